@@ -11,6 +11,10 @@ use tempfile::TempDir;
 
 #[path = "cli/checks.rs"]
 mod checks;
+#[path = "cli/device_log.rs"]
+mod device_log;
+#[path = "../crates/trace/tests/formats/device_log.rs"]
+mod dm_log;
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
 #[path = "cli/kernels.rs"]

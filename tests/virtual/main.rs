@@ -7,9 +7,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cutting;
+#[path = "../../crates/trace/tests/formats/device_log.rs"]
+mod dm_log;
 mod failing;
 mod flipping;
 mod kernels;
+mod logged;
 mod repeating;
 mod replaying;
 mod support;
@@ -227,6 +230,7 @@ fn main() {
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES);
+    let cases = cases.chain(logged::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

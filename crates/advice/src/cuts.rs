@@ -115,12 +115,6 @@ pub(super) fn recovery<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> impl It
 /// Sums up the cuts of trials; `None` if there were none.
 pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     let cuts = || records.iter().copied().flat_map(by_cut);
-    let proportion = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
-        let [count, of] = count(cuts(), is_so);
-        let interval = clopper_pearson(count, of, CONFIDENCE)?;
-        Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
-    };
-    let is_unmountable = |outcome: &Outcome| Some(outcome.unmountable.is_some());
     let first = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
         let of = |record: &&Record| {
             let outcome = record.cuts.iter().find(|outcome| is_so(outcome) == Some(true))?;
@@ -131,10 +125,10 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     };
     Some(CutsResult {
         number: cuts().count() as u64,
-        unmountable: proportion(&is_unmountable)?,
-        amiss: proportion(&Outcome::is_amiss),
-        damaged: proportion(&Outcome::is_damaged),
-        broken_promises: proportion(&Outcome::breaks_promises),
+        unmountable: proportion(cuts(), is_unmountable)?,
+        amiss: proportion(cuts(), Outcome::is_amiss),
+        damaged: proportion(cuts(), Outcome::is_damaged),
+        broken_promises: proportion(cuts(), Outcome::breaks_promises),
         lost_ns: quantiles(lost(cuts(), |verdict| verdict.lost_ns)),
         lost_bytes: quantiles(lost(cuts(), |verdict| verdict.lost_bytes)),
         recovery_ns: quantiles(recovery(cuts())),
@@ -145,7 +139,23 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     })
 }
 
-fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {
+/// The share of cuts after which something was so; `None` if no cut tells.
+pub(super) fn proportion<'a>(
+    cuts: impl Iterator<Item = &'a [Outcome]>,
+    is_so: impl Fn(&Outcome) -> Option<bool>,
+) -> Option<Proportion> {
+    let [count, of] = count(cuts, is_so);
+    let interval = clopper_pearson(count, of, CONFIDENCE)?;
+    Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
+}
+
+/// Whether the filesystem could not be mounted.
+#[expect(clippy::unnecessary_wraps, reason = "other findings may be unknown")]
+pub(super) fn is_unmountable(outcome: &Outcome) -> Option<bool> {
+    Some(outcome.unmountable.is_some())
+}
+
+pub(super) fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     let max = *values.last()?;

@@ -10,6 +10,7 @@ mod case;
 mod claims;
 mod comparison;
 mod cuts;
+mod device_cuts;
 mod effects;
 mod environment;
 mod flip;
@@ -38,6 +39,7 @@ pub use comparison::{
     Difference, Incomparable, Method, NEAR, Unshared, compare,
 };
 pub use cuts::{CutsResult, Example, Proportion, Quantiles};
+pub use device_cuts::{DeviceCuts, DeviceExample, device_cuts};
 pub use effects::Effect;
 pub use flip::{Crossing, Flip};
 pub use hosts::{Across, ByHost, OfHost};

@@ -1,6 +1,7 @@
-//! `ssdlab cut`: repeats one power cut of a run, and shows what it left.
+//! `ssdlab cut`: repeats one power cut of a run, and shows what it left; or cuts the power of a
+//! device that was logged elsewhere.
 
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -11,32 +12,37 @@ use ssdlab_plan::Schedule;
 use ssdlab_report as text;
 use ssdlab_results::{self as results, Contents, Record, Repeat};
 
+use super::cut_device::{CutDevice, How};
+use super::cut_files::CutFiles;
 use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
-use super::{cut_files, output, report, restore};
+use super::{output, report, restore};
 
 /// Arguments of `ssdlab cut`.
 #[derive(Debug, Args)]
 pub struct Cut {
     /// The run's name or folder (virtual lab, with `[cuts]` in its plan).
-    run: PathBuf,
+    #[arg(required_unless_present = "device_log")]
+    run: Option<PathBuf>,
     /// The trial's place in the run, from 0.
-    #[arg(long, value_name = "N")]
-    trial: u32,
-    /// The cut in the trial, from 0.
-    #[arg(long = "cut", value_name = "N")]
-    number: u32,
+    #[arg(long, value_name = "N", required_unless_present = "device_log")]
+    trial: Option<u32>,
+    /// The cut in the trial or of the device, from 0.
+    #[arg(long = "cut", value_name = "N", required_unless_present = "device_log")]
+    number: Option<u32>,
     /// Which of the states that the cut may leave, from 0.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "number")]
     survivor: u32,
     /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
+    #[command(flatten)]
+    device: CutDevice,
     /// Write what the drive held after the cut, as a sparse image.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "number")]
     image: Option<PathBuf>,
     /// Write the requests up to the cut, and which of their data did not survive, as text.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "number")]
     log: Option<PathBuf>,
     /// The lab kernel (default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
@@ -46,33 +52,40 @@ pub struct Cut {
     json: bool,
 }
 
+/// A cut of a run, as it is named.
+struct Named<'a> {
+    run: &'a Path,
+    trial: u32,
+    number: u32,
+    survivor: u32,
+}
+
 impl Cut {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
+        let files = CutFiles::begin(self.image.as_deref(), self.log.as_deref())?;
+        match (&self.run, self.trial, self.number) {
+            (Some(run), Some(trial), Some(number)) => {
+                let cut = Named { run, trial, number, survivor: self.survivor };
+                self.of_run(&cut, files)
+            }
+            _ => self.device.run(How {
+                only: self.number.map(|number| (number, self.survivor)),
+                files,
+                kernel: self.kernel.as_deref(),
+                json: self.json,
+            }),
+        }
+    }
+
+    /// Repeats a cut of a run.
+    fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let (id, contents) = report::read(&report::find(&self.run, &results))?;
+        let (id, contents) = report::read(&report::find(cut.run, &results))?;
         let Contents { schedule, records, .. } = contents;
-        let (record, outcome) = self.recorded(&schedule, &records)?;
-        if let Some((image, log)) = self.image.as_deref().zip(self.log.as_deref())
-            && is_one_file(image, log)
-        {
-            return Err(Wrong::report(
-                "--image and --log name the same file",
-                "give each a file of its own",
-            ));
-        }
-        // Fail before the trial runs if a file cannot be written.
-        let begun = |path: &Option<PathBuf>| path.as_deref().map(output::begin).transpose();
-        let (image, log) = (begun(&self.image)?, begun(&self.log)?);
+        let (record, outcome) = cut.recorded(&schedule, &records)?;
         let (repeat, remains) = self.repeat(&id, &schedule, record, outcome)?;
-        if let Some((path, mut file)) = self.image.as_deref().zip(image) {
-            let written = cut_files::write_image(&remains.image, &mut file);
-            written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
-        }
-        if let Some((path, mut file)) = self.log.as_deref().zip(log) {
-            let written = cut_files::write_log(&remains, &mut file);
-            written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
-        }
+        files.keep(&remains)?;
         if self.json {
             output::print_json(&repeat);
         } else {
@@ -81,6 +94,28 @@ impl Cut {
         Ok(if repeat.agrees { Exit::Done } else { Exit::Failed })
     }
 
+    fn repeat(
+        &self,
+        run: &str,
+        schedule: &Schedule,
+        record: &Record,
+        outcome: &Outcome,
+    ) -> Result<(Repeat, Remains), Report> {
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let mut journal = restore::journal()?;
+        let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
+        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
+            let Ready::Guests(mut guests, _) = ready else {
+                unreachable!("a schedule with power cuts is of the virtual lab")
+            };
+            Ok(guests.repeat(run, record, outcome)?)
+        })?;
+        journal.finish().into_diagnostic()?;
+        Ok(done)
+    }
+}
+
+impl Named<'_> {
     /// The run's record of the cut, and of its trial.
     fn recorded<'a>(
         &self,
@@ -125,32 +160,6 @@ impl Cut {
         };
         Ok((record, outcome))
     }
-
-    fn repeat(
-        &self,
-        run: &str,
-        schedule: &Schedule,
-        record: &Record,
-        outcome: &Outcome,
-    ) -> Result<(Repeat, Remains), Report> {
-        let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = restore::journal()?;
-        let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
-        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else {
-                unreachable!("a schedule with power cuts is of the virtual lab")
-            };
-            Ok(guests.repeat(run, record, outcome)?)
-        })?;
-        journal.finish().into_diagnostic()?;
-        Ok(done)
-    }
-}
-
-/// Whether two files that may not exist yet are the same: by name, in the same folder.
-fn is_one_file(one: &Path, other: &Path) -> bool {
-    let folder = |file: &Path| absolute(file).ok()?.parent()?.canonicalize().ok();
-    one.file_name() == other.file_name() && folder(one) == folder(other)
 }
 
 /// Numbers in ascending order, consecutive ones as ranges.

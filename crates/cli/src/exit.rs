@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
 use ssdlab_bisect::BisectError;
-use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, RepeatError};
+use ssdlab_conductor::{
+    ComputingError, ConductorError, CutError, FleetError, GuestsError, RepeatError,
+};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
@@ -127,6 +129,12 @@ fn code(error: &Report) -> Exit {
         Some(RepeatError::Interrupted) => return Exit::Interrupted,
         Some(RepeatError::Unavailable { .. }) => return Exit::Lacking,
         Some(RepeatError::Failed { .. }) => return Exit::Failed,
+        None => {}
+    }
+    match error.downcast_ref::<CutError>() {
+        Some(CutError::Interrupted) => return Exit::Interrupted,
+        Some(CutError::Unavailable { .. }) => return Exit::Lacking,
+        Some(CutError::Failed { .. }) => return Exit::Failed,
         None => {}
     }
     if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {

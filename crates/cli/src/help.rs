@@ -96,6 +96,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
                 "Save the drive's contents and its requests",
                 "ssdlab cut power-loss-1 --trial 3 --cut 12 --image cut.img --log cut.log",
             ),
+            (
+                "Cut the power of a device that dm-log-writes has logged",
+                "ssdlab cut --device-log sdb.log --before blank.img --filesystem ext4",
+            ),
         ],
     ),
     ("history", &[("List the runs that refuted a claim", "ssdlab history --verdict refuted")]),

@@ -9,6 +9,7 @@ mod cluster;
 mod compare;
 mod completions;
 mod cut;
+mod cut_device;
 mod cut_files;
 mod drive;
 mod evidence;

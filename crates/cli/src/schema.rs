@@ -5,11 +5,12 @@ use schemars::schema_for;
 use ssdlab_advice::Comparison;
 use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
-use ssdlab_results::{Record, Repeat};
+use ssdlab_results::{DeviceCut, Record, Repeat};
 use ssdlab_simulation::Outcome;
 
 use super::bisect::Search;
 use super::cache::Cached;
+use super::cut_device::PrintedCuts;
 use super::exit::Exit;
 use super::list::Listed;
 use super::method::Checked;
@@ -43,6 +44,10 @@ pub enum Of {
     Bisect,
     /// The output of `ssdlab cut --json`.
     Cut,
+    /// The output of `ssdlab cut --device-log --json`.
+    DeviceCuts,
+    /// The same with `--cut`.
+    DeviceCut,
     /// The output of `ssdlab history --json`.
     History,
     /// The output of `ssdlab status --json`.
@@ -82,6 +87,8 @@ impl Of {
             Self::Comparison => schema_for!(Comparison),
             Self::Bisect => schema_for!(Search),
             Self::Cut => schema_for!(Repeat),
+            Self::DeviceCuts => schema_for!(PrintedCuts),
+            Self::DeviceCut => schema_for!(DeviceCut),
             Self::History => schema_for!(History),
             Self::Status => schema_for!(Standing),
             Self::Cache => schema_for!(Cached),

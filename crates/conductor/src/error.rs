@@ -9,6 +9,7 @@ use ssdlab_host::program::ProgramError;
 use ssdlab_kernel::KernelError;
 use ssdlab_results::StoreError;
 use ssdlab_slurm::SlurmError;
+use ssdlab_trace::TraceError;
 use ssdlab_undo::UndoError;
 use ssdlab_workload::InputError;
 use thiserror::Error;
@@ -94,6 +95,64 @@ pub enum RepeatError {
     Failed {
         /// The trial's place in its run.
         trial: u32,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Why the log of a device cannot be used.
+#[derive(Debug, Error)]
+pub enum DeviceLogError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// It is not of this device.
+    #[error(
+        "entry {entry} of the log ends at byte {end_bytes}, but the image has {capacity_bytes} \
+         bytes"
+    )]
+    Beyond {
+        /// The entry, from 0.
+        entry: u64,
+        /// Where it ends.
+        end_bytes: u64,
+        /// The size of the image.
+        capacity_bytes: u64,
+    },
+    /// It has only marks.
+    #[error("the log has no requests")]
+    Empty,
+    /// It has no such mark.
+    #[error("the log has no mark {mark:?}; its marks are {marks:?}")]
+    NoSuchMark {
+        /// The mark that was asked for.
+        mark: String,
+        /// The marks in it.
+        marks: Vec<String>,
+    },
+    /// There is nothing to cut.
+    #[error("the log has no requests after the mark {mark:?}")]
+    LastMark {
+        /// The mark that was asked for.
+        mark: String,
+    },
+}
+
+/// Why the power of a logged device could not be cut.
+#[derive(Debug, Error, Diagnostic)]
+pub enum CutError {
+    /// It was to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// This machine cannot recover such a filesystem.
+    #[error("this machine cannot recover the device: {reason}")]
+    Unavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// A recovery went wrong, through no fault of the filesystem.
+    #[error("the device cannot be recovered: {reason}")]
+    Failed {
         /// What went wrong.
         reason: String,
     },

@@ -12,14 +12,16 @@ use ssdlab_plan::{HostModel, Setup};
 use super::failure::Failure;
 use super::images::Requests;
 
-/// What a trial reports while it runs.
+/// What a trial reports while it runs, or what somebody's log says.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub history: History,
     /// When each phase began, and its name.
-    phases: Vec<(Nanos, String)>,
+    pub phases: Vec<(Nanos, String)>,
     /// When the last one was over.
-    over: Nanos,
+    pub over: Nanos,
+    /// When data became durable, other than by a flush.
+    pub durable: Vec<Nanos>,
 }
 
 impl Heard {
@@ -83,7 +85,8 @@ impl<'a> Evidence<'a> {
     pub fn cases(&self, cuts: &PowerCuts<'_>) -> Vec<Case> {
         let begin = self.heard.phases.first().map_or(Nanos::ZERO, |(began, _)| *began);
         let within = begin..self.heard.over.max(begin);
-        let marks: Vec<Nanos> = self.heard.history.promises().into_iter().map(Nanos).collect();
+        let promises = self.heard.history.promises().into_iter().map(Nanos);
+        let marks: Vec<Nanos> = promises.chain(self.heard.durable.iter().copied()).collect();
         let seed = self.trial.seed;
         let count = self.asked.of_trial as usize;
         let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);

@@ -14,7 +14,7 @@ use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// The requests to a drive, with the data of writes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Requests {
     /// In the order of submission.
     pub log: Vec<Logged>,
@@ -40,6 +40,13 @@ impl Requests {
             requests.log.push(logged);
         }
         Ok(requests)
+    }
+
+    /// Adds a request, with the data of a write.
+    pub fn push(&mut self, logged: Logged, data: &[u8]) {
+        let is_write = matches!(logged.command, Command::Write(..));
+        self.write_of.push(is_write.then(|| self.writes.push(data)));
+        self.log.push(logged);
     }
 }
 

@@ -14,6 +14,7 @@ mod compute_in_lab;
 pub mod computing;
 mod cuts;
 mod desk;
+mod device_log;
 mod drive_watch;
 mod element;
 mod error;
@@ -45,7 +46,10 @@ pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
 pub use compute_in_lab::ComputingLab;
 pub use desk::{Desk, Stage};
-pub use error::{ComputingError, ConductorError, FleetError, GuestsError, RepeatError};
+pub use device_log::DeviceLog;
+pub use error::{
+    ComputingError, ConductorError, CutError, DeviceLogError, FleetError, GuestsError, RepeatError,
+};
 pub use fleet::{Fleet, Submitter};
 pub use guests::{Change, Guests, Provided};
 pub use here::Here;

@@ -49,10 +49,10 @@ pub enum AskedStage {
 }
 
 /// The repeat of one cut of a trial.
-struct Again {
-    outcome: Outcome,
-    files: Vec<FileAfter>,
-    remains: Remains,
+pub(super) struct Again {
+    pub outcome: Outcome,
+    pub files: Vec<FileAfter>,
+    pub remains: Remains,
 }
 
 impl Guests<'_> {
@@ -110,7 +110,8 @@ impl Guests<'_> {
         Ok((performed.record(self.schedule, trial), again))
     }
 
-    fn recover_one(
+    /// Recovers from one survivor of one cut.
+    pub(super) fn recover_one(
         &self,
         evidence: &Evidence<'_>,
         cut: u32,
@@ -120,8 +121,7 @@ impl Guests<'_> {
         let mut cases = evidence.cases(&cuts);
         cases.retain(|case| case.cut == cut && case.survivor == survivor);
         let Some(case) = cases.first().copied() else {
-            let reason = format!("the repeated trial has no cut {cut}, survivor {survivor}");
-            return Err(Failure::Failed(reason));
+            return Err(Failure::Failed(format!("there is no cut {cut}, survivor {survivor}")));
         };
         let remains = Remains::of(evidence, &case, &cuts.at(case.at))?;
         let mut image = |_: &Case| Ok(remains.image.clone());
@@ -169,7 +169,7 @@ impl Remains {
     }
 
     /// The same as counts.
-    fn at_risk(&self) -> AtRisk {
+    pub(super) fn at_risk(&self) -> AtRisk {
         // What a discard leaves is nobody's data.
         let writes = |stage: AskedStage| {
             let is_write = |of: &&Asked| matches!(of.logged.command, Command::Write(..));

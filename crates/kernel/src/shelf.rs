@@ -38,8 +38,8 @@ impl Cache {
         for entry in entries.flatten() {
             let path = entry.path();
             let is_unfinished = path == self.work();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_kernel = name.starts_with("linux-") && !name.ends_with(".json");
+            let is_record = path.extension().is_some_and(|extension| extension == "json");
+            let is_kernel = !is_record && entry.file_name().to_string_lossy().starts_with("linux-");
             if !is_unfinished && !is_kernel {
                 continue;
             }

@@ -64,7 +64,7 @@ fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
 
 /// A proportion with its interval; if nothing was seen, its upper bound, as that is not never. The
 /// words for `None` are `without`.
-fn proportion(of: Option<Proportion>, without: &str) -> String {
+pub(super) fn proportion(of: Option<Proportion>, without: &str) -> String {
     let Some(of) = of else { return without.to_owned() };
     let [lo, hi] = of.interval.map(|share| format!("{:.2}", share * 100.0));
     if of.count == 0 {
@@ -74,7 +74,7 @@ fn proportion(of: Option<Proportion>, without: &str) -> String {
     format!("{share:.1} %\n{lo} to {hi} %")
 }
 
-fn quantiles(of: Option<Quantiles>, shown: fn(f64) -> String) -> String {
+pub(super) fn quantiles(of: Option<Quantiles>, shown: fn(f64) -> String) -> String {
     of.map_or_else(String::new, |of| {
         [of.p50, of.p99, of.max].map(|value| shown(value as f64)).join("\n")
     })

@@ -32,7 +32,7 @@ fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Resul
     say(&format!("Cut off {}.", moment(repeated)))?;
     say(&at_risk(drive))?;
     say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.image_sha256))?;
-    write_recovery(out, repeated, style)?;
+    write_recovery(out, &repeated.into(), style)?;
     write_files(out, &repeat.files, style)?;
     writeln!(out)?;
     write_agreement(out, repeat, style)
@@ -47,7 +47,8 @@ fn moment(outcome: &Outcome) -> String {
     format!("{at} ({} ns) into the trial, in phase {}, {chosen}", outcome.at_ns, outcome.phase)
 }
 
-fn at_risk(drive: &AtRisk) -> String {
+/// What the drive had of its requests.
+pub(super) fn at_risk(drive: &AtRisk) -> String {
     let writes = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "write");
     let amount = |amount: u64| bytes(amount as f64);
     let survived = match drive.older_bytes {
@@ -64,8 +65,34 @@ fn at_risk(drive: &AtRisk) -> String {
     )
 }
 
-fn write_recovery(out: &mut String, outcome: &Outcome, style: Style) -> std::fmt::Result {
-    let mounted = match (&outcome.unmountable, outcome.recovery_ns) {
+/// The outcome of mounting and checking a filesystem.
+pub(super) struct Recovered<'a> {
+    /// Why it could not be mounted.
+    pub unmountable: Option<&'a str>,
+    /// How long mounting took, in ns.
+    pub recovery_ns: Option<u64>,
+    /// What its check says.
+    pub amiss: Option<&'a str>,
+    pub unchecked: bool,
+}
+
+impl<'a> From<&'a Outcome> for Recovered<'a> {
+    fn from(outcome: &'a Outcome) -> Self {
+        Self {
+            unmountable: outcome.unmountable.as_deref(),
+            recovery_ns: outcome.recovery_ns,
+            amiss: outcome.amiss.as_deref(),
+            unchecked: outcome.unchecked,
+        }
+    }
+}
+
+pub(super) fn write_recovery(
+    out: &mut String,
+    recovered: &Recovered<'_>,
+    style: Style,
+) -> std::fmt::Result {
+    let mounted = match (recovered.unmountable, recovered.recovery_ns) {
         (Some(reason), _) => {
             writeln!(out, "It cannot be mounted:")?;
             write_said(out, reason, style)?;
@@ -74,8 +101,8 @@ fn write_recovery(out: &mut String, outcome: &Outcome, style: Style) -> std::fmt
         (None, Some(took)) => format!("Mounted in {}. ", duration(took as f64)),
         (None, None) => String::new(),
     };
-    let Some(amiss) = &outcome.amiss else {
-        let check = if outcome.unchecked {
+    let Some(amiss) = recovered.amiss else {
+        let check = if recovered.unchecked {
             "The filesystem's own check was not run: it has none, or the kernel had died."
         } else {
             "The filesystem's own check finds nothing amiss."

@@ -2,6 +2,7 @@
 
 mod attempt_id;
 mod attempts;
+mod device_cut;
 mod drive;
 mod executed;
 mod flat;
@@ -18,6 +19,7 @@ pub use attempt_id::AttemptId;
 pub use attempts::{
     ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
 };
+pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;
 pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};

@@ -9,8 +9,8 @@
 //!   is that in which data became durable rather than that of submission.
 //! - There are no reads, and write-zeroes are not told from writes.
 //! - `LOG_FLUSH_FLAG` with data is [`Flags::PREFLUSH`], and a flush without.
-//! - Marks are skipped. What follows the entries that the super block counts is not part of the
-//!   log: the device is larger.
+//! - Marks are not requests: a trace skips them. What follows the entries that the super block
+//!   counts is not part of the log: the device is larger.
 
 use std::io::BufRead;
 
@@ -62,18 +62,95 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(&MAGIC.to_le_bytes())
 }
 
+/// An entry of a [`DeviceLog`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceLogEntry {
+    /// A text that somebody put into the log.
+    Mark(String),
+    /// A request, at time 0, and the data of a write.
+    Request(Request, Vec<u8>),
+}
+
+/// A log with the data of its writes, entry by entry.
+#[derive(Debug)]
+pub struct DeviceLog<R>(Entries<R>);
+
+impl<R: BufRead> DeviceLog<R> {
+    /// Reads the header of a log.
+    pub fn new(input: R) -> Result<Self, TraceError> {
+        Entries::new(input).map(Self)
+    }
+}
+
+impl<R: BufRead> Iterator for DeviceLog<R> {
+    type Item = Result<DeviceLogEntry, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Self(entries) = self;
+        let entry = entries.next().and_then(|entry| {
+            let Some((meaning, data_bytes)) = entry else { return Ok(None) };
+            let data = entries.records.take(data_bytes)?;
+            Ok(Some(match meaning {
+                Meaning::Mark(text) => DeviceLogEntry::Mark(text),
+                Meaning::Request(request) => DeviceLogEntry::Request(request, data),
+            }))
+        });
+        if entry.is_err() {
+            entries.left = 0;
+        }
+        entry.transpose()
+    }
+}
+
 /// The requests of a log, all at time 0.
 #[derive(Debug)]
 pub struct DmLogWrites<R> {
-    records: Records<R>,
+    entries: Entries<R>,
     pub selection: Selection,
+}
+
+impl<R: BufRead> DmLogWrites<R> {
+    pub fn new(input: R, selection: Selection) -> Result<Self, TraceError> {
+        Ok(Self { entries: Entries::new(input)?, selection })
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        while let Some((meaning, data_bytes)) = self.entries.next()? {
+            self.entries.records.skip(data_bytes)?;
+            if let Meaning::Request(request) = meaning
+                && self.selection.takes_drive(b"the only drive")?
+            {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R> DmLogWrites<R> {
+    pub fn position(&self) -> Position {
+        self.entries.records.position()
+    }
+}
+
+/// What an entry says.
+#[derive(Debug)]
+enum Meaning {
+    Mark(String),
+    Request(Request),
+}
+
+/// The entries of a log. The caller reads the data behind each.
+#[derive(Debug)]
+struct Entries<R> {
+    records: Records<R>,
     sector_bytes: u32,
     /// The number of entries that were not read yet.
     left: u64,
 }
 
-impl<R: BufRead> DmLogWrites<R> {
-    pub fn new(input: R, selection: Selection) -> Result<Self, TraceError> {
+impl<R: BufRead> Entries<R> {
+    fn new(input: R) -> Result<Self, TraceError> {
         let mut records = Records::new(input, Format::DmLogWrites, 0);
         let Some(Super { magic, version, entries, sector_bytes }) = records.start()? else {
             return Err(truncated(&records));
@@ -93,32 +170,21 @@ impl<R: BufRead> DmLogWrites<R> {
             return Err(records.fault(fault));
         }
         records.skip(sector_bytes as usize - size_of::<Super>())?;
-        Ok(Self { records, selection, sector_bytes, left: entries.get() })
+        Ok(Self { records, sector_bytes, left: entries.get() })
     }
 
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while self.left > 0 {
-            self.left -= 1;
-            let Some(entry) = self.records.start()? else {
-                return Err(truncated(&self.records));
-            };
-            let (request, data_bytes) =
-                parse(&entry, self.sector_bytes).map_err(|fault| self.records.fault(fault))?;
-            self.records.skip(self.sector_bytes as usize - size_of::<Entry>())?;
-            self.records.skip(data_bytes)?;
-            if let Some(request) = request
-                && self.selection.takes_drive(b"the only drive")?
-            {
-                return Ok(Some(request));
-            }
+    /// The next entry, and the number of bytes of data behind it.
+    fn next(&mut self) -> Result<Option<(Meaning, usize)>, TraceError> {
+        if self.left == 0 {
+            return Ok(None);
         }
-        Ok(None)
-    }
-}
-
-impl<R> DmLogWrites<R> {
-    pub fn position(&self) -> Position {
-        self.records.position()
+        self.left -= 1;
+        let Some(entry) = self.records.start::<Entry>()? else {
+            return Err(truncated(&self.records));
+        };
+        let rest = self.records.take(self.sector_bytes as usize - size_of::<Entry>())?;
+        let parsed = parse(&entry, &rest, self.sector_bytes);
+        parsed.map(Some).map_err(|fault| self.records.fault(fault))
     }
 }
 
@@ -126,10 +192,10 @@ fn truncated<R>(records: &Records<R>) -> TraceError {
     TraceError::Truncated { format: Format::DmLogWrites, position: records.position() }
 }
 
-/// The request of an entry, if it has one, and the number of bytes of data behind it.
-fn parse(entry: &Entry, sector_bytes: u32) -> Result<(Option<Request>, usize), Fault> {
-    let Entry { sector, sectors, flags, .. } = entry;
-    let (sector, sectors, flags) = (sector.get(), sectors.get(), flags.get());
+/// What an entry with the rest of its sector says, and the number of bytes of data behind it.
+fn parse(entry: &Entry, rest: &[u8], sector_bytes: u32) -> Result<(Meaning, usize), Fault> {
+    let [sector, sectors, flags, mark_bytes] =
+        [&entry.sector, &entry.sectors, &entry.flags, &entry.mark_bytes].map(|of| of.get());
     if flags & !KNOWN != 0 {
         return Err(Fault::number("the sum of flags", "at most 31", flags));
     }
@@ -140,7 +206,10 @@ fn parse(entry: &Entry, sector_bytes: u32) -> Result<(Option<Request>, usize), F
     let data_bytes = usize::try_from(if has_data { length_bytes } else { 0 });
     let data_bytes = data_bytes.map_err(|_| too_far("the number of sectors", sectors))?;
     if flags & MARK != 0 {
-        return Ok((None, data_bytes));
+        let text = usize::try_from(mark_bytes).ok().and_then(|length| rest.get(..length));
+        let fault = || Fault::number("the length of a mark", "within its sector", mark_bytes);
+        let text = String::from_utf8_lossy(text.ok_or_else(fault)?).into_owned();
+        return Ok((Meaning::Mark(text), data_bytes));
     }
     let kind = match (flags & DISCARD != 0, flags & FLUSH != 0, sectors) {
         (true, ..) => Kind::Discard,
@@ -162,5 +231,5 @@ fn parse(entry: &Entry, sector_bytes: u32) -> Result<(Option<Request>, usize), F
         flags: of_request,
         origin: None,
     };
-    Ok((Some(request), data_bytes))
+    Ok((Meaning::Request(request), data_bytes))
 }

@@ -3,7 +3,8 @@
 //! A replay only needs to know what was asked of the drive, and when, regardless of the format.
 //! [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins the files of one trace
 //! (blktrace writes one per processor), and [`RequestLogWriter`] writes ssdlab's own format.
-//! [`ftrace`] assembles requests from the events of a running kernel. A [`Summary`] aggregates the
+//! [`ftrace`] assembles requests from the events of a running kernel, and a [`DeviceLog`] has the
+//! data of writes as well. A [`Summary`] aggregates the
 //! requests of a trace, and a [`Course`] shows their distribution over time and over the drive.
 //!
 //! The same rules apply to every format:
@@ -43,6 +44,7 @@ mod spread;
 mod summary;
 
 pub use course::{Course, Patch, Step};
+pub use dm_log_writes::{DeviceLog, DeviceLogEntry};
 pub use error::{Position, TraceError};
 pub use format::Format;
 pub use merge::{Merge, merge};

@@ -63,6 +63,16 @@ impl<R: BufRead> Records<R> {
         Ok(value)
     }
 
+    /// Takes bytes of the current record. Memory is used for those that exist, not for all that a
+    /// damaged record claims.
+    pub fn take(&mut self, bytes: usize) -> Result<Vec<u8>, TraceError> {
+        let mut taken = Vec::new();
+        while taken.len() < bytes {
+            self.piece(bytes - taken.len(), |piece| taken.extend_from_slice(piece))?;
+        }
+        Ok(taken)
+    }
+
     /// Skips bytes of the current record.
     pub fn skip(&mut self, bytes: usize) -> Result<(), TraceError> {
         let mut left = bytes;

@@ -19,12 +19,14 @@ pub struct Writes {
 }
 
 impl Writes {
-    pub(super) fn push(&mut self, data: &[u8]) {
+    /// Adds the data of the next write, and returns its number.
+    pub fn push(&mut self, data: &[u8]) -> usize {
         let pages = data.chunks(PAGE_BYTES).map(|page| {
             let kept = self.pages.entry(XxHash3_128::oneshot(page));
             Arc::clone(kept.or_insert_with(|| page.into()))
         });
         self.writes.push(pages.collect());
+        self.writes.len() - 1
     }
 
     /// Copies what a write, by its number from 0, wrote from an offset in it on.

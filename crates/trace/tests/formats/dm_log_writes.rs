@@ -1,37 +1,10 @@
 //! Checks logs of dm-log-writes, put together after `drivers/md/dm-log-writes.c`: the kernels that
 //! build these tests have no device mapper.
 
-use ssdlab_trace::{Flags, Format, Kind, Options};
+use ssdlab_trace::{DeviceLog, DeviceLogEntry, Flags, Format, Kind, Options};
 
-use super::{drive, ending, read, request, requests, with};
-
-const FLUSH: u64 = 1;
-const FUA: u64 = 2;
-const DISCARD: u64 = 4;
-const MARK: u64 = 8;
-const METADATA: u64 = 16;
-
-/// A super block that counts so many entries, in a sector of its own.
-fn super_block(entries: u64, sector_bytes: u32) -> Vec<u8> {
-    let numbers = [0x6a_7366_7773_6872, 1, entries].map(u64::to_le_bytes);
-    padded([numbers.as_flattened(), &sector_bytes.to_le_bytes()].concat(), sector_bytes)
-}
-
-/// An entry in a sector of its own, with the text of a mark, and the data of a write behind it.
-fn entry(sector: u64, sectors: u64, flags: u64, mark: &str, sector_bytes: u32) -> Vec<u8> {
-    let numbers = [sector, sectors, flags, mark.len() as u64].map(u64::to_le_bytes);
-    let mut bytes = padded([numbers.as_flattened(), mark.as_bytes()].concat(), sector_bytes);
-    if flags & DISCARD == 0 {
-        // Data that would be read as an entry with unknown flags.
-        bytes.resize(bytes.len() + sectors as usize * sector_bytes as usize, 0xff);
-    }
-    bytes
-}
-
-fn padded(mut bytes: Vec<u8>, sector_bytes: u32) -> Vec<u8> {
-    bytes.resize(sector_bytes as usize, 0);
-    bytes
-}
+use super::device_log::{DISCARD, FLUSH, FUA, MARK, METADATA, entry, super_block};
+use super::{device_log, drive, ending, read, request, requests, with};
 
 /// A log with one of everything, followed by what was on the log device before.
 fn log(sector_bytes: u32) -> Vec<u8> {
@@ -44,7 +17,7 @@ fn log(sector_bytes: u32) -> Vec<u8> {
         entry(3, 1, FLUSH | FUA | METADATA, "", sector_bytes),
     ];
     let before = vec![0xff; sector_bytes as usize];
-    [super_block(entries.len() as u64, sector_bytes), entries.concat(), before].concat()
+    [device_log::log(&entries, sector_bytes), before].concat()
 }
 
 #[test]
@@ -65,6 +38,26 @@ fn every_kind_of_entry_is_read_in_sectors_of_the_device() {
         assert_eq!(Format::detect(&log).unwrap(), Format::DmLogWrites);
         assert_eq!(requests(&log, Format::DmLogWrites, &Options::default()), expected);
     }
+}
+
+#[test]
+fn a_device_log_has_marks_and_data() {
+    let write = entry(8, 2, 0, "", 512);
+    let whole = log(512);
+    let entries: Vec<_> = DeviceLog::new(&whole[..]).unwrap().map(Result::unwrap).collect();
+    let DeviceLogEntry::Request(request, data) = &entries[0] else { panic!("{entries:?}") };
+    assert_eq!((request.kind, request.offset_bytes), (Kind::Write, 8 * 512));
+    assert_eq!(data, &write[512..]);
+    assert_eq!(entries[3], DeviceLogEntry::Mark("mkfs".to_owned()));
+    let DeviceLogEntry::Request(discard, data) = &entries[4] else { panic!("{entries:?}") };
+    assert_eq!((discard.kind, data.len()), (Kind::Discard, 0));
+    assert_eq!(entries.len(), 6);
+
+    let mut truncated = DeviceLog::new(&whole[..2048]).unwrap();
+    assert_eq!(truncated.next().unwrap().unwrap(), entries[0]);
+    let error = truncated.next().unwrap().unwrap_err().to_string();
+    assert!(error.starts_with("the dm-log-writes trace is truncated at record 2"), "{error}");
+    assert!(truncated.next().is_none());
 }
 
 #[test]
@@ -108,6 +101,14 @@ fn a_fault_is_named_by_entry_and_field() {
         (
             with_entry(entry((1 << 55) - 1, 2, DISCARD, "", 512)),
             "record 1 (byte 512): the offset is 18446744073709551104",
+        ),
+        (
+            with_entry({
+                let mut entry = entry(0, 0, MARK, "mkfs", 512);
+                entry[24..32].copy_from_slice(&481_u64.to_le_bytes());
+                entry
+            }),
+            "record 1 (byte 512): the length of a mark is 481, not within its sector",
         ),
     ] {
         let error = ending(&log, Format::DmLogWrites);

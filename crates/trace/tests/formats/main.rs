@@ -10,6 +10,7 @@
 mod blkparse;
 mod blktrace;
 mod detect;
+mod device_log;
 mod dm_log_writes;
 mod fio;
 mod merge;

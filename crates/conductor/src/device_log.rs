@@ -1,0 +1,218 @@
+//! Cuts the power of a device whose requests somebody else logged, with dm-log-writes.
+//!
+//! Such a log has no times, so its clock is logical: each entry takes four ticks, its flush from
+//! the first to the second, and its write or discard from the third to the fourth. It has no
+//! promises either: all that can be judged is whether the filesystem can be mounted, and whether
+//! its own check then finds it sound.
+
+use std::io::BufRead;
+
+use ssdlab_cuts::{Outcome, Subjects};
+use ssdlab_disk::{Backend, Memory};
+use ssdlab_flash::{Command, Drive, Extent, Logged, Nanos, Stream};
+use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
+use ssdlab_trace::{self as trace, DeviceLogEntry, Flags, Kind, Request, TraceError};
+
+use super::Stage as _;
+use super::error::{CutError, DeviceLogError};
+use super::evidence::{Evidence, Heard};
+use super::failure::Failure;
+use super::guests::Guests;
+use super::images::{self, Requests};
+use super::repeat::{Again, Remains};
+
+/// The ticks of an entry.
+const TICKS: u64 = 4;
+
+/// The mark that the target itself puts at the end of a log.
+const END: &str = "dm-log-writes-end";
+
+/// The log of a device.
+#[derive(Debug)]
+pub struct DeviceLog {
+    /// What the device held before the log.
+    original: Memory,
+    requests: Requests,
+    /// Its phases are the stretches between marks.
+    heard: Heard,
+    entries: u64,
+}
+
+impl DeviceLog {
+    /// Reads the log of a device that held this before.
+    pub fn read(input: impl BufRead, original: Memory) -> Result<Self, DeviceLogError> {
+        Self::of(trace::DeviceLog::new(input)?, original)
+    }
+
+    fn of(
+        entries: impl Iterator<Item = Result<DeviceLogEntry, TraceError>>,
+        original: Memory,
+    ) -> Result<Self, DeviceLogError> {
+        let mut heard = Heard::default();
+        heard.phases.push((Nanos::ZERO, String::new()));
+        let mut log = Self { original, requests: Requests::default(), heard, entries: 0 };
+        for entry in entries {
+            match entry? {
+                DeviceLogEntry::Mark(text) if text == END => {}
+                DeviceLogEntry::Mark(text) => log.heard.phases.push((log.tick(0), text)),
+                DeviceLogEntry::Request(request, data) => log.add(&request, &data)?,
+            }
+            log.entries += 1;
+        }
+        if log.requests.log.is_empty() {
+            return Err(DeviceLogError::Empty);
+        }
+        Ok(log)
+    }
+
+    /// Restricts cuts to what comes after a mark, the first of this name.
+    pub fn begin_after(&mut self, mark: &str) -> Result<(), DeviceLogError> {
+        let phases = &mut self.heard.phases;
+        let named = phases.iter().skip(1).position(|(_, name)| name == mark);
+        let Some(before) = named.map(|number| number + 1) else {
+            let marks = phases.drain(1..).map(|(_, name)| name).collect();
+            return Err(DeviceLogError::NoSuchMark { mark: mark.to_owned(), marks });
+        };
+        phases.drain(..before);
+        if phases[0].0 >= self.heard.over {
+            return Err(DeviceLogError::LastMark { mark: mark.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// The device's size.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.original.capacity_bytes()
+    }
+
+    /// The number of its entries.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// A case, by the entry in which the power was cut.
+    #[must_use]
+    pub fn case(outcome: Outcome) -> DeviceCase {
+        let entry = outcome.at_ns / TICKS;
+        let Outcome { cut, survivor, moment, unmountable, recovery_ns, amiss, unchecked, .. } =
+            outcome;
+        let mark = Some(outcome.phase).filter(|mark| !mark.is_empty());
+        DeviceCase {
+            cut,
+            survivor,
+            entry,
+            mark,
+            moment,
+            unmountable,
+            recovery_ns,
+            amiss,
+            unchecked,
+        }
+    }
+
+    /// A tick of the next entry.
+    fn tick(&self, tick: u64) -> Nanos {
+        Nanos(self.entries * TICKS + tick)
+    }
+
+    /// Adds the request of the next entry.
+    fn add(&mut self, request: &Request, data: &[u8]) -> Result<(), DeviceLogError> {
+        let Request { kind, offset_bytes, length_bytes, flags, .. } = *request;
+        let (end_bytes, capacity_bytes) =
+            (offset_bytes.saturating_add(length_bytes), self.original.capacity_bytes());
+        if end_bytes > capacity_bytes {
+            let entry = self.entries;
+            return Err(DeviceLogError::Beyond { entry, end_bytes, capacity_bytes });
+        }
+        let is_fua = flags.contains(Flags::FUA);
+        if kind == Kind::Flush || flags.contains(Flags::PREFLUSH) {
+            self.push(0, Command::Flush, false, &[]);
+        }
+        let extent = Extent { offset_bytes, length_bytes };
+        match kind {
+            _ if length_bytes == 0 => {}
+            Kind::Discard => self.push(2, Command::Discard(extent), false, &[]),
+            _ => self.push(2, Command::Write(extent, Stream::default()), is_fua, data),
+        }
+        if is_fua {
+            self.heard.durable.push(self.tick(3));
+        }
+        self.heard.over = self.tick(TICKS);
+        Ok(())
+    }
+
+    fn push(&mut self, tick: u64, command: Command, is_fua: bool, data: &[u8]) {
+        let (submitted, completed) = (self.tick(tick), Some(self.tick(tick + 1)));
+        self.requests.push(Logged { submitted, completed, command, is_fua }, data);
+    }
+}
+
+impl Guests<'_> {
+    /// Cuts the power of a logged device as often as the schedule says, and recovers each time. The
+    /// schedule has one trial, which is not performed.
+    pub fn cut_device(&self, log: &DeviceLog) -> Result<Vec<Outcome>, CutError> {
+        self.with_device(log, |evidence| self.cut(evidence))
+    }
+
+    /// Recovers from one survivor of one of these cuts only.
+    pub fn cut_device_once(
+        &self,
+        log: &DeviceLog,
+        cut: u32,
+        survivor: u32,
+    ) -> Result<(DeviceCut, Remains), CutError> {
+        let again = self.with_device(log, |evidence| self.recover_one(evidence, cut, survivor));
+        let Again { outcome, remains, .. } = again?;
+        let cut = DeviceCut {
+            schema: DEVICE_CUT_SCHEMA,
+            case: DeviceLog::case(outcome),
+            drive: remains.at_risk(),
+            image_sha256: images::sha256(&remains.image),
+            image_bytes: remains.image.capacity_bytes(),
+        };
+        Ok((cut, remains))
+    }
+
+    fn with_device<T>(
+        &self,
+        log: &DeviceLog,
+        judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
+    ) -> Result<T, CutError> {
+        let judged = self.evidence(log, judge);
+        judged.map_err(|failure| match failure.seen_by(self.hypervisor.interrupt) {
+            Failure::Interrupted => CutError::Interrupted,
+            Failure::Unavailable(reason) => CutError::Unavailable { reason },
+            Failure::Failed(reason) | Failure::Void(reason) => CutError::Failed { reason },
+        })
+    }
+
+    fn evidence<T>(
+        &self,
+        log: &DeviceLog,
+        judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let trial = self.schedule.trials[0];
+        let setup = &self.schedule.treatments[trial.treatment].setup.clone()?;
+        if let Some(missing) = self.missing(setup) {
+            return Err(Failure::Unavailable(missing));
+        }
+        let (drive, host, _) = self.simulation(&setup.simulated, trial)?;
+        let asked = self.schedule.cuts;
+        judge(&Evidence {
+            asked: asked.ok_or_else(|| Failure::Failed("no cuts are scheduled".to_owned()))?,
+            trial,
+            setup,
+            host: &host,
+            subjects: Subjects::default(),
+            heard: &log.heard,
+            requests: &log.requests,
+            original: &log.original,
+            drive: Drive::new(setup.simulated.changed(&drive), trial.seed),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
