@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cutting;
+mod drivers;
 mod failing;
 mod flipping;
 mod repeating;
@@ -225,6 +226,7 @@ fn main() {
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
+    let cases = cases.chain(drivers::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)
