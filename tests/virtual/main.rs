@@ -9,6 +9,7 @@ mod common;
 mod cutting;
 #[path = "../../crates/trace/tests/formats/device_log.rs"]
 mod dm_log;
+mod drivers;
 mod failing;
 mod flipping;
 mod kernels;
@@ -229,8 +230,7 @@ fn main() {
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
-    let cases = cases.chain(kernels::CASES);
-    let cases = cases.chain(logged::CASES);
+    let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(drivers::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

@@ -243,6 +243,7 @@ fn filesystems() -> Rows {
 pub fn factors() -> Rows {
     let levels = |factor: Factor| match factor {
         Factor::Filesystem => filesystem::names().join(", "),
+        Factor::FilesystemDriver => "ext2, ext4 (which can both mount ext2)".to_owned(),
         Factor::Journal => "on, off (ext4)".to_owned(),
         Factor::Checksums => settings(|filesystem| &filesystem.checksums),
         Factor::Compression => settings(|filesystem| &filesystem.compression),

@@ -63,7 +63,7 @@ pub fn on_device(
         return Err(io::Error::other(format!("{}: {says}", filesystem.mkfs)));
     }
     fs::create_dir_all(place)?;
-    // The lab kernel has no other driver for ext2 and ext3; the running kernel may.
+    // Everywhere the same driver: the running kernel may have no other for ext2.
     let kind = if filesystem.name.starts_with("ext") { "ext4" } else { filesystem.name };
     mount(device, place, kind, MountFlags::NOATIME, None)?;
     let times = operations::perform(place, spent);

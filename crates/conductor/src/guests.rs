@@ -402,6 +402,14 @@ impl Stage for Guests<'_> {
         if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
             return Some(format!("{} takes no discards", drive.name));
         }
+        let own = setup.filesystem.and_then(|filesystem| filesystem.drivers.first());
+        if let Some(own) = own.filter(|own| discards && setup.driver.is_none() && !own.discards) {
+            let name = own.name;
+            return Some(format!(
+                "the driver of {name} in the lab kernel has no discards; with the driver of ext4 \
+                 it has: filesystem_driver = \"ext4\""
+            ));
+        }
         if self.schedule.cuts.is_some() && setup.filesystem.is_some_and(|of| of.pool.is_some()) {
             return Some("a filesystem that a daemon serves cannot be cut off".to_owned());
         }

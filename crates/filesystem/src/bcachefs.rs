@@ -6,7 +6,7 @@
 //! Sources: bcachefs(8) of bcachefs-tools 1.9; fs/bcachefs in Linux 6.12.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot, uuid};
+use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, uuid};
 
 const MANUAL: &str = "bcachefs(8)";
 const SOURCE: &str = "fs/bcachefs in Linux 6.12";
@@ -28,7 +28,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::UNKNOWN,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     writes_directly: true,

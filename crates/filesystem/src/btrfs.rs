@@ -4,9 +4,7 @@
 //! can discard, so off must be explicit.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{
-    Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, Snapshot, layout, uuid,
-};
+use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, Snapshot, layout, uuid};
 
 /// The algorithms cover data and metadata; `off` affects only data. Without data checksums the
 /// kernel does not compress.
@@ -60,7 +58,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     writes_directly: true,

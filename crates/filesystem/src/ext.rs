@@ -2,15 +2,23 @@
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 
-use super::{Call, Format, uuid};
+use super::{Call, Driver, Format, uuid};
 
 /// Options that shape the filesystem, without those that name devices or files, force, or only
 /// print.
 pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
 
+/// The driver that publishes itself in `/sys/fs/ext4`, `/proc/fs/ext4` and `/proc/fs/jbd2`.
+pub const EXT4: &str = "ext4";
+
 /// -n answers every question with no.
 pub const CHECK: Call = Call { program: "e2fsck", arguments: &["-f", "-n"] };
+
+/// The driver of ext4, asked for by one of the types that it mounts.
+pub const fn driver(kind: &'static str) -> Driver {
+    Driver { name: EXT4, kind, mount: &[], discards: true }
+}
 
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
 /// journal written now instead of by a kernel thread during the measurement, and a UUID and a

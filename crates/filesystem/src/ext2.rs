@@ -1,4 +1,4 @@
-//! ext2: no journal; mounted by the kernel's ext4 driver on most distributions.
+//! ext2: no journal; its own driver, which some kernels have, or ext4's, as on most distributions.
 
 use super::facts::{feature, limit};
 use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
@@ -12,10 +12,14 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     pool: None,
     journal: Journal::Never,
-    // The driver refuses to mount a filesystem with metadata_csum as ext2.
+    // Neither driver mounts a filesystem with metadata_csum as ext2.
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
-    driver: Driver::Ext4,
+    drivers: &[
+        Driver { name: "ext2", kind: "ext2", mount: &[], discards: false },
+        // What ext4's driver does by default where it is asked for ext2.
+        Driver { mount: &["nodelalloc"], ..ext::driver("ext4") },
+    ],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,
@@ -37,7 +41,10 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         devices: feature("no", SOURCE),
         compression: feature("no", SOURCE),
         journal: feature("no", SOURCE),
-        discard: feature("by mount option or fstrim", "ext4(5)"),
+        discard: feature(
+            "by mount option or fstrim, with the driver of ext4 only",
+            "ext4(5), ext2(5)",
+        ),
         reflink: feature("no", SOURCE),
         encryption: feature("no: not enabled by default", "ext4(5)"),
     },

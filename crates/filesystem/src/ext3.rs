@@ -1,7 +1,7 @@
 //! ext3: ext2 with a journal, mounted by the kernel's ext4 driver since Linux 4.3.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
+use super::{Facts, Filesystem, Journal, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -15,7 +15,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     // The driver refuses to mount a filesystem with metadata_csum as ext3.
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
-    driver: Driver::Ext4,
+    drivers: &[ext::driver("ext3")],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

@@ -1,7 +1,7 @@
 //! ext4: extents, delayed allocation and an optional journal.
 
 use super::facts::{feature, limit};
-use super::{Bits, Driver, Facts, Filesystem, Journal, Level, Setting, ext, layout};
+use super::{Bits, Facts, Filesystem, Journal, Level, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -25,7 +25,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::Optional,
     checksums: CHECKSUMS,
     compression: Setting::NEVER,
-    driver: Driver::Ext4,
+    drivers: &[ext::driver("ext4")],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

@@ -4,7 +4,7 @@
 //! the kernel: discard is on by default, so off must be explicit.
 
 use super::facts::{feature, limit};
-use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
+use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
 
 const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
@@ -46,7 +46,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     writes_directly: true,

@@ -4,7 +4,7 @@
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, layout};
+use super::{Call, Facts, Filesystem, Journal, Setting, layout};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
 
@@ -17,7 +17,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::Always,
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

@@ -22,6 +22,7 @@ mod setting;
 mod xfs;
 mod zfs;
 
+pub use ext::EXT4;
 pub use facts::{Facts, Feature, Limit, Snapshot};
 pub use layout::{Kind, Layout, LayoutFault, Probe};
 pub use pool::{Daemon, Pool};
@@ -62,8 +63,9 @@ pub struct Filesystem {
     pub checksums: Setting,
     /// Compression of data.
     pub compression: Setting,
-    /// What the kernel's driver publishes about itself.
-    pub driver: Driver,
+    /// The drivers that can mount it, its own first; empty if there is no choice to make and
+    /// nothing published to read.
+    pub drivers: &'static [Driver],
     /// The mount option that turns online discard on; `None` if it cannot discard at all, not even
     /// by fstrim.
     pub discard_on: Option<&'static str>,
@@ -102,13 +104,17 @@ pub enum Journal {
     NotApplicable,
 }
 
-/// What the kernel's driver publishes about itself.
+/// A driver of the kernel, as it mounts one filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Driver {
-    /// The ext4 driver: `/sys/fs/ext4`, `/proc/fs/ext4`, `/proc/fs/jbd2`.
-    Ext4,
-    /// Nothing that this program reads.
-    Other,
+pub struct Driver {
+    /// Its name in plans.
+    pub name: &'static str,
+    /// The type to ask for in mount(2).
+    pub kind: &'static str,
+    /// Options of mount that it needs if it is asked for by that type.
+    pub mount: &'static [&'static str],
+    /// Whether it tells the device what is free.
+    pub discards: bool,
 }
 
 /// A program and its first arguments; the device or the name of the pool follows.
@@ -151,6 +157,12 @@ impl Filesystem {
         (self.format)(format)
     }
 
+    /// Finds a driver by its name in plans.
+    #[must_use]
+    pub fn driver(&self, name: &str) -> Option<&'static Driver> {
+        self.drivers.iter().find(|driver| driver.name == name)
+    }
+
     /// The programs needed to make and mount it, from [`Self::package`].
     #[must_use]
     pub fn programs(&self) -> Vec<&'static str> {
@@ -175,6 +187,18 @@ pub fn find(name: &str) -> Option<&'static Filesystem> {
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|filesystem| filesystem.name).collect()
+}
+
+/// The names of all drivers, in order.
+#[must_use]
+pub fn drivers() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for driver in ALL.into_iter().flat_map(|filesystem| filesystem.drivers) {
+        if !names.contains(&driver.name) {
+            names.push(driver.name);
+        }
+    }
+    names
 }
 
 #[cfg(test)]

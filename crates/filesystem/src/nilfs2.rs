@@ -9,7 +9,7 @@
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot, layout};
+use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, layout};
 
 const MANUAL: &str = "Documentation/filesystems/nilfs2.rst in Linux";
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
@@ -23,7 +23,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::NEVER,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

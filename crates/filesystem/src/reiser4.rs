@@ -6,7 +6,7 @@
 //! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, uuid};
+use super::{Call, Facts, Filesystem, Journal, Setting, uuid};
 
 const MANUAL: &str = "mkfs.reiser4(8)";
 const COMPARISON: &str = "Wikipedia, Comparison of file systems";
@@ -20,7 +20,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::UNKNOWN,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

@@ -4,7 +4,7 @@
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, layout, uuid};
+use super::{Call, Facts, Filesystem, Journal, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
@@ -28,7 +28,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::Always,
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: None,
     discard_off: None,
     // It commits each block of a direct write separately.

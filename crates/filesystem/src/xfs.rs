@@ -3,7 +3,7 @@
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
+use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
 
@@ -25,7 +25,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,
     compression: Setting::NEVER,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
     writes_directly: true,

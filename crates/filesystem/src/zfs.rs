@@ -11,7 +11,7 @@
 //! takes the same commands, but no test tries that.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
+use super::{Call, Daemon, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
 
 const SOURCE: &str = "observed with zfs-fuse 0.7.0";
 
@@ -94,7 +94,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
-    driver: Driver::Other,
+    drivers: &[],
     discard_on: None,
     discard_off: None,
     // FUSE has no direct writes unless its server enables them.

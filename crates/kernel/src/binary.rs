@@ -25,7 +25,7 @@ const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
 /// Options of `config`, and their names in plans.
 const FILESYSTEMS: [(&str, &str); 12] = [
-    ("EXT4_USE_FOR_EXT2", "ext2"),
+    ("EXT2_FS", "ext2"),
     ("EXT4_FS", "ext3"),
     ("EXT4_FS", "ext4"),
     ("XFS_FS", "xfs"),

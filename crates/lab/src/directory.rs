@@ -80,12 +80,15 @@ impl Lab for Directory {
                     .to_owned(),
             );
         }
+        if setup.driver.is_some() {
+            return Some("the directory lab does not choose what mounts a filesystem".to_owned());
+        }
         let is_made = setup.settings.iter().any(|chosen| chosen.setting.is_made());
         if !setup.mkfs.is_empty() || setup.journal.is_some() || is_made {
             return Some("the directory lab makes no filesystem".to_owned());
         }
         let options = match (setup.filesystem, &self.device) {
-            (Some(filesystem), Some(device)) => mounting::driver_options(filesystem.driver, device),
+            (Some(filesystem), Some(device)) => mounting::driver_options(filesystem, device),
             _ => Vec::new(),
         };
         if let Err(error) = mounting::check(setup, &self.mount, &options, Maker::Other) {

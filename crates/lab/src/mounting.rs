@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::mount::MountFlags;
-use ssdlab_filesystem::{Driver, Filesystem, Journal};
+use ssdlab_filesystem::{EXT4, Filesystem, Journal};
 use ssdlab_host::block_ioctl;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::sysfs::BlockDevice;
@@ -38,7 +38,7 @@ pub(super) fn mount(
 ) -> Result<BTreeMap<String, String>, LabError> {
     let (flags, data) = options(setup);
     let filesystem = made(setup);
-    let kind = filesystem.name;
+    let kind = kind(setup, filesystem);
     let text = CString::new(data.join(",")).map_err(|_| LabError::Unavailable {
         reason: "a mount option contains a zero byte".to_owned(),
     })?;
@@ -62,14 +62,42 @@ pub(super) fn mount(
     let mount = mounts::at(target)
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is not in the mount table")))
         .map_err(LabError::step("read back the mount on", target))?;
-    let driver = driver_options(filesystem.driver, device);
-    check(setup, &mount, &driver, Maker::Us)?;
+    let options = driver_options(filesystem, device);
+    check(setup, &mount, &options, Maker::Us)?;
+    let driver = driver_of(&mount, device);
+    check_driver(setup, &driver)?;
     check_journal(setup, device)?;
     Ok(BTreeMap::from([
         ("mount_type".to_owned(), mount.kind),
         ("mount_options".to_owned(), mount.options.join(",")),
-        ("driver_options".to_owned(), driver.join(",")),
+        ("driver".to_owned(), driver),
+        ("driver_options".to_owned(), options.join(",")),
     ]))
+}
+
+/// The type to ask mount(2) for.
+fn kind(setup: &Setup, filesystem: &Filesystem) -> &'static str {
+    setup.driver.map_or(filesystem.name, |driver| driver.kind)
+}
+
+/// The driver that serves a mount. A kernel may mount ext2 and ext3 with the driver of ext4, which
+/// the mount table does not show; only that driver has an entry for the device in its folder.
+fn driver_of(mount: &Mount, device: &BlockDevice) -> String {
+    let of_ext4 = Path::new("/sys/fs/ext4").join(&device.name);
+    if of_ext4.exists() { EXT4.to_owned() } else { mount.kind.clone() }
+}
+
+fn check_driver(setup: &Setup, found: &str) -> Result<(), LabError> {
+    match setup.driver.filter(|asked| asked.name != found) {
+        None => Ok(()),
+        Some(asked) => Err(LabError::Unavailable {
+            reason: format!(
+                "this kernel has no driver {} of its own: {} is mounted by the one of {found}",
+                asked.name,
+                made(setup).name
+            ),
+        }),
+    }
 }
 
 /// Whether a filesystem compresses, by its mount options or the properties of its pool, which are
@@ -143,12 +171,12 @@ pub(super) fn check(
         asked: asked.to_owned(),
         found: mount.options.join(","),
     };
-    if let Some(filesystem) = setup.filesystem
-        && mount.kind != filesystem.name
+    if let Some(asked) = setup.filesystem.map(|filesystem| kind(setup, filesystem))
+        && mount.kind != asked
     {
         return Err(LabError::Mismatch {
             what: "the filesystem".to_owned(),
-            asked: filesystem.name.to_owned(),
+            asked: asked.to_owned(),
             found: mount.kind.clone(),
         });
     }
@@ -180,6 +208,11 @@ pub(super) fn check(
             return Err(mismatch(factor.name(), level.name));
         }
     }
+    for option in setup.driver.into_iter().flat_map(|driver| driver.mount) {
+        if !shown(option) {
+            return Err(mismatch(&format!("the mount option {option}"), option));
+        }
+    }
     for option in &setup.mount {
         let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
         // The kernel accepted it when we mounted, and omits options that are off by default.
@@ -198,7 +231,7 @@ pub(super) fn check(
 /// A mounted ext filesystem with a journal has an entry in jbd2's folder.
 fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
     let filesystem = made(setup);
-    if filesystem.driver != Driver::Ext4 {
+    if filesystem.driver(EXT4).is_none() {
         return Ok(());
     }
     let asked = match (filesystem.journal, setup.journal) {
@@ -223,15 +256,13 @@ fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
 }
 
 /// Active options that the mount table omits because they are defaults.
-pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String> {
-    match driver {
-        Driver::Ext4 => {
-            let path = Path::new("/proc/fs/ext4").join(&device.name).join("options");
-            let text = fs::read_to_string(path).unwrap_or_default();
-            text.lines().map(str::to_owned).collect()
-        }
-        Driver::Other => Vec::new(),
+pub(super) fn driver_options(filesystem: &Filesystem, device: &BlockDevice) -> Vec<String> {
+    if filesystem.driver(EXT4).is_none() {
+        return Vec::new();
     }
+    let path = Path::new("/proc/fs/ext4").join(&device.name).join("options");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Drops the block device's own cache. The filesystem's cache ended with unmounting; other

@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize, Serializer};
 pub enum Factor {
     /// The filesystem that is made: see `ssdlab list filesystems`; `any` takes a directory's.
     Filesystem,
+    /// The driver that mounts what several can: `ext2` or `ext4` for ext2; other filesystems have
+    /// one only. If not set, it is what the kernel mounts by the filesystem's name.
+    FilesystemDriver,
     /// ext4's journal: `on` or `off`.
     Journal,
     /// Checksums, by what the filesystem calls them: `on`, `off`, `xxhash`, ...; see
@@ -76,8 +79,9 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Filesystem,
+        Self::FilesystemDriver,
         Self::Journal,
         Self::Checksums,
         Self::Compression,
@@ -119,8 +123,9 @@ impl Factor {
     /// Mount options do not: ageing uses the defaults.
     #[must_use]
     pub fn shapes_aged(self) -> bool {
-        use Factor::{Age, Checksums, Compression, Filesystem, Journal, Mkfs};
-        matches!(self, Filesystem | Journal | Checksums | Compression | Mkfs | Age)
+        use Factor::{Age, Checksums, Compression, Filesystem, FilesystemDriver, Journal, Mkfs};
+        let is_made = matches!(self, Filesystem | Journal | Checksums | Compression | Mkfs);
+        is_made || matches!(self, FilesystemDriver | Age)
     }
 
     /// The name in plans and results.
@@ -128,6 +133,7 @@ impl Factor {
     pub fn name(self) -> &'static str {
         match self {
             Self::Filesystem => "filesystem",
+            Self::FilesystemDriver => "filesystem_driver",
             Self::Journal => "journal",
             Self::Checksums => "checksums",
             Self::Compression => "compression",

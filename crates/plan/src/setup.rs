@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use ssdlab_filesystem::{self as filesystem, Filesystem, Journal};
+use ssdlab_filesystem::{self as filesystem, Driver, Filesystem, Journal};
 use ssdlab_quantity::{Bytes, split_words};
 
 use super::age::{self, Age};
@@ -61,6 +61,8 @@ pub struct Setup {
     pub levels: Levels,
     /// The filesystem to make; `None` means whatever a directory is on.
     pub filesystem: Option<&'static Filesystem>,
+    /// The driver that mounts it, if it is to be a certain one.
+    pub driver: Option<&'static Driver>,
     /// With or without a journal.
     pub journal: Option<bool>,
     /// What its filesystem has in its own words: checksums, compression.
@@ -111,6 +113,10 @@ impl Setup {
         let setup = Self {
             levels: levels.clone(),
             filesystem,
+            driver: level(Factor::FilesystemDriver)
+                .map(|l| read_driver(l, filesystem))
+                .transpose()?
+                .flatten(),
             journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
             settings: setting::read(levels, filesystem)?,
             atime: level(Factor::Atime).map(read_atime).transpose()?,
@@ -148,10 +154,11 @@ impl Setup {
         of_settings.chain(self.mkfs.iter().cloned()).collect()
     }
 
-    /// The mount options that the settings stand for.
+    /// The mount options that the settings and the driver stand for.
     #[must_use]
     pub fn mount_of_settings(&self) -> Vec<String> {
-        let words = self.settings.iter().flat_map(|chosen| chosen.level.mount);
+        let of_driver = self.driver.into_iter().flat_map(|driver| driver.mount);
+        let words = self.settings.iter().flat_map(|chosen| chosen.level.mount).chain(of_driver);
         words.map(|word| (*word).to_owned()).collect()
     }
 
@@ -210,20 +217,24 @@ impl Setup {
     }
 
     fn check_discard(&self) -> Result<(), LevelError> {
-        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.discard_on.is_none())
-        else {
+        let Some(filesystem) = self.filesystem else { return Ok(()) };
+        let driver = self.driver.filter(|driver| !driver.discards);
+        if filesystem.discard_on.is_some() && driver.is_none() {
             return Ok(());
-        };
+        }
         let level = match self.discard {
             Some(Discard::On) => "on",
             Some(Discard::Fstrim) => "fstrim",
             Some(Discard::Off) | None => return Ok(()),
         };
         let name = filesystem.name;
+        let by_driver = driver.map(|driver| (Factor::FilesystemDriver, driver.name));
+        let levels: Vec<_> = by_driver.into_iter().chain([(Factor::Discard, level)]).collect();
+        let by = driver.map_or(String::new(), |driver| format!(" with the driver {}", driver.name));
         Err(LevelError {
             factor: Factor::Discard,
-            message: format!("{name} does not support discards"),
-            help: leave_out(name, &[(Factor::Discard, level)]),
+            message: format!("{name}{by} does not support discards"),
+            help: leave_out(name, &levels),
         })
     }
 
@@ -256,13 +267,18 @@ impl Setup {
     /// A factor and a free option that say the same thing would make the treatments differ in
     /// something undeclared.
     fn check_mount(&self) -> Result<(), LevelError> {
-        let declared: [(bool, &[&str], Factor); 2] = [
+        let declared: [(bool, &[&str], Factor); 3] = [
             (
                 self.atime.is_some(),
                 &["atime", "noatime", "relatime", "strictatime", "norelatime"],
                 Factor::Atime,
             ),
             (self.discard.is_some(), &["discard", "nodiscard"], Factor::Discard),
+            (
+                self.driver.is_some_and(|driver| !driver.mount.is_empty()),
+                &["delalloc", "nodelalloc"],
+                Factor::FilesystemDriver,
+            ),
         ];
         for (is_declared, words, factor) in declared {
             let clash = |option: &&String| words.contains(&option.split('=').next().unwrap_or(""));
@@ -300,6 +316,18 @@ fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelErro
     filesystem::find(level)
         .map(Some)
         .ok_or_else(|| unknown(Factor::Filesystem, level, &filesystem::names().join(", ")))
+}
+
+/// A driver concerns the filesystems that it can mount; none of the others has a choice.
+fn read_driver(
+    level: &str,
+    filesystem: Option<&'static Filesystem>,
+) -> Result<Option<&'static Driver>, LevelError> {
+    let known = filesystem::drivers();
+    if !known.contains(&level) {
+        return Err(unknown(Factor::FilesystemDriver, level, &known.join(", ")));
+    }
+    Ok(filesystem.and_then(|filesystem| filesystem.driver(level)))
 }
 
 fn read_atime(level: &str) -> Result<Atime, LevelError> {

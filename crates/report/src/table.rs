@@ -240,6 +240,7 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::NodeFeature
         | Factor::Label => level.to_owned(),
         Factor::Kernel => format!("Linux {level}"),
+        Factor::FilesystemDriver => format!("driver {level}"),
         Factor::PowerLossProtection if level == "on" => "capacitors".to_owned(),
         Factor::PowerLossProtection => "no capacitors".to_owned(),
         Factor::Flush => format!("flushes {level}"),

@@ -55,6 +55,19 @@ fn discard_off_is_checked_too() {
 }
 
 #[test]
+fn a_driver_is_asked_for_and_read_back() {
+    let of = |driver| setup(&[(Factor::Filesystem, "ext2"), (Factor::FilesystemDriver, driver)]);
+    assert_eq!(options(&of("ext4")).1, ["nodelalloc"]);
+    let table = mounted("ext4", "rw,nodelalloc");
+    assert!(check(&of("ext4"), &table, &[], Maker::Us).is_ok());
+    assert!(check(&of("ext4"), &mounted("ext4", "rw"), &[], Maker::Us).is_err());
+    assert!(check(&of("ext2"), &table, &[], Maker::Us).is_err());
+    assert!(check_driver(&of("ext2"), "ext2").is_ok());
+    let error = check_driver(&of("ext2"), "ext4").unwrap_err();
+    assert!(error.to_string().contains("no driver ext2 of its own"), "{error}");
+}
+
+#[test]
 fn compression_and_its_absence_are_read_back() {
     let of = |level| setup(&[(Factor::Filesystem, "btrfs"), (Factor::Compression, level)]);
     let table = |options| mounted("btrfs", options);

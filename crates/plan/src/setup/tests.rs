@@ -39,6 +39,32 @@ fn ext2_and_ext3_are_what_their_journal_says() {
 }
 
 #[test]
+fn a_driver_concerns_the_filesystems_that_it_can_mount() {
+    let of = |filesystem, driver| {
+        let pairs = [(Factor::Filesystem, filesystem), (Factor::FilesystemDriver, driver)];
+        Setup::new(&levels(&pairs)).map(|setup| setup.driver.map(|driver| driver.kind))
+    };
+    assert_eq!(of("ext2", "ext2"), Ok(Some("ext2")));
+    assert_eq!(of("ext2", "ext4"), Ok(Some("ext4")));
+    assert_eq!(of("ext3", "ext4"), Ok(Some("ext3")));
+    assert_eq!(of("ext3", "ext2"), Ok(None));
+    assert_eq!(of("xfs", "ext4"), Ok(None));
+    assert_eq!(of("ext2", "ext5").unwrap_err().factor, Factor::FilesystemDriver);
+}
+
+#[test]
+fn a_driver_s_options_and_what_it_lacks_are_not_asked_for_again() {
+    let of = |driver, factor, level| {
+        let pairs = [(Factor::Filesystem, "ext2"), (Factor::FilesystemDriver, driver)];
+        Setup::new(&levels(&pairs).with(&levels(&[(factor, level)])))
+    };
+    let error = of("ext2", Factor::Discard, "on").unwrap_err();
+    assert!(error.help.contains("filesystem_driver = \"ext2\", discard = \"on\""), "{error:?}");
+    assert!(of("ext4", Factor::Discard, "on").is_ok());
+    assert!(of("ext4", Factor::Mount, "delalloc").is_err());
+}
+
+#[test]
 fn a_filesystem_without_discards_has_them_off() {
     let of = |discard| {
         Setup::new(&levels(&[(Factor::Filesystem, "reiserfs"), (Factor::Discard, discard)]))
