@@ -108,6 +108,6 @@ impl Examining<'_> {
 }
 
 fn last_line(said: &str) -> &str {
-    let errors = said.lines().filter(|line| line.contains("error:"));
-    errors.last().or_else(|| said.lines().last()).unwrap_or("nothing was printed").trim()
+    let mut errors = said.lines().filter(|line| line.contains("error:"));
+    errors.next_back().or_else(|| said.lines().next_back()).unwrap_or("nothing was printed").trim()
 }
