@@ -28,6 +28,7 @@ fn the_page_shows_the_book() {
     }
     let mut figures: Vec<Figure> = book::drives().flat_map(DriveFigures::compute).collect();
     figures.extend(book::of_plans(&kept));
+    figures.extend(book::cross_checks());
     let page = path(&["docs", "evidence.md"]);
     if is_made {
         fs::write(page, book_markdown(&figures)).unwrap();

@@ -9,7 +9,7 @@ use ssdlab_flash::presets::Preset;
 use ssdlab_plan::Basis;
 use ssdlab_plan::metric::Unit;
 
-use super::figure::{Amount, Figure};
+use super::figure::{Against, Amount, Figure};
 
 /// The figures of one drive, to be computed.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,7 @@ impl DriveFigures {
                 ours,
                 how,
                 basis: Basis::of(fitted.contains(id)),
+                against: Against::Published,
             }
         });
         figures.collect()

@@ -12,6 +12,15 @@ pub enum Amount {
     Written(String),
 }
 
+/// What the model's number is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// A number that somebody published.
+    Published,
+    /// The same drive model under the running kernel, in real time.
+    Served,
+}
+
 /// A published number, and the model's number for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
@@ -29,6 +38,8 @@ pub struct Figure {
     pub how: String,
     /// Whether a model was fitted to it.
     pub basis: Basis,
+    /// What kind of number `published` is.
+    pub against: Against,
 }
 
 impl Figure {

@@ -3,7 +3,9 @@
 //! The published numbers stay where they are: those about a drive in its file, those about a
 //! question in its plan. The models' numbers are simulated on demand if that takes seconds, and
 //! stored from a run of the virtual lab if it takes minutes. Failed predictions stay in the book.
+//! Beside them are cross-checks of the virtual lab against the same drive in real time.
 
+mod cross_check;
 mod drives;
 mod figure;
 mod kept;
@@ -14,8 +16,9 @@ use std::path::Path;
 use ssdlab_flash::presets;
 use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 
+pub use cross_check::cross_checks;
 pub use drives::DriveFigures;
-pub use figure::{Amount, Figure};
+pub use figure::{Against, Amount, Figure};
 pub use kept::{KEPT, Kept, KeptRun};
 pub use plans::{Place, places};
 

@@ -4,7 +4,7 @@ use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
 
-use super::figure::{Amount, Figure};
+use super::figure::{Against, Amount, Figure};
 use super::kept::Kept;
 
 /// The place of a published number in a plan; a run's own number has the same place.
@@ -83,6 +83,7 @@ pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
             ours: ours.filter(|_| untested.is_none()),
             how,
             basis,
+            against: Against::Published,
         }
     };
     places(schedule).map(figure).collect()

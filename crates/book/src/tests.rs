@@ -7,7 +7,8 @@ use super::*;
 #[test]
 fn every_figure_has_a_name_of_its_own_and_a_source() {
     let kept = Kept::parse(KEPT).unwrap();
-    let figures = of_plans(&kept);
+    let mut figures = of_plans(&kept);
+    figures.extend(cross_checks());
     let names: BTreeSet<&String> = figures.iter().map(|figure| &figure.id).collect();
     assert_eq!(names.len(), figures.len());
     assert!(figures.iter().all(|figure| !figure.source.is_empty()), "{figures:#?}");
@@ -47,6 +48,7 @@ fn an_error_is_a_share_of_what_was_published() {
         ours: Some(150.0),
         how: String::new(),
         basis: plan::Basis::Predicted,
+        against: Against::Published,
     };
     assert_eq!(figure.error(), Some(-0.25));
     assert_eq!(Figure { ours: None, ..figure.clone() }.error(), None);

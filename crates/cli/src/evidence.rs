@@ -25,6 +25,7 @@ impl Evidence {
         let mut figures: Vec<Figure> = of_drives.into_iter().flatten().collect();
         let kept = Kept::parse(KEPT).expect("a test reads what is kept");
         figures.extend(book::of_plans(&kept));
+        figures.extend(book::cross_checks());
         if self.json {
             output::print_json(&Book::new(&figures));
         } else {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_book::{Amount, Figure};
+use ssdlab_book::{Against, Amount, Figure};
 use ssdlab_plan::Basis;
 
 use super::grid::Grid;
@@ -21,13 +21,13 @@ const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
 pub struct Book<'a> {
     /// The version of this format.
     schema: u32,
-    /// How many predictions came out how well, in a sentence.
+    /// How many predictions came out how well, in a sentence or two.
     summary: String,
-    /// Every published number.
+    /// Every published number, then every number of the cross-check.
     figures: Vec<Entry<'a>>,
 }
 
-/// A published number, and ours.
+/// A published number, or one of the same drive served in real time, and ours.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Entry<'a> {
     /// Its name.
@@ -93,7 +93,9 @@ pub fn book_markdown(figures: &[Figure]) -> String {
         "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
          make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
          were chosen so that it comes out: agreement says nothing but that the fit succeeded. \
-         Nothing was fitted to a number that is *predicted*; those that fail stay here. This page \
+         Nothing was fitted to a number that is *predicted*; those that fail stay here. The figures \
+         of *cross-check* are not published: [the same simulated drive in real \
+         time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page \
          is made by `make evidence`.\n\n{}\n",
         summary(figures)
     );
@@ -137,22 +139,36 @@ fn ours(figure: &Figure) -> Option<String> {
     }
 }
 
-/// How many predictions are how accurate.
+/// How many predictions are how accurate, those of published numbers and those of the cross-check
+/// apart: the latter share their model of the drive with what they are compared with.
 fn summary(figures: &[Figure]) -> String {
-    let predicted = || figures.iter().filter(|figure| figure.basis == Basis::Predicted);
-    let errors: Vec<f64> = predicted().filter_map(|figure| Some(figure.error()?.abs())).collect();
+    let (published, served): (Vec<&Figure>, Vec<&Figure>) =
+        figures.iter().partition(|figure| figure.against == Against::Published);
+    let predicted: Vec<&Figure> =
+        published.iter().filter(|figure| figure.basis == Basis::Predicted).copied().collect();
+    let (compared, within) = accuracy(&predicted);
+    let all = predicted.len();
+    let mut summary = format!(
+        "{}: {} fitted, {all} predicted. Of the predicted, {compared} have been compared: {within}.",
+        counted(published.len(), "figure"),
+        published.len() - all,
+    );
+    if !served.is_empty() {
+        let (compared, within) = accuracy(&served);
+        summary += &format!(" Of {compared} of the same drives in real time: {within}.");
+    }
+    summary
+}
+
+/// How many figures have been compared, and in words how many of them are how accurate.
+fn accuracy(figures: &[&Figure]) -> (usize, String) {
+    let errors: Vec<f64> =
+        figures.iter().filter_map(|figure| Some(figure.error()?.abs())).collect();
     let within = STEPS.map(|step| {
         let count = errors.iter().filter(|error| **error <= step).count();
         format!("{count} within {:.0} %", 100.0 * step)
     });
-    let all = predicted().count();
-    format!(
-        "{}: {} fitted, {all} predicted. Of the predicted, {} have been compared: {}.",
-        counted(figures.len(), "figure"),
-        figures.len() - all,
-        errors.len(),
-        within.join(", ")
-    )
+    (errors.len(), within.join(", "))
 }
 
 #[cfg(test)]

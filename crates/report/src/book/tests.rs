@@ -13,6 +13,7 @@ fn figure(id: &str, basis: Basis, published: f64, ours: Option<f64>) -> Figure {
         ours,
         how: "simulated".to_owned(),
         basis,
+        against: Against::Published,
     }
 }
 
@@ -30,6 +31,12 @@ fn the_summary_counts_predictions_alone() {
         "5 figures: 1 fitted, 4 predicted. Of the predicted, 3 have been compared: 1 within 10 %, \
          1 within 25 %, 2 within 50 %."
     );
+    let served =
+        Figure { against: Against::Served, ..figure("s/f", Basis::Predicted, 1.0, Some(1.2)) };
+    let with_served = [&figures[..], &[served]].concat();
+    let of_served =
+        " Of 1 of the same drives in real time: 0 within 10 %, 1 within 25 %, 1 within 50 %.";
+    assert_eq!(summary(&with_served), summary(&figures) + of_served);
     let page = book_markdown(&figures);
     assert!(page.contains("\n## x\n") && page.contains("\n## y\n"), "{page}");
     assert!(page.contains("| predicted | 100 ns | 300 ns | +200 % |"), "{page}");
