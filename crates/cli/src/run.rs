@@ -307,8 +307,7 @@ impl Run {
             format!("Every table: ssdlab report {run} --verbose\n")
         };
         output::print(&format!(
-            "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --format html --out \
-             {name}.html\n",
+            "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --out {name}.html\n",
             folder.display()
         ));
     }
