@@ -1,28 +1,32 @@
 //! The lab's processor against this machine's: the processor time that a process needs for the same
-//! operations on each filesystem, relative to ext4, in the virtual lab and on a loop device in
-//! memory under the running kernel.
+//! operations on each filesystem, relative to ext4, and what checksums add, in the virtual lab and
+//! on a loop device in memory under the running kernel.
 //!
 //! It needs a lab kernel (`ssdlab kernel build` or `SSDLAB_TEST_KERNEL`), root and 2 GB in
 //! /dev/shm. This program is also the guest's first process, as ssdlab is in a trial. The programs
-//! compute next to nothing on both sides: the kernels are compared. With a filesystem as its
-//! argument it compares that and ext4.
+//! compute next to nothing on both sides: the kernels are compared. With filesystems as its
+//! arguments it compares these and ext4; with `checksums`, only what checksums add.
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssdlab_conductor::ComputingLab;
 use ssdlab_conductor::computing::{self, Times};
-use ssdlab_filesystem::{self as filesystem, Filesystem};
+use ssdlab_filesystem::{self as filesystem, Filesystem, Level};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::thread;
-use ssdlab_kernel as kernel;
+use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_plan::find_host;
 use ssdlab_undo as undo;
 
 /// The others are compared with the first.
 const FILESYSTEMS: [&str; 5] = ["ext4", "ext3", "ext2", "xfs", "btrfs"];
+
+/// Those whose checksums can be switched off.
+const CHECKSUMMED: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
 /// The size of the loop device.
 const DRIVE_BYTES: u64 = 16 << 30;
@@ -46,38 +50,58 @@ fn main() {
             }
         };
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let mut sides = Sides { kernel, interrupt: Interrupt::default() };
+    if asked.first().is_none_or(|word| word != "checksums") {
+        compare_filesystems(&mut sides, &asked);
+    }
+    if asked.is_empty() || asked[0] == "checksums" {
+        compare_checksums(&mut sides);
+    }
+}
+
+/// Where the operations are performed: in the lab, and here.
+struct Sides {
+    kernel: LabKernel,
+    interrupt: Interrupt,
+}
+
+impl Sides {
+    fn perform(&mut self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
+        let host = find_host(HOST).unwrap();
+        let filesystem = filesystem::find(name).unwrap();
+        let mut journal = undo::start().unwrap();
+        let (kernel, memory_bytes) = (self.kernel.clone(), host.memory_bytes);
+        let lab =
+            ComputingLab::open(kernel, filesystem, memory_bytes, &self.interrupt, &mut journal);
+        let in_lab = lab.unwrap().perform(host, level.map(|level| level.name));
+        journal.finish().unwrap();
+        let here = here(filesystem, level).map_err(|error| format!("here: {error}"))?;
+        Ok([in_lab.map_err(|error| format!("in the lab: {error}"))?, here])
+    }
+}
+
+fn compare_filesystems(sides: &mut Sides, asked: &[String]) {
     let chosen =
         |name: &&str| asked.is_empty() || *name == "ext4" || asked.iter().any(|a| a == name);
     let names: Vec<&str> = FILESYSTEMS.into_iter().filter(chosen).collect();
-    let host = find_host(HOST).unwrap();
-    let interrupt = Interrupt::default();
-    let mut measured = BTreeMap::new();
-    for name in &names {
-        let filesystem = filesystem::find(name).unwrap();
-        let mut journal = undo::start().unwrap();
-        let memory_bytes = host.memory_bytes;
-        let mut lab =
-            ComputingLab::open(kernel.clone(), filesystem, memory_bytes, &interrupt, &mut journal)
-                .unwrap();
-        measured.insert(*name, (lab.perform(host).unwrap(), here(filesystem)));
-        journal.finish().unwrap();
-    }
-    let (ext4_lab, ext4_here) = &measured["ext4"];
+    let measured: BTreeMap<&str, [Times; 2]> =
+        names.iter().map(|name| (*name, sides.perform(name, None).unwrap())).collect();
+    let [ext4_lab, ext4_here] = &measured["ext4"];
     println!("operation             filesystem     lab    here   lab/ext4  here/ext4   lab:here");
     let mut errors = Vec::new();
     for (index, (operation, _)) in ext4_lab.iter().enumerate() {
         for name in &names {
-            let (lab, here) = (&measured[name].0[index].1, &measured[name].1[index].1);
+            let [lab, here] = measured[name].each_ref().map(|times| times[index].1);
             let ratio = |of: u64, base: u64| of as f64 / base as f64;
-            let of_lab = ratio(*lab, ext4_lab[index].1);
-            let of_here = ratio(*here, ext4_here[index].1);
+            let of_lab = ratio(lab, ext4_lab[index].1);
+            let of_here = ratio(here, ext4_here[index].1);
             if *name != "ext4" {
                 errors.push((of_lab / of_here).ln().abs());
             }
             println!(
                 "{operation:22}{name:10}{:8.1}{:8.1} ms{of_lab:9.2}{of_here:11.2}{:11.2}",
-                *lab as f64 / 1e6,
-                *here as f64 / 1e6,
+                lab as f64 / 1e6,
+                here as f64 / 1e6,
                 of_lab / of_here
             );
         }
@@ -94,8 +118,49 @@ fn main() {
     }
 }
 
+/// What each level of checksums adds to the same operations without. Data are checksummed by the
+/// process only where it syncs; all else that it checksums is metadata.
+fn compare_checksums(sides: &mut Sides) {
+    println!("checksums             of               lab    here  more in the lab  more here");
+    for name in CHECKSUMMED {
+        let levels = filesystem::find(name).unwrap().checksums.levels;
+        let (off, on): (Vec<&Level>, Vec<&Level>) =
+            levels.iter().partition(|level| level.name == "off");
+        let without = match sides.perform(name, Some(off[0])) {
+            Ok(times) => times.map(totals),
+            Err(error) => {
+                println!("{name}: not measured: {error}");
+                continue;
+            }
+        };
+        for level in on {
+            let with = sides.perform(name, Some(level)).unwrap().map(totals);
+            for (index, of) in ["metadata", "synced data"].into_iter().enumerate() {
+                let [lab, here] = with.map(|times| times[index]);
+                let [lab_more, here_more] =
+                    [0, 1].map(|side| 100.0 * (with[side][index] / without[side][index] - 1.0));
+                let what = format!("{name}, {}", level.name);
+                println!(
+                    "{what:22}{of:12}{:8.1}{:8.1} ms{lab_more:12.0} %{here_more:9.0} %",
+                    lab / 1e6,
+                    here / 1e6,
+                );
+            }
+        }
+    }
+}
+
+/// The operations on metadata together, and the synced write, which is the last one.
+fn totals(times: Times) -> [f64; 2] {
+    let is_metadata = |(name, _): &&(String, u64)| {
+        ["create", "unlink", "unpack", "delete"].iter().any(|word| name.starts_with(word))
+    };
+    let metadata: u64 = times.iter().filter(is_metadata).map(|(_, ns)| ns).sum();
+    [metadata as f64, times.last().unwrap().1 as f64]
+}
+
 /// On a loop device in memory; the minimum of a few rounds.
-fn here(filesystem: &Filesystem) -> Times {
+fn here(filesystem: &Filesystem, checksums: Option<&Level>) -> io::Result<Times> {
     let mut least: Option<Times> = None;
     for _ in 0..ROUNDS {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -104,7 +169,7 @@ fn here(filesystem: &Filesystem) -> Times {
         let attached = LoopDevice::attach(&image);
         let spent = || thread::used().cpu_ns;
         let place = folder.path().join("mounted");
-        let times = computing::on_device(&attached.0, &place, filesystem, &spent).unwrap();
+        let times = computing::on_device(&attached.0, &place, filesystem, checksums, &spent)?;
         match &mut least {
             None => least = Some(times),
             Some(least) => {
@@ -114,7 +179,7 @@ fn here(filesystem: &Filesystem) -> Times {
             }
         }
     }
-    least.unwrap()
+    Ok(least.unwrap())
 }
 
 /// A loop device, detached when dropped.

@@ -119,7 +119,7 @@ fn counts(mut lab: ComputingLab<'_>) -> Result<Vec<Counts>, Report> {
     let mut charged = |charge: &dyn Fn(&mut Costs)| -> Result<Vec<f64>, Report> {
         let mut host: HostModel = free().clone();
         charge(&mut host.costs);
-        let times = lab.perform(&host)?;
+        let times = lab.perform(&host, None)?;
         Ok(times.iter().map(|(_, ns)| *ns as f64 / UNIT_NS as f64).collect())
     };
     let blocks = charged(&|costs| costs.block_ps = 1000 * UNIT_NS)?;

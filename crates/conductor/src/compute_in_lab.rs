@@ -55,23 +55,31 @@ impl<'a> ComputingLab<'a> {
         Ok(Self { hypervisor, kernel, filesystem, performed: 0 })
     }
 
-    /// Performs the operations on a new filesystem, made with defaults and mounted with noatime;
-    /// the processor time is that which the lab charges the process for.
-    pub fn perform(&mut self, host: &HostModel) -> Result<Times, ComputingError> {
+    /// Performs the operations on a new filesystem, made with defaults but for a level of checksums
+    /// and mounted with noatime; with such a level, a synced write, too. The processor time is that
+    /// which the lab charges the process for.
+    pub fn perform(
+        &mut self,
+        host: &HostModel,
+        checksums: Option<&str>,
+    ) -> Result<Times, ComputingError> {
         let interrupt = self.hypervisor.interrupt;
-        self.times(host).map_err(|failure| match failure.seen_by(interrupt) {
+        self.times(host, checksums).map_err(|failure| match failure.seen_by(interrupt) {
             Failure::Interrupted => ComputingError::Interrupted,
             Failure::Unavailable(reason) => ComputingError::Unavailable { reason },
             Failure::Failed(reason) | Failure::Void(reason) => ComputingError::Failed { reason },
         })
     }
 
-    fn times(&mut self, host: &HostModel) -> Result<Times, Failure> {
+    fn times(&mut self, host: &HostModel, checksums: Option<&str>) -> Result<Times, Failure> {
         self.performed += 1;
         let name = format!("computing-{}", self.performed);
         let limit = Nanos(nanos(LIMIT));
         let run = Run { name: &name, kernel: &self.kernel, host, seed: 1, limit };
-        let job = Job::Computing(Computing { filesystem: self.filesystem.name.to_owned() });
+        let job = Job::Computing(Computing {
+            filesystem: self.filesystem.name.to_owned(),
+            checksums: checksums.map(str::to_owned),
+        });
         let drive = presets::find(DRIVE).expect("it comes with the program").text;
         let specification = Specification::parse(drive).expect("a test parses every preset");
         let flash = Arc::new(Mutex::new(Flash::new(Drive::new(specification, 1))));

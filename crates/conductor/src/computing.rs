@@ -6,6 +6,7 @@ mod digests;
 mod fit;
 mod operations;
 
+use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde::{Deserialize, Serialize};
-use ssdlab_filesystem::{self as filesystem, Filesystem, Format};
+use ssdlab_filesystem::{self as filesystem, Filesystem, Format, Level};
 use ssdlab_host::thread;
 use ssdlab_meter::processor;
 
@@ -30,6 +31,8 @@ const MOUNTED: &str = "/tmp/mounted";
 pub(super) struct Computing {
     /// The name of the filesystem.
     pub filesystem: String,
+    /// The level of its checksums, if not the default.
+    pub checksums: Option<String>,
 }
 
 /// Performs the operations in a new folder of this one, which is emptied again; the processor time
@@ -43,19 +46,28 @@ pub(super) fn inside(job: &Computing) -> io::Result<Times> {
     let spent = || processor::computed().map_or(0, |computed| computed.processes_ns);
     let found = filesystem::find(&job.filesystem)
         .ok_or_else(|| io::Error::other(format!("there is no filesystem {}", job.filesystem)))?;
-    on_device(Path::new(DEVICE), Path::new(MOUNTED), found, &spent)
+    let checksums = job.checksums.as_deref().map(|name| {
+        found.checksums.find(name).ok_or_else(|| {
+            io::Error::other(format!("{} has no checksums `{name}`", job.filesystem))
+        })
+    });
+    on_device(Path::new(DEVICE), Path::new(MOUNTED), found, checksums.transpose()?, &spent)
 }
 
-/// Makes a filesystem on a device, mounts it with noatime, and performs the operations there.
+/// Makes a filesystem on a device, mounts it with noatime, and performs the operations there; with
+/// a level of checksums, a synced write, too.
 ///
 /// Whatever is on the device is lost. The device must be a guest's or the caller's own.
 pub fn on_device(
     device: &Path,
     place: &Path,
     filesystem: &Filesystem,
+    checksums: Option<&Level>,
     spent: &dyn Fn() -> u64,
 ) -> io::Result<Times> {
-    let arguments = filesystem.format_arguments(&Format { seed: 1, ..Format::default() });
+    let extra =
+        checksums.iter().flat_map(|level| level.mkfs).map(|&word| word.to_owned()).collect();
+    let arguments = filesystem.format_arguments(&Format { seed: 1, extra, ..Format::default() });
     let mut mkfs = Command::new(filesystem.mkfs);
     let output = mkfs.args(arguments).arg(device).stdin(Stdio::null()).output()?;
     if !output.status.success() {
@@ -65,8 +77,13 @@ pub fn on_device(
     fs::create_dir_all(place)?;
     // Everywhere the same driver: the running kernel may have no other for ext2.
     let kind = if filesystem.name.starts_with("ext") { "ext4" } else { filesystem.name };
-    mount(device, place, kind, MountFlags::NOATIME, None)?;
-    let times = operations::perform(place, spent);
+    let options = checksums.map(|level| level.mount.join(",")).unwrap_or_default();
+    mount(device, place, kind, MountFlags::NOATIME, Some(&*CString::new(options)?))?;
+    let mut times = operations::perform(place, spent);
+    if checksums.is_some() {
+        let synced = operations::write_synced(place, spent);
+        times = times.and_then(|times| Ok(times.into_iter().chain([synced?]).collect()));
+    }
     unmount(place, UnmountFlags::empty())?;
     times
 }

@@ -7,7 +7,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, statat, syncfs, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, fdatasync, mkdirat, openat, statat, syncfs, unlinkat,
+};
 use rustix::io::{pread, pwrite, write};
 
 /// Processor time in ns by operation, in the order in which they are performed.
@@ -20,6 +22,8 @@ const SMALL_BYTES: usize = 12_000;
 const LARGE_BYTES: u64 = 64 << 20;
 const PIECE_BYTES: usize = 64 << 10;
 const BLOCK_BYTES: usize = 8 << 10;
+const SYNCED_PIECES: u64 = 128;
+const SYNCED_BYTES: usize = 1 << 20;
 
 /// Steps coprime to the number of files visit all of them.
 const STEPS: [usize; 2] = [4_001, 2_999];
@@ -108,6 +112,20 @@ pub fn perform(below: &Path, spent: &dyn Fn() -> u64) -> io::Result<Times> {
     })?;
     folder.close()?;
     Ok(times)
+}
+
+/// Writes a new file below this folder and syncs it after each megabyte; the name of that, and its
+/// processor time. What a sync writes, the process writes itself: so it computes the checksums of
+/// data, which kernel threads compute otherwise.
+pub fn write_synced(below: &Path, spent: &dyn Fn() -> u64) -> io::Result<(String, u64)> {
+    let piece = vec![7; SYNCED_BYTES];
+    let file = tempfile::tempfile_in(below)?;
+    let before = spent();
+    for number in 0..SYNCED_PIECES {
+        pwrite(&file, &piece, number * SYNCED_BYTES as u64)?;
+        fdatasync(&file)?;
+    }
+    Ok(("write and sync by MiB".to_owned(), spent() - before))
 }
 
 const CREATED: OFlags = OFlags::CREATE.union(OFlags::WRONLY);
