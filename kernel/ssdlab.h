@@ -14,8 +14,13 @@ extern unsigned long ssdlab_number(const char *path, const char *root);
 
 struct iovec;
 
-/* Sets the extended registers of a program, of which UML keeps a part. */
+/*
+ * Gets and sets the extended registers of a program, of which UML keeps a part. Between the two
+ * they are the program's still, unless UML has its process run something else.
+ */
+extern long ssdlab_get_xstate(int pid, struct iovec *to);
 extern long ssdlab_set_xstate(int pid, const struct iovec *of);
+extern void ssdlab_forget_xstate(void);
 
 /* Bytes that real processors move or digest by special instructions, by kind. */
 enum ssdlab_digest { SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_DIGESTS };
