@@ -50,6 +50,20 @@ extern void ssdlab_clock_read(unsigned long long ns);
 extern unsigned long long ssdlab_now(void);
 extern _Bool ssdlab_interrupt_waits(void);
 
+/*
+ * The disk has requests in its ring: the host serves them, and says until when the guest is free
+ * to run (in kernel/time.c). The message is none of enum um_timetravel_ops; its sequence number is
+ * the disk's.
+ */
+#define SSDLAB_KICK 0x100
+extern void ssdlab_kick(unsigned int disk);
+
+/* A disk's interrupt, and its driver's set of rings with news. */
+extern void ssdlab_disk(unsigned int disk, int irq, unsigned long long *rings);
+
+/* The disks of this set, a bit each, have returned requests. */
+extern void ssdlab_called(unsigned int disks);
+
 struct request;
 
 /* Whose bytes a request of the drive carries; stands in for its priority. */
