@@ -200,6 +200,34 @@ fn charts_say_what_was_measured() {
     insta::assert_snapshot!(essentials(&charts));
 }
 
+/// A treatment of which no cut had a finding is shown with what that leaves possible.
+#[test]
+fn power_cuts_are_drawn_with_their_intervals() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    for record in &mut records {
+        let harms = |cut: u64| record.trial.treatment > 0 && cut < 4;
+        let cut = |cut: u64| {
+            let verdict = json!({
+                "damaged": if harms(cut) { json!({ "empty": 1 }) } else { json!({}) },
+                "broken_promises": u32::from(harms(cut)), "lost_operations": 0, "lost_bytes": 0,
+                "lost_ns": 0,
+            });
+            let cut = json!({
+                "cut": cut, "survivor": 0, "at_ns": cut, "moment": "event", "phase": "sync",
+                "recovery_ns": 1000, "verdict": verdict,
+            });
+            serde_json::from_value(cut).unwrap()
+        };
+        record.cuts = (0..10).map(cut).collect();
+    }
+    let charts = drawn(&schedule, &records);
+    let cuts = charts.iter().find(|chart| chart.id == "power-cuts").unwrap();
+    assert!(cuts.says.starts_with("A cut broke a promise most often with "), "{}", cuts.says);
+    assert!(cuts.says.contains("12 of 30.") && cuts.says.contains("No cut made the check fail."));
+    assert!(cuts.svg.contains("0 of 30"), "{}", cuts.svg);
+}
+
 /// The course of a simulated drive that has to collect garbage, or does not.
 fn course(collects: bool) -> serde_json::Value {
     let own = if collects { 3 } else { 1 };

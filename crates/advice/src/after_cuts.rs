@@ -6,7 +6,7 @@
 //! Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936), however the two
 //! depend on each other. This needs more cuts than a paired method might, but no other assumption.
 
-use ssdlab_cuts::Outcome;
+use ssdlab_cuts::{Finding, Outcome};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::metric::{self, AfterCuts, Source};
 use ssdlab_plan::schedule::Claim;
@@ -36,10 +36,10 @@ impl Found {
     fn of(what: AfterCuts, cuts: &[&[Outcome]]) -> Self {
         let lost = |of, percent| Self::quantile(lost(cuts.iter().copied(), of), percent);
         match what {
-            AfterCuts::BrokenPromises => Self::share(cuts, Outcome::breaks_promises),
-            AfterCuts::Damaged => Self::share(cuts, Outcome::is_damaged),
-            AfterCuts::Unmountable => Self::share(cuts, |cut| Some(cut.unmountable.is_some())),
-            AfterCuts::Amiss => Self::share(cuts, Outcome::is_amiss),
+            AfterCuts::BrokenPromises => Self::share(cuts, Finding::BrokenPromise),
+            AfterCuts::Damaged => Self::share(cuts, Finding::Damaged),
+            AfterCuts::Unmountable => Self::share(cuts, Finding::Unmountable),
+            AfterCuts::Amiss => Self::share(cuts, Finding::Amiss),
             AfterCuts::LostTime => lost(|verdict| verdict.lost_ns, 50),
             AfterCuts::LostTimeP99 => lost(|verdict| verdict.lost_ns, 99),
             AfterCuts::LostBytes => lost(|verdict| verdict.lost_bytes, 50),
@@ -47,9 +47,9 @@ impl Found {
         }
     }
 
-    /// After how many of those cuts that tell something was so.
-    fn share(cuts: &[&[Outcome]], is_so: impl Fn(&Outcome) -> Option<bool>) -> Self {
-        let [count, number] = count(cuts.iter().copied(), is_so);
+    /// How many of those cuts that could tell had a finding.
+    fn share(cuts: &[&[Outcome]], finding: Finding) -> Self {
+        let [count, number] = count(cuts.iter().copied(), |outcome| outcome.has(finding));
         Self::Share { count, number }
     }
 

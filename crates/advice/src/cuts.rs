@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Moment, Outcome, Verdict};
+use ssdlab_cuts::{Finding, Moment, Outcome, Verdict};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 
@@ -115,9 +115,10 @@ pub(super) fn recovery<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> impl It
 /// Sums up the cuts of trials; `None` if there were none.
 pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     let cuts = || records.iter().copied().flat_map(by_cut);
-    let first = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
+    let share = |finding| proportion(cuts(), |outcome| outcome.has(finding));
+    let first = |finding| {
         let of = |record: &&Record| {
-            let outcome = record.cuts.iter().find(|outcome| is_so(outcome) == Some(true))?;
+            let outcome = record.cuts.iter().find(|outcome| outcome.has(finding) == Some(true))?;
             let Outcome { cut, survivor, .. } = *outcome;
             Some(Example { trial: record.trial.position, cut, survivor })
         };
@@ -125,17 +126,14 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     };
     Some(CutsResult {
         number: cuts().count() as u64,
-        unmountable: proportion(cuts(), is_unmountable)?,
-        amiss: proportion(cuts(), Outcome::is_amiss),
-        damaged: proportion(cuts(), Outcome::is_damaged),
-        broken_promises: proportion(cuts(), Outcome::breaks_promises),
+        unmountable: share(Finding::Unmountable)?,
+        amiss: share(Finding::Amiss),
+        damaged: share(Finding::Damaged),
+        broken_promises: share(Finding::BrokenPromise),
         lost_ns: quantiles(lost(cuts(), |verdict| verdict.lost_ns)),
         lost_bytes: quantiles(lost(cuts(), |verdict| verdict.lost_bytes)),
         recovery_ns: quantiles(recovery(cuts())),
-        example: first(&Outcome::breaks_promises)
-            .or_else(|| first(&Outcome::is_damaged))
-            .or_else(|| first(&is_unmountable))
-            .or_else(|| first(&Outcome::is_amiss)),
+        example: Finding::ALL.into_iter().find_map(first),
     })
 }
 
@@ -147,12 +145,6 @@ pub(super) fn proportion<'a>(
     let [count, of] = count(cuts, is_so);
     let interval = clopper_pearson(count, of, CONFIDENCE)?;
     Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
-}
-
-/// Whether the filesystem could not be mounted.
-#[expect(clippy::unnecessary_wraps, reason = "other findings may be unknown")]
-pub(super) fn is_unmountable(outcome: &Outcome) -> Option<bool> {
-    Some(outcome.unmountable.is_some())
 }
 
 pub(super) fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {

@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::Outcome;
+use ssdlab_cuts::{Finding, Outcome};
 
-use super::cuts::{Proportion, Quantiles, is_unmountable, proportion, quantiles, recovery};
+use super::cuts::{Proportion, Quantiles, proportion, quantiles, recovery};
 
 /// What power cuts do to a logged device.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -39,15 +39,15 @@ pub struct DeviceExample {
 #[must_use]
 pub fn device_cuts(outcomes: &[Outcome]) -> Option<DeviceCuts> {
     let cuts = || outcomes.chunk_by(|one, next| one.cut == next.cut);
-    let first = |is_so: fn(&Outcome) -> Option<bool>| {
-        let found = outcomes.iter().find(|outcome| is_so(outcome) == Some(true))?;
+    let first = |finding| {
+        let found = outcomes.iter().find(|outcome| outcome.has(finding) == Some(true))?;
         Some(DeviceExample { cut: found.cut, survivor: found.survivor })
     };
     Some(DeviceCuts {
         number: cuts().count() as u64,
-        unmountable: proportion(cuts(), is_unmountable)?,
-        amiss: proportion(cuts(), Outcome::is_amiss),
+        unmountable: proportion(cuts(), |outcome| outcome.has(Finding::Unmountable))?,
+        amiss: proportion(cuts(), |outcome| outcome.has(Finding::Amiss)),
         recovery_ns: quantiles(recovery(cuts())),
-        example: first(is_unmountable).or_else(|| first(Outcome::is_amiss)),
+        example: Finding::ALL.into_iter().find_map(first),
     })
 }

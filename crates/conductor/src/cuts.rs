@@ -1,11 +1,12 @@
 //! Cuts the power of simulated drives: the trial has run once, and its log says what a drive may
 //! hold after a cut at any moment; guests recover these states, many in a row each.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use ssdlab_cuts::{Outcome, Recovery};
 use ssdlab_disk::{BackendError, Flash, Memory};
-use ssdlab_flash::Nanos;
+use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_guest::Message;
 use ssdlab_plan::Setup;
 
@@ -14,7 +15,7 @@ use super::evidence::{Case, Evidence};
 use super::failure::Failure;
 use super::guests::Guests;
 use super::hypervisor::Run;
-use super::images::Images;
+use super::images::{Images, Requests};
 use super::inside::Job;
 use super::measure::nanos;
 use super::recovery::Recoveries;
@@ -62,20 +63,23 @@ impl Series<'_> {
 }
 
 impl Guests<'_> {
-    /// Cuts the power of a trial's drive, and examines what is left each time.
+    /// Cuts the power of a trial's drive, and examines what is left each time. Where the same is
+    /// left as after another cut, its recovery is that one's.
     pub(super) fn cut(&self, evidence: &Evidence<'_>) -> Result<Vec<Outcome>, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
+        let (different, recovery_of) = different(evidence.requests, &mut cuts, &cases);
         let mut images = Images::new(evidence.requests, evidence.original);
         let mut image = |case: &Case| {
             let cut = cuts.at(case.at);
             images.of(&cut, &cut.survivor(case.seed))
         };
-        let mut outcomes = Vec::new();
-        self.recover_each(evidence, cases, &mut image, &mut |case, recovery| {
-            outcomes.push(evidence.outcome(case, recovery));
+        let mut recoveries = Vec::new();
+        self.recover_each(evidence, different, &mut image, &mut |_, recovery| {
+            recoveries.push(recovery);
         })?;
-        Ok(outcomes)
+        let recovered = cases.iter().zip(recovery_of);
+        Ok(recovered.map(|(case, of)| evidence.outcome(case, recoveries[of].clone())).collect())
     }
 
     /// Has guests recover from cases, given the contents that each leaves.
@@ -140,9 +144,33 @@ impl Guests<'_> {
     }
 }
 
+/// The cases that leave different contents, and for each case the index of the one that leaves the
+/// same: the same request was the last to change them, and the same parts are lost.
+fn different(
+    requests: &Requests,
+    cuts: &mut PowerCuts<'_>,
+    cases: &[Case],
+) -> (Vec<Case>, Vec<usize>) {
+    let mut different = Vec::new();
+    let mut known = HashMap::new();
+    let recovery_of = cases.iter().map(|case| {
+        let cut = cuts.at(case.at);
+        let last = requests.last_change(cut.submitted());
+        *known.entry((last, cut.survivor(case.seed).reverted)).or_insert_with(|| {
+            different.push(*case);
+            different.len() - 1
+        })
+    });
+    let recovery_of = recovery_of.collect();
+    (different, recovery_of)
+}
+
 /// The setup as a guest receives it.
 fn for_guest(setup: &Setup) -> Result<Setup, Failure> {
     let mut levels = setup.levels.clone();
     levels.0.retain(|factor, _| !factor.is_simulated());
     Ok(Setup::new(&levels)?)
 }
+
+#[cfg(test)]
+mod tests;

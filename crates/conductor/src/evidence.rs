@@ -69,7 +69,7 @@ pub(super) struct Case {
     pub survivor: u32,
     /// When the power is cut.
     pub at: Nanos,
-    moment: Moment,
+    pub moment: Moment,
     /// The seed that decides what survives.
     pub seed: u64,
 }

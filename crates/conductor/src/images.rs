@@ -42,6 +42,13 @@ impl Requests {
         Ok(requests)
     }
 
+    /// The last of the first requests that changes what the drive holds.
+    pub fn last_change(&self, first: usize) -> Option<usize> {
+        let changes =
+            |logged: &Logged| !matches!(logged.command, Command::Read(_) | Command::Flush);
+        self.log[..first].iter().rposition(changes)
+    }
+
     /// Adds a request, with the data of a write.
     pub fn push(&mut self, logged: Logged, data: &[u8]) {
         let is_write = matches!(logged.command, Command::Write(..));

@@ -1,5 +1,7 @@
 //! The outcome of a cut.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,38 @@ pub enum Moment {
     Event,
     /// At any time, each as likely as any other.
     Random,
+}
+
+/// A kind of harm that a cut may do, the worst first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// Something is gone that was promised.
+    BrokenPromise,
+    /// A file is damaged.
+    Damaged,
+    /// The filesystem cannot be mounted.
+    Unmountable,
+    /// The filesystem's own check finds something amiss.
+    Amiss,
+}
+
+impl Finding {
+    /// Every kind, the worst first.
+    pub const ALL: [Self; 4] = [Self::BrokenPromise, Self::Damaged, Self::Unmountable, Self::Amiss];
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BrokenPromise => "a broken promise",
+            Self::Damaged => "a damaged file",
+            Self::Unmountable => "an unmountable filesystem",
+            Self::Amiss => "a check that fails",
+        })
+    }
 }
 
 /// The recovery of a filesystem from the contents of a drive.
@@ -59,22 +93,23 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether something is gone that was promised; none if the filesystem could not be mounted.
+    /// Whether it has this finding; none if nobody could look: at the files of a filesystem that
+    /// could not be mounted, or at what no check was run on.
     #[must_use]
-    pub fn breaks_promises(&self) -> Option<bool> {
-        Some(self.verdict.as_ref()?.broken_promises > 0)
+    pub fn has(&self, finding: Finding) -> Option<bool> {
+        let files = self.verdict.as_ref();
+        match finding {
+            Finding::BrokenPromise => files.map(|files| files.broken_promises > 0),
+            Finding::Damaged => files.map(|files| !files.damaged.is_empty()),
+            Finding::Unmountable => Some(self.unmountable.is_some()),
+            Finding::Amiss => (!self.unchecked).then_some(self.amiss.is_some()),
+        }
     }
 
-    /// Whether a file is damaged; none if the filesystem could not be mounted.
+    /// Its worst finding.
     #[must_use]
-    pub fn is_damaged(&self) -> Option<bool> {
-        Some(!self.verdict.as_ref()?.damaged.is_empty())
-    }
-
-    /// Whether the filesystem's own check found something amiss; none if it was not run.
-    #[must_use]
-    pub fn is_amiss(&self) -> Option<bool> {
-        (!self.unchecked).then_some(self.amiss.is_some())
+    pub fn worst(&self) -> Option<Finding> {
+        Finding::ALL.into_iter().find(|finding| self.has(*finding) == Some(true))
     }
 
     /// Whether two recoveries from one cut found the same, except for the mount time and the

@@ -56,6 +56,18 @@ pub enum Command {
 }
 
 impl Command {
+    /// Its name in logs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "read",
+            Self::Write(..) => "write",
+            Self::Flush => "flush",
+            Self::Discard(_) => "discard",
+            Self::WriteZeroes(_) => "write-zeroes",
+        }
+    }
+
     /// The stretch it names; none for a flush.
     #[must_use]
     pub const fn extent(&self) -> Option<Extent> {

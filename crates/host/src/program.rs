@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
+    Pid, PidfdFlags, Signal, getpid, kill_process_group, pidfd_open,
+    set_parent_process_death_signal,
 };
 use thiserror::Error;
 
@@ -318,6 +319,12 @@ fn belongs_to_us(command: &mut Command, marker: &str) {
     let own = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = own.map_or_else(search_path, |own| absolute_only(Some(own)));
     command.env("PATH", path).env(MARKER_VARIABLE, marker).process_group(0);
+    // In a guest we are the first process, with which all others end. And only a program that is
+    // started without a closure is spared a copy of our memory, which takes a guest longer than
+    // most programs.
+    if getpid().is_init() {
+        return;
+    }
     // SAFETY: between fork and exec the closure makes one system call and touches no memory.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));

@@ -1,5 +1,5 @@
-use super::{Moment, Outcome};
-use crate::Verdict;
+use super::{Finding, Moment, Outcome};
+use crate::{Fault, Verdict};
 
 fn outcome() -> Outcome {
     Outcome {
@@ -26,4 +26,24 @@ fn outcomes_agree_on_what_was_found_and_not_on_how_long_it_took_or_was_put() {
     assert!(!outcome().agrees_with(&Outcome { at_ns: 11, ..outcome() }));
     let broken = Verdict { broken_promises: 1, ..Verdict::default() };
     assert!(!outcome().agrees_with(&Outcome { verdict: Some(broken), ..outcome() }));
+}
+
+#[test]
+fn the_worst_finding_is_the_one_that_nothing_forgives() {
+    let with = |broken_promises, damaged: u32| Verdict {
+        broken_promises,
+        damaged: (damaged > 0).then_some((Fault::Empty, damaged)).into_iter().collect(),
+        ..Verdict::default()
+    };
+    let found = |verdict| Outcome { verdict: Some(verdict), ..outcome() };
+    let amiss = Outcome { amiss: Some("block 7".to_owned()), ..found(with(0, 0)) };
+    let gone = Outcome { unmountable: Some("?".to_owned()), verdict: None, ..amiss.clone() };
+    assert_eq!(outcome().worst(), None);
+    assert_eq!(amiss.worst(), Some(Finding::Amiss));
+    assert_eq!(gone.worst(), Some(Finding::Unmountable));
+    assert_eq!(found(with(0, 2)).worst(), Some(Finding::Damaged));
+    assert_eq!(found(with(1, 2)).worst(), Some(Finding::BrokenPromise));
+    assert_eq!(gone.has(Finding::BrokenPromise), None, "nobody could look");
+    let unchecked = Outcome { unchecked: true, ..outcome() };
+    assert_eq!(unchecked.has(Finding::Amiss), None);
 }

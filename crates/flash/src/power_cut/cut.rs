@@ -27,8 +27,22 @@ pub struct Survivor {
     pub reverted: Vec<Reverted>,
 }
 
+impl Survivor {
+    /// Whether a sector that a request wrote holds an older version than the request's.
+    #[must_use]
+    pub fn is_older(&self, number: usize, command: Command) -> bool {
+        let written = sectors(command);
+        let is_older = |version| match version {
+            Version::Original => true,
+            Version::Of(other) => other < number,
+        };
+        let overlaps = |other: &Sectors| other.start < written.end && written.start < other.end;
+        self.reverted.iter().any(|part| is_older(part.to) && overlaps(&part.sectors))
+    }
+}
+
 /// Consecutive sectors that hold an older version than the newest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reverted {
     /// Which, of [`SECTOR_BYTES`] each.
     pub sectors: Sectors,
@@ -37,7 +51,7 @@ pub struct Reverted {
 }
 
 /// What a sector holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// What it held when the log began.
     Original,
@@ -131,6 +145,21 @@ impl<'a> Cut<'a> {
                 _ => Fate::Absent,
             };
             kept.insert(*number, self.part(*number, parts, fate, &mut random));
+        }
+        self.complete_units(&mut kept);
+        Survivor { reverted: self.reverted(&kept) }
+    }
+
+    /// The survivor without what was at risk of some requests, and with everything else. What a
+    /// unit holds of a later request includes them nevertheless.
+    #[must_use]
+    pub fn losing(&self, lost: &BTreeSet<usize>) -> Survivor {
+        // What is not torn needs no random numbers.
+        let mut unused = Random::new(0);
+        let mut kept = BTreeMap::new();
+        for (number, parts) in &self.open {
+            let fate = if lost.contains(number) { Fate::Absent } else { Fate::Whole };
+            kept.insert(*number, self.part(*number, parts, fate, &mut unused));
         }
         self.complete_units(&mut kept);
         Survivor { reverted: self.reverted(&kept) }

@@ -134,6 +134,25 @@ fn units_are_whole_and_have_all_that_came_before() {
 }
 
 #[test]
+fn just_what_is_chosen_is_lost() {
+    let log =
+        in_turn(&[write(0, PAGE), write(PAGE, PAGE), write(2 * PAGE, 4), write(2 * PAGE, PAGE)]);
+    let drive = drive();
+    let mut cuts = PowerCuts::new(&drive, &log).unwrap();
+    let cut = cuts.at(Nanos(35));
+    let losing = |lost: &[usize]| cut.losing(&lost.iter().copied().collect());
+    assert_eq!(losing(&[]).reverted, []);
+    let second = losing(&[1]);
+    assert_eq!(second.reverted, [reverted(PAGE, PAGE, Version::Original)]);
+    let older = (0..4).filter(|number| second.is_older(*number, log[*number].command));
+    assert_eq!(older.collect::<Vec<_>>(), [1]);
+    assert_eq!(losing(&[2]).reverted, [], "the unit has the next request, which came later");
+    let parts = [(2 * PAGE, Version::Of(2)), (2 * PAGE + 4, Version::Original)];
+    assert_eq!(losing(&[3]).reverted, parts.map(|(first, to)| reverted(first, 4, to)));
+    assert_eq!(losing(&[0, 1, 2, 3]), cut.losing(&(0..9).collect()));
+}
+
+#[test]
 fn a_request_is_torn_between_units() {
     let torn = |unit: u32| {
         let mut drive = drive();

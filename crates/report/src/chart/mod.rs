@@ -5,6 +5,7 @@
 //! the next.
 
 mod canvas;
+mod cuts;
 mod data;
 mod drift;
 mod drive;
@@ -56,10 +57,11 @@ impl Chart {
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 10] = [
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 11] = [
         samples::answer,
         samples::charts,
         effects::charts,
+        cuts::charts,
         latency::charts,
         series::charts,
         written::charts,

@@ -1,0 +1,82 @@
+//! The chart of power cuts: the share of them that did harm, by kind, with exact intervals.
+
+use ssdlab_advice::{CutsResult, Proportion};
+use ssdlab_plan::metric::Unit;
+
+use super::canvas::Heading;
+use super::data::Data;
+use super::palette::{PLAIN, Symbol};
+use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, part};
+
+/// A kind of harm, and how often a treatment had it.
+type Kind = (&'static str, fn(&CutsResult) -> Option<Proportion>);
+
+const KINDS: [Kind; 4] = [
+    ("broke a promise", |cuts| cuts.broken_promises),
+    ("damaged a file", |cuts| cuts.damaged),
+    ("left the filesystem unmountable", |cuts| Some(cuts.unmountable)),
+    ("made the check fail", |cuts| cuts.amiss),
+];
+
+/// A row for each treatment with power cuts, and a panel for each kind of harm.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let cut = data
+        .treatments
+        .iter()
+        .filter_map(|shown| Some((shown.name.as_str(), shown.treatment.cuts.as_ref()?)));
+    let cut: Vec<(&str, &CutsResult)> = cut.collect();
+    if cut.is_empty() {
+        return Vec::new();
+    }
+    let parts: Vec<_> = KINDS.chunks(panels_in_a_chart(cut.len())).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate();
+    parts.map(|(index, kinds)| chart(&cut, kinds, &part(index, of))).collect()
+}
+
+fn chart(cut: &[(&str, &CutsResult)], kinds: &[Kind], part: &str) -> Chart {
+    let title = format!("Power cuts{part}");
+    let notes = "Disc: the share of the cuts that could tell. Whisker: its exact 95 % interval \
+                 (Clopper and Pearson), which says how often it may be where it was never seen.";
+    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys: Vec::new() };
+    let names = cut.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let panels = kinds.iter().map(|kind| panel(cut, kind)).collect();
+    let says: Vec<String> = kinds.iter().map(|kind| says(cut, kind)).collect();
+    Chart::of("power-cuts", title, says.join(" "), |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn panel(cut: &[(&str, &CutsResult)], (title, of): &Kind) -> Panel {
+    let found = || cut.iter().map(|(_, cuts)| of(cuts));
+    let highest = found().flatten().map(|found| 100.0 * found.interval[1]).fold(0.0, f64::max);
+    Panel {
+        title: (*title).to_owned(),
+        scale: Scale::from_zero(Unit::Percent, highest),
+        reference: None,
+        rows: found().map(row).collect(),
+    }
+}
+
+fn row(found: Option<Proportion>) -> Row {
+    let Some(found) = found else { return Row::default() };
+    let point =
+        Mark::Point { at: percent(found), lane: 0, symbol: Symbol::Disc, colour: PLAIN, radius: 8 };
+    let whisker = Mark::Whisker(found.interval.map(|end| 100.0 * end));
+    Row { marks: vec![whisker, point], says: format!("{} of {}", found.count, found.of) }
+}
+
+fn percent(found: Proportion) -> f64 {
+    100.0 * found.count as f64 / found.of.max(1) as f64
+}
+
+fn says(cut: &[(&str, &CutsResult)], (title, of): &Kind) -> String {
+    let found = cut.iter().filter_map(|(name, cuts)| Some((*name, of(cuts)?)));
+    let most = found.max_by(|(_, one), (_, other)| percent(*one).total_cmp(&percent(*other)));
+    match most {
+        Some((name, found)) if found.count > 0 => {
+            format!("A cut {title} most often with {name}: {} of {}.", found.count, found.of)
+        }
+        _ => format!("No cut {title}."),
+    }
+}
