@@ -331,6 +331,10 @@ fn workloads() -> Rows {
         ("transactions", "small transactions as SQLite commits them, each timed"),
         ("append", "records appended to a log, synced every so many"),
         ("replace", "files replaced by renaming new ones over them, synced or not"),
+        (
+            "database",
+            "commits to a log, and at checkpoints to pages, as a database server makes them",
+        ),
         ("replay", "the file operations of a program, from a log made by `ssdlab record`"),
         ("sync, fstrim, idle, remount", "auxiliary phases between others"),
         ("command", "any program, in the trial's directory"),

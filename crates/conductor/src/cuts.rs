@@ -111,8 +111,11 @@ impl Guests<'_> {
         let Evidence { trial, setup, host, subjects, .. } = evidence;
         let count = series.cases.len().min(OF_A_GUEST);
         let count = u32::try_from(count).expect("a guest recovers from few cuts");
-        let job =
-            Job::Recovery(Recoveries { setup: for_guest(setup)?, subjects: *subjects, count });
+        let job = Job::Recovery(Recoveries {
+            setup: for_guest(setup)?,
+            subjects: subjects.clone(),
+            count,
+        });
         let run = Run {
             name: &format!("recovery-{}-{guest}", trial.position),
             kernel: self.kernel(setup),

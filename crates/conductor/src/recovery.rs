@@ -38,7 +38,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
     let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
     for _ in 0..*count {
         line.tell(&Message::Next)?;
-        let look = |directory: &Path| workload::look(*subjects, directory);
+        let look = |directory: &Path| workload::look(subjects, directory);
         let recovered = drive.recover(setup, rules, look).map_err(io::Error::other)?;
         let (mounted, found) = match recovered.mounted {
             Ok((took, found)) => (Ok(nanos(took)), found),

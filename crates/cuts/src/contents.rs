@@ -3,8 +3,6 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::deed::Subject;
-
 /// The bytes of a record: not a divisor of a sector or a block, so that records straddle both.
 pub const RECORD_BYTES: usize = 500;
 
@@ -23,13 +21,14 @@ const HEADER_BYTES: usize = 20;
 /// The file's number in the records of the log.
 const LOG: u32 = u32::MAX;
 
-/// A record of a version of a file. The bytes after the header are a pseudorandom function of it.
+/// A record of the log, by its number from 0 on.
 #[must_use]
-pub fn record(of: Subject, version: u32, number: u32) -> [u8; RECORD_BYTES] {
-    let file = match of {
-        Subject::Replaced(file) => file,
-        Subject::Log => LOG,
-    };
+pub fn logged(number: u32) -> [u8; RECORD_BYTES] {
+    record(LOG, 0, number)
+}
+
+/// A record of a version of a file. The bytes after the header are a pseudorandom function of it.
+fn record(file: u32, version: u32, number: u32) -> [u8; RECORD_BYTES] {
     let mut bytes = [0; RECORD_BYTES];
     bytes[..8].copy_from_slice(&MAGIC);
     for (place, field) in [file, version, number].into_iter().enumerate() {
@@ -43,9 +42,7 @@ pub fn record(of: Subject, version: u32, number: u32) -> [u8; RECORD_BYTES] {
 /// A version of a file that is replaced.
 #[must_use]
 pub fn replaced(file: u32, version: u32) -> Vec<u8> {
-    (0..REPLACED_RECORDS)
-        .flat_map(|number| record(Subject::Replaced(file), version, number))
-        .collect()
+    (0..REPLACED_RECORDS).flat_map(|number| record(file, version, number)).collect()
 }
 
 /// The version in the first record of a file, if the file begins with a record.

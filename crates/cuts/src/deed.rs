@@ -2,13 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A file of the workload.
+use super::database::{Shape, TornPages};
+
+/// A file of the workload, or a database of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Subject {
     /// A file that is replaced as a whole, by its number. Its version counts the replacements.
     Replaced(u32),
     /// The file that is appended to. Its version is the number of its records.
     Log,
+    /// The database whose torn pages are repaired by this. Its version is the number of its
+    /// commits.
+    Database(TornPages),
 }
 
 impl Subject {
@@ -18,23 +23,31 @@ impl Subject {
         match self {
             Self::Replaced(number) => format!("replaced-{number:04}"),
             Self::Log => "log".to_owned(),
+            Self::Database(TornPages::Nothing) => "database-nothing".to_owned(),
+            Self::Database(TornPages::FullPages) => "database-full-pages".to_owned(),
+            Self::Database(TornPages::DoubleWrite) => "database-double-write".to_owned(),
         }
     }
 }
 
 /// The files that exist before the first phase, synced, each in its version 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subjects {
     /// How many are replaced.
     pub replaced: u32,
     /// Whether one is appended to.
     pub log: bool,
+    /// The databases: one of each kind.
+    #[serde(default)]
+    pub databases: Vec<Shape>,
 }
 
 impl Subjects {
     /// Each of them, in the order in which they are examined.
-    pub fn each(self) -> impl Iterator<Item = Subject> {
-        (0..self.replaced).map(Subject::Replaced).chain(self.log.then_some(Subject::Log))
+    pub fn each(&self) -> impl Iterator<Item = Subject> {
+        let databases = self.databases.iter().map(|shape| Subject::Database(shape.torn_pages));
+        let files = (0..self.replaced).map(Subject::Replaced);
+        files.chain(self.log.then_some(Subject::Log)).chain(databases)
     }
 }
 
@@ -59,7 +72,7 @@ pub enum Step {
     Begun,
     /// It is in place: the rename, or the write that appends, returned.
     Done,
-    /// Its place was promised: a sync of the directory, or of the file that is appended to,
+    /// Its place was promised: a sync of the directory, or of the file or log that is appended to,
     /// returned.
     Place,
 }

@@ -5,8 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contents::{self, RECORD_BYTES, REPLACED_BYTES, record};
-use super::deed::Subject;
+use super::contents::{self, RECORD_BYTES, REPLACED_BYTES, logged};
 
 /// What is wrong with a file's contents.
 #[derive(
@@ -20,7 +19,7 @@ pub enum Fault {
     Unreadable,
     /// It has no bytes.
     Empty,
-    /// It ends too early.
+    /// It ends too early, or a page of it is partly old.
     Torn,
     /// It has zeros where there should be something else.
     Zeros,
@@ -44,7 +43,8 @@ impl fmt::Display for Fault {
 /// The state in which a file is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// The version whose contents are whole; of a log, its whole records.
+    /// The version whose contents are whole; of a log, its whole records; of a database, the
+    /// commits that are there after recovery.
     pub version: Option<u32>,
     /// What is wrong; of a log, behind its whole records.
     pub fault: Option<Fault>,
@@ -57,46 +57,47 @@ impl Found {
         Self { version: None, fault: Some(fault) }
     }
 
-    /// The state of a file with these bytes.
+    /// A file that is as it should be in this version.
     #[must_use]
-    pub fn of(subject: Subject, bytes: &[u8]) -> Self {
-        match subject {
-            Subject::Replaced(file) => replaced(file, bytes),
-            Subject::Log => log(bytes),
+    pub const fn whole(version: u32) -> Self {
+        Self { version: Some(version), fault: None }
+    }
+
+    /// The state of a file that is replaced, with these bytes.
+    #[must_use]
+    pub fn of_replaced(file: u32, bytes: &[u8]) -> Self {
+        if bytes.is_empty() {
+            return Self::faulty(Fault::Empty);
         }
+        let Some(version) = contents::version(bytes) else {
+            let is_zeros = bytes.iter().all(|byte| *byte == 0);
+            return Self::faulty(if is_zeros { Fault::Zeros } else { Fault::Garbage });
+        };
+        let expected = contents::replaced(file, version);
+        if bytes == expected {
+            return Self::whole(version);
+        }
+        Self::faulty(if bytes.len() > REPLACED_BYTES {
+            Fault::Garbage
+        } else {
+            fault(bytes, &expected).unwrap_or(Fault::Torn)
+        })
     }
-}
 
-fn replaced(file: u32, bytes: &[u8]) -> Found {
-    if bytes.is_empty() {
-        return Found::faulty(Fault::Empty);
+    /// The state of the log, with these bytes.
+    #[must_use]
+    pub fn of_log(bytes: &[u8]) -> Self {
+        let records = bytes.chunks_exact(RECORD_BYTES).zip(0..);
+        let whole = records.take_while(|(found, number)| **found == logged(*number));
+        let count = u32::try_from(whole.count()).unwrap_or(u32::MAX);
+        let rest = &bytes[count as usize * RECORD_BYTES..];
+        let expected = (count..).flat_map(logged);
+        let fault = (!rest.is_empty()).then(|| {
+            let expected: Vec<u8> = expected.take(rest.len()).collect();
+            fault(rest, &expected).unwrap_or(Fault::Torn)
+        });
+        Self { version: Some(count), fault }
     }
-    let Some(version) = contents::version(bytes) else {
-        let is_zeros = bytes.iter().all(|byte| *byte == 0);
-        return Found::faulty(if is_zeros { Fault::Zeros } else { Fault::Garbage });
-    };
-    let expected = contents::replaced(file, version);
-    if bytes == expected {
-        return Found { version: Some(version), fault: None };
-    }
-    Found::faulty(if bytes.len() > REPLACED_BYTES {
-        Fault::Garbage
-    } else {
-        fault(bytes, &expected).unwrap_or(Fault::Torn)
-    })
-}
-
-fn log(bytes: &[u8]) -> Found {
-    let records = bytes.chunks_exact(RECORD_BYTES).zip(0..);
-    let whole = records.take_while(|(found, number)| **found == record(Subject::Log, 0, *number));
-    let count = u32::try_from(whole.count()).unwrap_or(u32::MAX);
-    let rest = &bytes[count as usize * RECORD_BYTES..];
-    let expected = (count..).flat_map(|number| record(Subject::Log, 0, number));
-    let fault = (!rest.is_empty()).then(|| {
-        let expected: Vec<u8> = expected.take(rest.len()).collect();
-        fault(rest, &expected).unwrap_or(Fault::Torn)
-    });
-    Found { version: Some(count), fault }
 }
 
 /// How bytes differ from the expected ones.

@@ -34,7 +34,7 @@ pub struct Verdict {
 }
 
 /// What a file was to be at a moment. Version 0 was there and synced before all else; a log's
-/// version is the number of its records.
+/// version is the number of its records, a database's that of its commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
     /// The newest version whose place was promised: what is older breaks the promise.
@@ -94,6 +94,7 @@ impl History {
             match subject {
                 Subject::Replaced(_) => progress.judge_replaced(at_ns, found, &mut verdict),
                 Subject::Log => progress.judge_log(at_ns, found, &mut verdict),
+                Subject::Database(_) => progress.judge_database(at_ns, found, &mut verdict),
             }
         }
         verdict
@@ -147,6 +148,17 @@ impl Progress {
         let is_gone = found.version.is_none();
         verdict.broken_promises += u32::from(is_gone || records < self.placed);
         self.lose(at_ns, records, RECORD_BYTES, verdict);
+    }
+
+    /// A database has its first commits, and no damage: every page holds what was promised.
+    fn judge_database(&self, at_ns: u64, found: Found, verdict: &mut Verdict) {
+        let commits = found.version.unwrap_or(0);
+        let fault = found.fault.or((commits > self.begun).then_some(Fault::Garbage));
+        if let Some(fault) = fault {
+            *verdict.damaged.entry(fault).or_default() += 1;
+        }
+        verdict.broken_promises += u32::from(fault.is_some() || commits < self.placed);
+        self.lose(at_ns, commits, RECORD_BYTES, verdict);
     }
 
     /// Counts the operations that made versions later than one.

@@ -6,6 +6,7 @@
 //! broken promises, damage, and lost work that was never promised to be kept.
 
 pub mod contents;
+pub mod database;
 mod deed;
 mod found;
 mod history;

@@ -65,7 +65,7 @@ pub(super) fn resolve(
     if !has_history {
         return fault(
             "no phase records what its files must hold",
-            "add a phase with do = \"replace\" or do = \"append\"",
+            "add a phase with do = \"replace\", \"append\" or \"database\"",
         );
     }
     Ok(Some(Cuts { of_trial: number.div_ceil(blocks), survivors }))

@@ -159,6 +159,11 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             bytes: u64::from(append.records) * 500,
             waits_ns: u64::from(append.records).saturating_mul(append.think_ns),
         }),
+        Action::Database(database) => Some(Asked {
+            calls: database.calls(),
+            bytes: database.written_bytes(),
+            waits_ns: u64::from(database.commits).saturating_mul(database.think_ns),
+        }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
         }

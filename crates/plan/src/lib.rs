@@ -8,6 +8,7 @@ mod amounts;
 mod bonnie;
 mod claims;
 pub mod cuts;
+pub mod database;
 mod error;
 mod estimate;
 mod factor;

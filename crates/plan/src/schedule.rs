@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bonnie::{Bonnie, BonnieTest};
 use super::cuts::Cuts;
+use super::database::Database;
 use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
@@ -327,6 +328,8 @@ pub enum Action {
     Replace(Replace),
     /// Appends to a file.
     Append(Append),
+    /// Commits to a database.
+    Database(Database),
     /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]
@@ -348,7 +351,7 @@ impl Action {
     /// Whether its files record their own history.
     #[must_use]
     pub const fn has_history(&self) -> bool {
-        matches!(self, Self::Replace(_) | Self::Append(_))
+        matches!(self, Self::Replace(_) | Self::Append(_) | Self::Database(_))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::bonnie::Bonnie;
 use super::claims;
+use super::database::Database;
 use super::io::Io;
 use super::lab_kind::LabKind;
 use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
@@ -90,6 +91,7 @@ pub(super) fn fault_of(workload: &Workload) -> Option<String> {
                 Action::Transactions(work) => Transactions::fault(work),
                 Action::Replace(replace) => Replace::fault(replace),
                 Action::Append(append) => Append::fault(append),
+                Action::Database(database) => Database::fault(database),
                 Action::Replay { log: Recording::Shipped(name) } => {
                     first_false([(recordings::find(name).is_some(), "there is no such log")])
                 }

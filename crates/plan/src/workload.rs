@@ -16,7 +16,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{io, soundness, transactions, versions};
+use super::{database, io, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -84,7 +84,8 @@ pub(super) fn resolve(
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
-    let has_own = does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append]);
+    let has_own =
+        does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append, Verb::Database]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
@@ -180,13 +181,15 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     }
 }
 
-/// Files have one history each: a workload replaces files in one phase, and appends in one.
+/// Files have one history each: a workload replaces files in one phase, appends in one, and has one
+/// database of each kind.
 fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
-    let is_same = |other: &Phase| {
-        matches!(
-            (&phase.action, &other.action),
-            (Action::Replace(_), Action::Replace(_)) | (Action::Append(_), Action::Append(_))
-        )
+    let is_same = |other: &Phase| match (&phase.action, &other.action) {
+        (Action::Replace(_), Action::Replace(_)) | (Action::Append(_), Action::Append(_)) => true,
+        (Action::Database(own), Action::Database(other)) => {
+            own.shape.torn_pages == other.shape.torn_pages
+        }
+        _ => false,
     };
     let Some(other) = earlier.iter().find(|other| is_same(other)) else { return Ok(()) };
     let message = format!("the phase `{}` already has these files", other.name);
@@ -282,6 +285,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.transactions.is_some(), "transactions", Verb::Transactions),
         (written.replace.is_some(), "replace", Verb::Replace),
         (written.append.is_some(), "append", Verb::Append),
+        (written.database.is_some(), "database", Verb::Database),
         (written.log.is_some(), "log", Verb::Replay),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
@@ -355,6 +359,11 @@ fn action(
             let example = "append = { records = 1000, sync_every = 10 }";
             let append = written.append.as_ref().ok_or_else(|| needs("append", example))?;
             Action::Append(versions::append(append, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Database => {
+            let example = "database = { commits = 1000 }";
+            let work = written.database.as_ref().ok_or_else(|| needs("database", example))?;
+            Action::Database(database::resolve(work, at, |amount| scaled(amount, scale))?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;
@@ -543,6 +552,11 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let stream = stream.max().unwrap_or(0);
+    let databases = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Database(work) => Some(work.shape.bytes()),
+        _ => None,
+    });
+    let files = databases.fold(files, u64::saturating_add);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);

@@ -15,6 +15,7 @@ use toml::Spanned;
 
 use super::bonnie::{BonnieTest, WrittenBonnie};
 use super::cuts::WrittenCuts;
+use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
@@ -283,6 +284,8 @@ pub struct Phase {
     pub replace: Option<WrittenReplace>,
     /// `append`: the records, and when they are synced.
     pub append: Option<WrittenAppend>,
+    /// `database`: its size, and what is committed.
+    pub database: Option<WrittenDatabase>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -329,6 +332,8 @@ pub enum Verb {
     Replace,
     /// Appends records to a file.
     Append,
+    /// Commits as a database server does: into a log, each timed, and at checkpoints into pages.
+    Database,
 }
 
 impl Verb {
@@ -353,6 +358,7 @@ impl Verb {
             Self::Replay => "replay",
             Self::Replace => "replace",
             Self::Append => "append",
+            Self::Database => "database",
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use ssdlab_cuts::{Fault, Found, Moment, Outcome, Verdict};
+use ssdlab_cuts::{Fault, Moment, Outcome, Subject, Verdict};
 use ssdlab_results::{AtRisk, Change, FileAfter, Repeat};
 
 use super::grid::Grid;
@@ -14,7 +14,8 @@ use super::text::{Style, counted, wrapped};
 const MOST_LINES: usize = 10;
 
 /// The note that explains the columns of the table of files.
-const VERSIONS: &str = "Versions count how often a file was replaced, and the records of the log.";
+const VERSIONS: &str =
+    "Versions count replacements of a file, records of the log, and commits of a database.";
 
 /// A repeated cut.
 #[must_use]
@@ -149,22 +150,21 @@ fn row(file: &FileAfter) -> Vec<String> {
         file.name.clone(),
         file.expected.promised.to_string(),
         file.expected.done.to_string(),
-        found(file.found),
+        found(file),
         finding(&file.verdict),
     ]
 }
 
-fn found(found: Found) -> String {
-    match (found.version, found.fault) {
+fn found(file: &FileAfter) -> String {
+    let is_log = file.name == Subject::Log.name();
+    match (file.found.version, file.found.fault) {
         (Some(version), None) => version.to_string(),
-        (Some(version), Some(fault)) => format!("{version}, then {}", after_it(fault)),
+        // What follows whole records.
+        (Some(version), Some(Fault::Torn)) if is_log => format!("{version}, then a part of one"),
+        (Some(version), Some(fault)) if is_log => format!("{version}, then {fault}"),
+        (Some(version), Some(fault)) => format!("{version}, {fault}"),
         (None, fault) => fault.map_or_else(|| "nothing".to_owned(), |fault| fault.to_string()),
     }
-}
-
-/// What follows whole records.
-fn after_it(fault: Fault) -> String {
-    if fault == Fault::Torn { "a part of one".to_owned() } else { fault.to_string() }
 }
 
 /// The state of the files, in words.

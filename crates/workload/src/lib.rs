@@ -11,6 +11,7 @@ mod bonnie;
 mod bounds;
 mod clearing;
 mod content;
+mod database;
 mod decode;
 mod error;
 mod fio;
@@ -300,6 +301,7 @@ impl Workload {
             }
             (Action::Replace(work), _) => versions::replace(work, &self.teller, place),
             (Action::Append(work), _) => versions::append(work, &self.teller, place),
+            (Action::Database(work), _) => database::run(work, &self.teller, place),
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
@@ -339,9 +341,13 @@ impl Workload {
         let umask = verify::umask()?;
         let mut oracle = Oracle::default();
         oracle.perform(&self.replay.before, umask)?;
+        // What is deleted takes its history with it.
+        let deleted = phases.iter().rposition(|phase| phase.action == Action::Delete);
+        let histories = &phases[deleted.map_or(0, |deleted| deleted + 1)..];
         for phase in phases {
             match &phase.action {
                 Action::Delete => oracle = Oracle::default(),
+                action if action.has_history() => {}
                 // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }
                 | Action::Sync
@@ -357,7 +363,9 @@ impl Workload {
         if let Some(bonnie) = &self.bonnie {
             oracle.perform(&bonnie.leaves(), umask)?;
         }
-        oracle.compare(place.directory, &self.contents, place.rules.interrupt)?;
+        versions::verify(histories, place)?;
+        let apart = subjects(histories);
+        oracle.compare(place.directory, &self.contents, &apart, place.rules.interrupt)?;
         Ok(true)
     }
 
@@ -381,7 +389,7 @@ impl Workload {
         }
         self.player(place)?.perform(&self.replay.before)?;
         self.player(place)?.perform(&files)?;
-        versions::lay_out(subjects(&workload.phases), place)?;
+        versions::lay_out(&subjects(&workload.phases), self.seed, place)?;
         self.sync(place)
     }
 

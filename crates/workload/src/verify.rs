@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use ssdlab_cuts::{Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
 
@@ -76,11 +77,13 @@ impl Oracle {
         Ok(self.files.entry(self.tree.target(target).ok_or(Unfit)?).or_default())
     }
 
-    /// Compares a directory with the model; the error is the first difference.
+    /// Compares a directory with the model, apart from some files that know their own history; the
+    /// error is the first difference.
     pub fn compare(
         &self,
         directory: &Path,
         contents: &Contents,
+        apart: &Subjects,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
         let snapshot = Snapshot::of(directory).map_err(|(path, cause)| {
@@ -89,8 +92,14 @@ impl Oracle {
         if let Some(path) = snapshot.special.first() {
             return Err(differs(&path.to_string(), "is neither file, directory nor link"));
         }
+        let apart: Vec<String> = apart.each().map(Subject::name).collect();
+        let is_apart = |entry: &Entry| {
+            let top = entry.path().as_bytes().split(|byte| *byte == b'/').next();
+            apart.iter().any(|name| top == Some(name.as_bytes()))
+        };
+        let entries = snapshot.entries.into_iter().filter(|entry| !is_apart(entry));
         let mut found: BTreeMap<RelativePath, Entry> =
-            snapshot.entries.into_iter().map(|entry| (entry.path().clone(), entry)).collect();
+            entries.map(|entry| (entry.path().clone(), entry)).collect();
         let mut comparison = Comparison { contents, expected: Vec::new(), found: Vec::new() };
         let unwritten = Ranges::default();
         for expected in self.tree.entries() {
@@ -206,7 +215,7 @@ fn same<T: Display>(path: &str, what: &str, expected: &T, found: &T) -> Result<(
     Err(differs(path, &format!("has the {what} {found} instead of {expected}")))
 }
 
-fn differs(path: &str, how: &str) -> WorkloadError {
+pub(super) fn differs(path: &str, how: &str) -> WorkloadError {
     WorkloadError::Differs { path: path.to_owned(), how: how.to_owned() }
 }
 

@@ -1,4 +1,4 @@
-//! Phases whose files record their own history: files replaced by renaming, and a log.
+//! Phases whose files record their own history: files replaced by renaming, a log, and databases.
 //!
 //! Each step is reported, so that the state after a power cut can be judged against what had been
 //! done and promised by then.
@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, fdatasync, fsync, openat, renameat};
 use rustix::io::{Errno, read, write};
-use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, record, replaced};
+use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, logged, replaced};
 use ssdlab_cuts::{Deed, Fault, Found, Step, Subject, Subjects};
 use ssdlab_engine::Counted;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 
 use super::transactions::wait_until;
-use super::{Done, Place, WorkloadError};
+use super::verify::differs;
+use super::{Done, Place, WorkloadError, database};
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -52,11 +53,11 @@ impl Teller {
 
     /// The bytes written to files, for comparison with the kernel's count; unknown if deeds are
     /// reported, as the kernel counts the reports too.
-    fn counted(&self, bytes: u64) -> Option<u64> {
+    pub fn counted(&self, bytes: u64) -> Option<u64> {
         self.0.borrow().is_none().then_some(bytes)
     }
 
-    fn tell(&self, of: Subject, version: u32, step: Step) {
+    pub fn tell(&self, of: Subject, version: u32, step: Step) {
         if let Some(told) = &mut *self.0.borrow_mut() {
             told(Deed { of, version, step });
         }
@@ -77,6 +78,7 @@ pub fn subjects(phases: &[Phase]) -> Subjects {
         match phase.action {
             Action::Replace(replace) => subjects.replaced = replace.files,
             Action::Append(_) => subjects.log = true,
+            Action::Database(database) => subjects.databases.push(database.shape),
             _ => {}
         }
     }
@@ -84,14 +86,45 @@ pub fn subjects(phases: &[Phase]) -> Subjects {
 }
 
 /// Makes all files in their version 0.
-pub(super) fn lay_out(subjects: Subjects, place: Place<'_>) -> Result<(), WorkloadError> {
+pub(super) fn lay_out(
+    subjects: &Subjects,
+    seed: u64,
+    place: Place<'_>,
+) -> Result<(), WorkloadError> {
     let directory = open(place.directory)?;
-    for subject in subjects.each() {
-        let contents = match subject {
-            Subject::Replaced(file) => replaced(file, 0),
-            Subject::Log => Vec::new(),
-        };
-        make(&directory, &subject.name(), &contents)?;
+    for file in 0..subjects.replaced {
+        make(&directory, &Subject::Replaced(file).name(), &replaced(file, 0))?;
+    }
+    if subjects.log {
+        make(&directory, &Subject::Log.name(), &[])?;
+    }
+    for shape in &subjects.databases {
+        database::lay_out(*shape, seed, place)?;
+    }
+    Ok(())
+}
+
+/// Checks that files are as these phases, the last ones, must have left them; the error is the
+/// first difference.
+pub(super) fn verify(phases: &[Phase], place: Place<'_>) -> Result<(), WorkloadError> {
+    let subjects = subjects(phases);
+    for (subject, found) in subjects.each().zip(look(&subjects, place.directory)) {
+        let last = phases.iter().find_map(|phase| match (subject, phase.action.clone()) {
+            (Subject::Replaced(_), Action::Replace(work)) => Some(work.rounds),
+            (Subject::Log, Action::Append(work)) => Some(work.records),
+            (Subject::Database(kind), Action::Database(work)) => {
+                (work.shape.torn_pages == kind).then_some(work.commits)
+            }
+            _ => None,
+        });
+        let name = subject.name();
+        if let Some(fault) = found.fault {
+            return Err(differs(&name, &format!("is {fault}")));
+        }
+        if found.version != last {
+            let [found, last] = [found.version, last].map(Option::unwrap_or_default);
+            return Err(differs(&name, &format!("is at version {found} instead of {last}")));
+        }
     }
     Ok(())
 }
@@ -142,7 +175,7 @@ pub(super) fn append(
     let counted = timed(1..=work.records, work.think_ns, place, |version| {
         let tell = |step| teller.tell(Subject::Log, version, step);
         tell(Step::Begun);
-        write_all(&log, &record(Subject::Log, 0, version - 1))
+        write_all(&log, &logged(version - 1))
             .map_err(WorkloadError::operation("append to", &name))?;
         tell(Step::Done);
         if work.sync_every.is_some_and(|every| version % every == 0) {
@@ -156,21 +189,23 @@ pub(super) fn append(
 
 /// The states of files after a power cut.
 #[must_use]
-pub fn look(subjects: Subjects, directory: &Path) -> Vec<Found> {
-    let opened = open(directory).ok();
-    let found = |subject: Subject| match &opened {
-        None => Found::faulty(Fault::Missing),
-        Some(directory) => match read_all(directory, &subject.name()) {
-            Ok(bytes) => Found::of(subject, &bytes),
-            Err(Errno::NOENT) => Found::faulty(Fault::Missing),
-            Err(_) => Found::faulty(Fault::Unreadable),
-        },
-    };
-    subjects.each().map(found).collect()
+pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
+    let directory = open(directory).map_err(|_| Fault::Missing);
+    let bytes =
+        |subject: Subject| read_all(directory.as_ref().map_err(|fault| *fault)?, &subject.name());
+    let replaced = (0..subjects.replaced)
+        .map(|file| bytes(Subject::Replaced(file)).map(|bytes| Found::of_replaced(file, &bytes)));
+    let log = subjects.log.then(|| bytes(Subject::Log).map(|bytes| Found::of_log(&bytes)));
+    let databases = subjects
+        .databases
+        .iter()
+        .map(|shape| database::look(*shape, directory.as_ref().map_err(|fault| *fault)?));
+    let found = replaced.chain(log).chain(databases);
+    found.map(|found| found.unwrap_or_else(Found::faulty)).collect()
 }
 
 /// Performs operations, each timed, with a pause between them.
-fn timed<T>(
+pub(super) fn timed<T>(
     operations: impl Iterator<Item = T>,
     think_ns: u64,
     place: Place<'_>,
@@ -197,12 +232,16 @@ fn done(counted: Counted, bytes: usize, teller: &Teller) -> Done {
     Done { application_bytes, counted: Some(counted), ..Done::default() }
 }
 
-fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {
+pub(super) fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {
     let failed = WorkloadError::operation("open", &directory.display().to_string());
     openat(CWD, directory, DIRECTORY, Mode::empty()).map_err(failed)
 }
 
-fn make(directory: &OwnedFd, name: &str, contents: &[u8]) -> Result<OwnedFd, WorkloadError> {
+pub(super) fn make(
+    directory: &OwnedFd,
+    name: &str,
+    contents: &[u8],
+) -> Result<OwnedFd, WorkloadError> {
     let file =
         openat(directory, name, NEW, MODE).map_err(WorkloadError::operation("make", name))?;
     write_all(&file, contents).map_err(WorkloadError::operation("write", name))?;
@@ -217,11 +256,13 @@ fn write_all(file: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Errno> {
-    let file = openat(directory, name, OLD, Mode::empty())?;
+/// The bytes of a file, or why it has none.
+pub(super) fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Fault> {
+    let fault = |errno| if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable };
+    let file = openat(directory, name, OLD, Mode::empty()).map_err(fault)?;
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
     loop {
-        let length = read(&file, &mut chunk[..])?;
+        let length = read(&file, &mut chunk[..]).map_err(fault)?;
         if length == 0 {
             return Ok(bytes);
         }

@@ -67,6 +67,8 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             Action::Transactions(of) if is_committed(of) => {}
             Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}
             Action::Replace(of) if of.sync.file() => {}
+            // What is not in the pages is in the log.
+            Action::Database(_) => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }

@@ -11,7 +11,7 @@ use super::properties::{described, properties};
 
 /// The tables of a plan in the usual order: the definition in the schema, and the heading. The plan
 /// itself has no definition.
-pub const TABLES: [(&str, &str); 19] = [
+pub const TABLES: [(&str, &str); 20] = [
     ("", "The plan"),
     ("Target", "`[target]`"),
     ("Needs", "`[needs]`"),
@@ -25,6 +25,7 @@ pub const TABLES: [(&str, &str); 19] = [
     ("WrittenTransactions", "`transactions` of a phase"),
     ("WrittenReplace", "`replace` of a phase"),
     ("WrittenAppend", "`append` of a phase"),
+    ("WrittenDatabase", "`database` of a phase"),
     ("WrittenCuts", "`[cuts]`"),
     ("Repetitions", "`[repetitions]`"),
     ("Ranking", "`[ranking]`"),
@@ -34,13 +35,14 @@ pub const TABLES: [(&str, &str); 19] = [
 ];
 
 /// The enumerations of words: the definition, and the heading.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 8] = [
     ("LabKind", "Labs"),
     ("Verb", "What a phase does"),
     ("BonnieTest", "Bonnie's tests"),
     ("Pattern", "Orders of places"),
     ("JournalMode", "Journals of transactions"),
     ("Synced", "What is synced when a file is replaced"),
+    ("TornPages", "What repairs torn pages of a database"),
     ("Synchronous", "When transactions are synced"),
 ];
 

@@ -1,17 +1,16 @@
 //! Every kind of damage is distinguished from every other.
 
 use super::{Fault, Found};
-use crate::Subject;
-use crate::contents::{RECORD_BYTES, record, replaced};
+use crate::contents::{RECORD_BYTES, logged, replaced};
 
 fn fault(bytes: &[u8]) -> Option<Fault> {
-    Found::of(Subject::Replaced(3), bytes).fault
+    Found::of_replaced(3, bytes).fault
 }
 
 #[test]
 fn a_replaced_file_is_whole_or_says_what_is_wrong() {
     let whole = replaced(3, 7);
-    assert_eq!(Found::of(Subject::Replaced(3), &whole), Found { version: Some(7), fault: None });
+    assert_eq!(Found::of_replaced(3, &whole), Found::whole(7));
     assert_eq!(fault(&[]), Some(Fault::Empty));
     assert_eq!(fault(&whole[..4096]), Some(Fault::Torn));
     assert_eq!(fault(&[0; 4096]), Some(Fault::Zeros));
@@ -30,11 +29,9 @@ fn a_replaced_file_is_whole_or_says_what_is_wrong() {
 
 #[test]
 fn a_log_has_whole_records_and_perhaps_something_behind_them() {
-    let records = |count: u32| -> Vec<u8> {
-        (0..count).flat_map(|number| record(Subject::Log, 0, number)).collect()
-    };
+    let records = |count: u32| -> Vec<u8> { (0..count).flat_map(logged).collect() };
     let found = |bytes: &[u8]| {
-        let found = Found::of(Subject::Log, bytes);
+        let found = Found::of_log(bytes);
         (found.version.unwrap(), found.fault)
     };
     assert_eq!(found(&[]), (0, None));

@@ -1,6 +1,7 @@
 //! Verdicts on found states, for each way to replace a file and for a log.
 
 use super::{Expected, History, Verdict};
+use crate::database::TornPages;
 use crate::{Deed, Fault, Found, Step, Subject};
 
 const FILE: Subject = Subject::Replaced(0);
@@ -14,7 +15,7 @@ fn history(of: Subject, deeds: &[(u64, u32, Step)]) -> History {
 }
 
 fn whole(version: u32) -> Found {
-    Found { version: Some(version), fault: None }
+    Found::whole(version)
 }
 
 fn judged(history: &History, at_ns: u64, found: Found) -> Verdict {
@@ -101,6 +102,27 @@ fn a_log_keeps_what_was_promised_and_may_end_in_a_part() {
     assert_eq!(judged(30, whole(4)).damaged[&Fault::Garbage], 1);
     let gone = judged(5, Found::faulty(Fault::Missing));
     assert_eq!((gone.broken_promises, gone.damaged[&Fault::Missing]), (1, 1));
+}
+
+#[test]
+fn a_database_keeps_what_was_promised_and_has_no_damage() {
+    let subject = Subject::Database(TornPages::FullPages);
+    let steps = [Step::Begun, Step::Done, Step::Place];
+    let deeds: Vec<_> = (1..=2)
+        .flat_map(|commit| {
+            (0..).zip(steps).map(move |(at, step)| (10 * u64::from(commit) + at, commit, step))
+        })
+        .collect();
+    let database = history(subject, &deeds);
+    let judged = |at, found| database.judge(at, [(subject, found)]);
+    assert_eq!(judged(30, whole(2)), Verdict::default());
+    let one = judged(30, whole(1));
+    assert_eq!((one.broken_promises, one.lost_operations, one.lost_ns), (1, 1, 9));
+    let unpromised = judged(21, whole(1));
+    assert_eq!((unpromised.broken_promises, unpromised.lost_operations), (0, 1));
+    let torn = judged(30, Found { version: Some(2), fault: Some(Fault::Torn) });
+    assert_eq!((torn.broken_promises, torn.damaged[&Fault::Torn], torn.lost_operations), (1, 1, 0));
+    assert_eq!(judged(15, whole(2)).damaged[&Fault::Garbage], 1);
 }
 
 #[test]

@@ -81,7 +81,8 @@ fn play(place: &Path, script: &Script) -> Result<(), WorkloadError> {
 }
 
 fn compare(place: &Path, oracle: &Oracle) -> Result<(), String> {
-    let compared = oracle.compare(place, &Contents::sample(), &Interrupt::default());
+    let compared =
+        oracle.compare(place, &Contents::sample(), &Subjects::default(), &Interrupt::default());
     compared.map_err(|error| error.to_string())
 }
 
