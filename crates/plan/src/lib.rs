@@ -33,6 +33,7 @@ pub mod shipped;
 mod sides;
 mod similar;
 mod simulated;
+mod smaller;
 mod soundness;
 mod steps;
 mod target;
