@@ -2,16 +2,17 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Output;
+use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::common::{sh, shown};
 use super::support::{Place, kernel};
 
-pub const CASES: [(&str, fn()); 2] = [
+pub const CASES: [(&str, fn()); 3] = [
     ("a_power_cut_is_repeated_to_the_bit_and_differs_from_a_record_of_another_trial", repeated),
     ("a_power_cut_that_is_not_in_a_run_is_refused", refused),
+    ("a_finding_is_shrunk_to_the_operations_and_the_requests_that_it_takes", shrunk),
 ];
 
 /// Two treatments, the second of which loses synced data.
@@ -26,6 +27,22 @@ const PLAN: &str = r#"
     flush = ["honest", "ignored"]
     [workload]
     phases = [{ do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } }]
+"#;
+
+/// The first sync after mounting f2fs may be lost; see `cutting`.
+const FORGETFUL: &str = r#"
+    name = "forgetful"
+    question = "What is gone?"
+    target = { lab = "virtual" }
+    cuts = { number = 30 }
+    [factors]
+    drive = "x25m-g2"
+    filesystem = "f2fs"
+    [workload]
+    phases = [
+        { do = "append", append = { records = 15, sync_every = 5 } },
+        { do = "replace", replace = { files = 3, rounds = 2 } },
+    ]
 "#;
 
 /// A run and its place.
@@ -140,4 +157,43 @@ fn refused() {
     let output = without.cut(["0", "0", "0"], &[]);
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
     assert!(shown(&output).contains("has no power cuts"), "{}", shown(&output));
+}
+
+fn shrunk() {
+    let made = Made::of(FORGETFUL);
+    let example = &made.json["treatments"][0]["cuts"]["example"];
+    let at = ["trial", "cut", "survivor"].map(|key| example[key].to_string());
+    let at = [&*at[0], &*at[1], &*at[2]];
+    let (shrunk, code) = made.repeat(at, &["--shrink"]);
+    assert_eq!((code, &shrunk["finding"]), (0, &"broken_promise".into()), "{shrunk}");
+    let one = "do = \"append\", append = { records = 1, sync_every = 1, think = \"100ms\" }";
+    assert_eq!(shrunk["to"], json!([one]), "{shrunk}");
+    assert_eq!(shrunk["from"].as_array().unwrap().len(), 2);
+    assert_eq!(shrunk["is_least"], true);
+
+    // The run that it names repeats it, to the bit, and is a run like any other.
+    let command: Vec<String> =
+        shrunk["command"].as_str().unwrap().split(' ').map(str::to_owned).collect();
+    let mut again = made.place.command(&[]);
+    again.args(&command[1..]).arg("--json").arg("--kernel").arg(kernel().as_ref().unwrap());
+    let again: Value = serde_json::from_slice(&again.output().unwrap().stdout).unwrap();
+    assert_eq!(again, shrunk["repeat"]);
+    let lost = again["course"].as_array().unwrap().iter();
+    let lost = lost.filter(|event| event["request"]["lost"] == true).count();
+    assert_eq!(lost, 1, "{again}");
+    let report = made.place.command(&["report", &command[2]]).output().unwrap();
+    assert!(report.status.success(), "{}", shown(&report));
+
+    let cut = made.place.command(&["cut", &command[2]]);
+    let kept = with_nothing_lost(cut, &command);
+    assert_eq!(kept["repeated"]["verdict"]["broken_promises"], 0, "{kept}");
+}
+
+/// The same cut, with nothing lost.
+fn with_nothing_lost(mut command: Command, arguments: &[String]) -> Value {
+    let place = arguments.iter().position(|argument| argument == "--lose").unwrap();
+    command.args(&arguments[3..place]).args(["--lose", "none", "--json", "--kernel"]);
+    let output = command.arg(kernel().as_ref().unwrap()).output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)))
 }

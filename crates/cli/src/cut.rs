@@ -1,22 +1,28 @@
-//! `ssdlab cut`: repeats one power cut of a run, and shows what it left; or cuts the power of a
-//! device that was logged elsewhere.
+//! `ssdlab cut`: repeats one power cut of a run, and shows what it left, or shrinks it; or cuts the
+//! power of a device that was logged elsewhere.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_conductor::Remains;
+use serde::Serialize;
+use ssdlab_conductor::{CutOfRun, Guests, Survives};
 use ssdlab_cuts::Outcome;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Schedule;
-use ssdlab_report as text;
-use ssdlab_results::{self as results, Contents, Record, Repeat};
+use ssdlab_report::{self as text, Style};
+use ssdlab_results::{self as results, Contents, Record};
 
 use super::cut_device::{CutDevice, How};
 use super::cut_files::CutFiles;
 use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
 use super::{output, report, restore};
+use shrunk::shrunk;
+
+mod shrunk;
 
 /// Arguments of `ssdlab cut`.
 #[derive(Debug, Args)]
@@ -33,6 +39,13 @@ pub struct Cut {
     /// Which of the states that the cut may leave, from 0.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "number")]
     survivor: u32,
+    /// Lose what was at risk of these requests, by their numbers in --log, and nothing else.
+    #[arg(long, value_name = "none|N,...", requires = "run")]
+    lose: Option<Lost>,
+    /// Find the smallest workload in which some power cut has the same finding, as a run of its
+    /// own, and the fewest requests that must be lost.
+    #[arg(long, requires = "run", conflicts_with = "lose")]
+    shrink: bool,
     /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
@@ -50,6 +63,26 @@ pub struct Cut {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+/// Requests that are lost.
+#[derive(Debug, Clone)]
+struct Lost(BTreeSet<usize>);
+
+impl FromStr for Lost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(BTreeSet::new()));
+        }
+        let number = |number: &str| {
+            let told =
+                |_| format!("`{number}` is not the number of a request; write 12,15 or none");
+            number.trim().parse().map_err(told)
+        };
+        text.split(',').map(number).collect::<Result<_, _>>().map(Self)
+    }
 }
 
 /// A cut of a run, as it is named.
@@ -78,29 +111,42 @@ impl Cut {
         }
     }
 
-    /// Repeats a cut of a run.
+    /// Repeats a cut of a run, or shrinks it.
     fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let (id, contents) = report::read(&report::find(cut.run, &results))?;
+        let (run, contents) = report::read(&report::find(cut.run, &results))?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;
-        let (repeat, remains) = self.repeat(&id, &schedule, record, outcome)?;
-        files.keep(&remains)?;
-        if self.json {
-            output::print_json(&repeat);
+        let lost = self.lose.as_ref();
+        let survives = lost.map_or(Survives::AsRecorded, |Lost(lost)| Survives::AllBut(lost));
+        let cut = CutOfRun { run: &run, schedule: &schedule, record, outcome, survives };
+        let (agrees, remains) = if self.shrink {
+            let (shrink, remains) =
+                self.on_stage(&schedule, |guests| shrunk(guests, &cut, &results))?;
+            self.print(&shrink, text::shrink);
+            (shrink.repeat.agrees, remains)
         } else {
-            output::print(&text::repeat(&repeat, output::style()));
-        }
-        Ok(if repeat.agrees { Exit::Done } else { Exit::Failed })
+            let (repeat, remains) = self.on_stage(&schedule, |guests| Ok(guests.repeat(&cut)?))?;
+            self.print(&repeat, text::repeat);
+            (repeat.agrees, remains)
+        };
+        files.keep(&remains)?;
+        Ok(if agrees { Exit::Done } else { Exit::Failed })
     }
 
-    fn repeat(
+    fn print<T: Serialize>(&self, value: &T, shown: fn(&T, Style) -> String) {
+        if self.json {
+            output::print_json(value);
+        } else {
+            output::print(&shown(value, output::style()));
+        }
+    }
+
+    fn on_stage<T>(
         &self,
-        run: &str,
         schedule: &Schedule,
-        record: &Record,
-        outcome: &Outcome,
-    ) -> Result<(Repeat, Remains), Report> {
+        act: impl FnOnce(&mut Guests<'_>) -> Result<T, Report>,
+    ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
@@ -108,7 +154,7 @@ impl Cut {
             let Ready::Guests(mut guests, _) = ready else {
                 unreachable!("a schedule with power cuts is of the virtual lab")
             };
-            Ok(guests.repeat(run, record, outcome)?)
+            act(&mut guests)
         })?;
         journal.finish().into_diagnostic()?;
         Ok(done)

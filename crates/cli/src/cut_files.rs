@@ -7,7 +7,7 @@ use std::path::{Path, absolute};
 use miette::Report;
 use ssdlab_conductor::{Asked, AskedStage, Remains};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Extent, Reverted, SECTOR_BYTES, Version};
+use ssdlab_flash::{Extent, Reverted, SECTOR_BYTES, Version};
 use ssdlab_host::whole_file::WholeFile;
 
 use super::exit::Wrong;
@@ -80,14 +80,7 @@ fn write_log(remains: &Remains, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn request(asked: &Asked) -> String {
-    let Asked { logged, stage, at_risk_bytes } = asked;
-    let command = match logged.command {
-        Command::Read(_) => "read",
-        Command::Write(..) => "write",
-        Command::Flush => "flush",
-        Command::Discard(_) => "discard",
-        Command::WriteZeroes(_) => "write-zeroes",
-    };
+    let Asked { logged, stage, at_risk_bytes, .. } = asked;
     let state = match stage {
         AskedStage::Safe => "safe",
         AskedStage::AtRisk => "at-risk",
@@ -97,8 +90,11 @@ fn request(asked: &Asked) -> String {
     let extent = logged.command.extent().unwrap_or(Extent { offset_bytes: 0, length_bytes: 0 });
     let flags = if logged.is_fua { "fua" } else { "-" };
     format!(
-        "{} {completed} {command} {} {} {flags} {state} {at_risk_bytes}",
-        logged.submitted.0, extent.offset_bytes, extent.length_bytes
+        "{} {completed} {} {} {} {flags} {state} {at_risk_bytes}",
+        logged.submitted.0,
+        logged.command.name(),
+        extent.offset_bytes,
+        extent.length_bytes
     )
 }
 

@@ -97,6 +97,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
                 "ssdlab cut power-loss-1 --trial 3 --cut 12 --image cut.img --log cut.log",
             ),
             (
+                "Find the smallest workload in which some cut has the same finding",
+                "ssdlab cut power-loss-1 --trial 3 --cut 12 --shrink",
+            ),
+            (
                 "Cut the power of a device that dm-log-writes has logged",
                 "ssdlab cut --device-log sdb.log --before blank.img --filesystem ext4",
             ),

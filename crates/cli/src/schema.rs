@@ -5,7 +5,7 @@ use schemars::schema_for;
 use ssdlab_advice::Comparison;
 use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
-use ssdlab_results::{DeviceCut, Record, Repeat};
+use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
 use ssdlab_simulation::Outcome;
 
 use super::bisect::Search;
@@ -44,6 +44,8 @@ pub enum Of {
     Bisect,
     /// The output of `ssdlab cut --json`.
     Cut,
+    /// The output of `ssdlab cut --shrink --json`.
+    Shrink,
     /// The output of `ssdlab cut --device-log --json`.
     DeviceCuts,
     /// The same with `--cut`.
@@ -87,6 +89,7 @@ impl Of {
             Self::Comparison => schema_for!(Comparison),
             Self::Bisect => schema_for!(Search),
             Self::Cut => schema_for!(Repeat),
+            Self::Shrink => schema_for!(Shrink),
             Self::DeviceCuts => schema_for!(PrintedCuts),
             Self::DeviceCut => schema_for!(DeviceCut),
             Self::History => schema_for!(History),

@@ -19,7 +19,7 @@ use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
 use super::guests::Guests;
 use super::images::{self, Requests};
-use super::repeat::{Again, Remains};
+use super::repeat::{Again, Remains, Survives};
 
 /// The ticks of an entry.
 const TICKS: u64 = 4;
@@ -163,7 +163,9 @@ impl Guests<'_> {
         cut: u32,
         survivor: u32,
     ) -> Result<(DeviceCut, Remains), CutError> {
-        let again = self.with_device(log, |evidence| self.recover_one(evidence, cut, survivor));
+        let again = self.with_device(log, |evidence| {
+            self.recover_one(evidence, cut, survivor, Survives::AsRecorded)
+        });
         let Again { outcome, remains, .. } = again?;
         let cut = DeviceCut {
             schema: DEVICE_CUT_SCHEMA,

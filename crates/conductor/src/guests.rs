@@ -183,7 +183,7 @@ impl<'a> Guests<'a> {
         {
             let _ = news.send(News::Begun(trial));
             let began = Began::now();
-            let performed = self.trial(trial, news, |evidence| self.cut(evidence));
+            let performed = self.trial(self.schedule, trial, news, |evidence| self.cut(evidence));
             let mut performed = performed.unwrap_or_else(Performed::from);
             performed.ended =
                 performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
@@ -193,14 +193,16 @@ impl<'a> Guests<'a> {
         }
     }
 
-    /// Performs a trial. The caller evaluates its power cuts, if the schedule has any.
+    /// Performs a trial of the schedule, or of one that differs from it in the workload and the
+    /// power cuts. The caller evaluates its power cuts, if it has any.
     pub(super) fn trial(
         &self,
+        schedule: &Schedule,
         trial: Trial,
         news: &mpsc::Sender<News>,
         cut: impl FnOnce(&Evidence<'_>) -> Result<Vec<Outcome>, Failure>,
     ) -> Result<Performed, Failure> {
-        let assignment = Assignment::of(self.schedule, trial)?;
+        let assignment = Assignment::of(schedule, trial)?;
         let setup = &assignment.setup;
         let simulated = &setup.simulated;
         let (drive, host, draw) = self.simulation(simulated, trial)?;
@@ -214,7 +216,7 @@ impl<'a> Guests<'a> {
                 (flash, Some(state))
             }
         };
-        let original = self.schedule.cuts.map(|_| flash.contents().clone());
+        let original = schedule.cuts.map(|_| flash.contents().clone());
         let flash = Arc::new(Mutex::new(flash));
         if original.is_some() {
             locked(&flash).keep_writes();
@@ -237,7 +239,7 @@ impl<'a> Guests<'a> {
         };
         let mut heard = Heard::default();
         let mut watch = Watch::new(&flash, &assignment.workload.phases);
-        let job = job(&assignment, self.schedule.seed)?;
+        let job = job(&assignment, schedule.seed)?;
         let (mut performed, fingerprint): (Performed, _) =
             self.hypervisor.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
@@ -262,7 +264,7 @@ impl<'a> Guests<'a> {
             books::keep_executed(&books::functions_of(logs, trial), &executed)?;
         }
         if let (Some(asked), Some(original), Some(log), Ok(())) =
-            (self.schedule.cuts, &original, self.log_of(trial), &performed.ended)
+            (schedule.cuts, &original, self.log_of(trial), &performed.ended)
         {
             let _ = news.send(News::Phase(trial, "power cuts".to_owned()));
             let writes = locked(&flash).take_writes();

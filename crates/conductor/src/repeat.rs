@@ -1,19 +1,52 @@
 //! Repeats one power cut of a run: the trial from its beginning, the cut, and the recovery.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::mpsc;
 
-use ssdlab_cuts::{Outcome, Recovery};
+use ssdlab_cuts::{Finding, Outcome, Recovery};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Cut, Logged, Nanos, Reverted, SECTOR_BYTES};
-use ssdlab_results::{AtRisk, Change, FileAfter, REPEAT_SCHEMA, Record, Repeat};
+use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Survivor};
+use ssdlab_plan::Schedule;
+use ssdlab_results::{
+    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Record, Repeat, RequestAtRisk,
+};
 
 use super::error::RepeatError;
 use super::evidence::{Case, Evidence};
 use super::failure::Failure;
 use super::guests::Guests;
 use super::images::{self, Images};
+use super::least::least;
+
+/// Recoveries in the search for the fewest requests that a finding needs to be lost.
+const MOST_RECOVERIES: usize = 100;
+
+/// A power cut of a run, and what survives of it when it is repeated.
+#[derive(Debug, Clone, Copy)]
+pub struct CutOfRun<'a> {
+    /// The run's name.
+    pub run: &'a str,
+    /// Its schedule.
+    pub schedule: &'a Schedule,
+    /// The record of the trial.
+    pub record: &'a Record,
+    /// What was found after the cut.
+    pub outcome: &'a Outcome,
+    /// What survives.
+    pub survives: Survives<'a>,
+}
+
+/// What survives of a repeated cut.
+#[derive(Debug, Clone, Copy)]
+pub enum Survives<'a> {
+    /// The same.
+    AsRecorded,
+    /// Everything but what was at risk of these requests.
+    AllBut(&'a BTreeSet<usize>),
+    /// As much as possible with this finding.
+    MostWith(Finding),
+}
 
 /// The state after a cut, byte by byte and request by request.
 #[derive(Debug)]
@@ -35,6 +68,8 @@ pub struct Asked {
     pub stage: AskedStage,
     /// The bytes of it that could be lost.
     pub at_risk_bytes: u64,
+    /// Whether some of them are.
+    pub is_lost: bool,
 }
 
 /// The stage of a request at a cut.
@@ -52,38 +87,31 @@ pub enum AskedStage {
 pub(super) struct Again {
     pub outcome: Outcome,
     pub files: Vec<FileAfter>,
+    pub course: Vec<Event>,
     pub remains: Remains,
+    /// Whether what is lost was chosen, not drawn.
+    is_chosen: bool,
 }
 
 impl Guests<'_> {
-    /// Repeats a cut of a run, given the record of its trial and the outcome in it.
-    pub fn repeat(
-        &mut self,
-        run: &str,
-        record: &Record,
-        recorded: &Outcome,
-    ) -> Result<(Repeat, Remains), RepeatError> {
+    /// Repeats a cut of a run.
+    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, Remains), RepeatError> {
+        let CutOfRun { run, record, outcome: recorded, .. } = *cut;
         let position = record.trial.position;
-        // The log is needed only until the cut, and is removed with this folder.
-        let logs = self.hypervisor.folder.join("requests");
-        self.log_to(&logs)
-            .map_err(|error| RepeatError::Failed { trial: position, reason: error.to_string() })?;
-        let explained = |failure: Failure| match failure.seen_by(self.hypervisor.interrupt) {
-            Failure::Interrupted => RepeatError::Interrupted,
-            Failure::Unavailable(reason) => RepeatError::Unavailable { trial: position, reason },
-            Failure::Failed(reason) | Failure::Void(reason) => {
-                RepeatError::Failed { trial: position, reason }
-            }
-        };
-        let (repeated, again) = self.again(record, recorded).map_err(explained)?;
-        let Again { outcome, files, remains } = again;
+        self.log_briefly(position)?;
+        let (repeated, again) =
+            self.again(cut).map_err(|failure| self.explained(position, failure))?;
+        let Again { outcome, files, course, remains, is_chosen } = again;
         let same_trial = repeated.fingerprint == record.fingerprint;
+        let is_same_cut = outcome.at_ns == recorded.at_ns && outcome.phase == recorded.phase;
+        let is_as_recorded = if is_chosen { is_same_cut } else { outcome.agrees_with(recorded) };
         let repeat = Repeat {
             schema: REPEAT_SCHEMA,
             run: run.to_owned(),
             trial: position,
             levels: record.levels.clone(),
-            agrees: same_trial && outcome.agrees_with(recorded),
+            agrees: same_trial && is_as_recorded,
+            chosen: is_chosen,
             same_trial,
             changes: Change::between(record, &repeated),
             recorded: recorded.clone(),
@@ -92,22 +120,40 @@ impl Guests<'_> {
             image_sha256: images::sha256(&remains.image),
             image_bytes: remains.image.capacity_bytes(),
             files,
+            course,
         };
         Ok((repeat, remains))
     }
 
+    /// Keeps the logs of requests, which power cuts need, until this stage ends.
+    pub(super) fn log_briefly(&mut self, trial: u32) -> Result<(), RepeatError> {
+        let logs = self.hypervisor.folder.join("requests");
+        self.log_to(&logs).map_err(|error| RepeatError::Failed { trial, reason: error.to_string() })
+    }
+
+    pub(super) fn explained(&self, trial: u32, failure: Failure) -> RepeatError {
+        match failure.seen_by(self.hypervisor.interrupt) {
+            Failure::Interrupted => RepeatError::Interrupted,
+            Failure::Unavailable(reason) => RepeatError::Unavailable { trial, reason },
+            Failure::Failed(reason) | Failure::Void(reason) => {
+                RepeatError::Failed { trial, reason }
+            }
+        }
+    }
+
     /// Performs a trial again, and recovers from one of its cuts.
-    fn again(&self, record: &Record, recorded: &Outcome) -> Result<(Record, Again), Failure> {
+    fn again(&self, cut: &CutOfRun<'_>) -> Result<(Record, Again), Failure> {
+        let CutOfRun { schedule, record, outcome, survives, .. } = *cut;
         let trial = record.trial;
         let nobody = mpsc::channel().0;
         let mut again = None;
-        let mut performed = self.trial(trial, &nobody, |evidence| {
-            again = Some(self.recover_one(evidence, recorded.cut, recorded.survivor)?);
+        let mut performed = self.trial(schedule, trial, &nobody, |evidence| {
+            again = Some(self.recover_one(evidence, outcome.cut, outcome.survivor, survives)?);
             Ok(Vec::new())
         })?;
         mem::replace(&mut performed.ended, Ok(()))?;
         let again = again.ok_or_else(|| Failure::Failed("its power was not cut".to_owned()))?;
-        Ok((performed.record(self.schedule, trial), again))
+        Ok((performed.record(schedule, trial), again))
     }
 
     /// Recovers from one survivor of one cut.
@@ -116,23 +162,73 @@ impl Guests<'_> {
         evidence: &Evidence<'_>,
         cut: u32,
         survivor: u32,
+        survives: Survives<'_>,
     ) -> Result<Again, Failure> {
         let mut cuts = evidence.power_cuts()?;
-        let mut cases = evidence.cases(&cuts);
-        cases.retain(|case| case.cut == cut && case.survivor == survivor);
-        let Some(case) = cases.first().copied() else {
+        let is_it = |case: &Case| (case.cut, case.survivor) == (cut, survivor);
+        let Some(case) = evidence.cases(&cuts).into_iter().find(is_it) else {
             return Err(Failure::Failed(format!("there is no cut {cut}, survivor {survivor}")));
         };
-        let remains = Remains::of(evidence, &case, &cuts.at(case.at))?;
+        let cut = cuts.at(case.at);
+        let examine = |survivor: Survivor| {
+            let remains = Remains::of(evidence, &case, &cut, survivor)?;
+            self.examine(evidence, case, remains)
+        };
+        let losing = |lost: &BTreeSet<usize>| {
+            Ok::<_, Failure>(Again { is_chosen: true, ..examine(cut.losing(lost))? })
+        };
+        match survives {
+            Survives::AsRecorded => examine(cut.survivor(case.seed)),
+            Survives::AllBut(lost) => {
+                check_at_risk(lost, &cut)?;
+                losing(lost)
+            }
+            Survives::MostWith(finding) => {
+                let mut found = examine(cut.survivor(case.seed))?;
+                let lost = found.remains.lost().collect();
+                least(lost, MOST_RECOVERIES, |lost| {
+                    let again = losing(&lost.iter().copied().collect())?;
+                    let has_it = again.outcome.has(finding) == Some(true);
+                    if has_it {
+                        found = again;
+                    }
+                    Ok::<_, Failure>(has_it)
+                })?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// Recovers from what remains after a cut.
+    fn examine(
+        &self,
+        evidence: &Evidence<'_>,
+        case: Case,
+        remains: Remains,
+    ) -> Result<Again, Failure> {
         let mut image = |_: &Case| Ok(remains.image.clone());
         let mut recovered = None;
-        self.recover_each(evidence, cases, &mut image, &mut |_, recovery| {
+        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery| {
             recovered = Some(recovery);
         })?;
         let recovery: Recovery =
             recovered.ok_or_else(|| Failure::Failed("nothing was recovered".to_owned()))?;
         let files = evidence.files(&case, &recovery);
-        Ok(Again { outcome: evidence.outcome(&case, recovery), files, remains })
+        let course = evidence.course(&case, &remains);
+        let outcome = evidence.outcome(&case, recovery);
+        Ok(Again { outcome, files, course, remains, is_chosen: false })
+    }
+}
+
+/// Refuses to lose requests that no drive would have lost.
+fn check_at_risk(lost: &BTreeSet<usize>, cut: &Cut<'_>) -> Result<(), Failure> {
+    let at_risk: BTreeSet<usize> = cut.at_risk().map(|(number, _)| number).collect();
+    match lost.difference(&at_risk).next() {
+        None => Ok(()),
+        Some(number) => Err(Failure::Failed(format!(
+            "request {number} was not at risk when the power failed; --log FILE without --lose \
+             tells which were"
+        ))),
     }
 }
 
@@ -149,23 +245,51 @@ impl Evidence<'_> {
         });
         after.collect()
     }
+
+    /// The operations on files and the requests at risk before a case.
+    fn course(&self, case: &Case, remains: &Remains) -> Vec<Event> {
+        let deeds = self.heard.history.deeds().into_iter();
+        let deeds = deeds.map(|(at_ns, deed)| Event { at_ns, what: Happening::Deed(deed) });
+        let requests =
+            remains.asked.iter().enumerate().filter(|(_, asked)| asked.at_risk_bytes > 0);
+        let requests = requests.map(|(number, asked)| Event {
+            at_ns: asked.logged.submitted.0,
+            what: Happening::Request(asked.at_risk(number)),
+        });
+        let before = |event: &Event| event.at_ns <= case.at.0;
+        let mut course: Vec<Event> = deeds.filter(before).chain(requests).collect();
+        course.sort_by_key(|event| event.at_ns);
+        course
+    }
 }
 
 impl Remains {
-    fn of(evidence: &Evidence<'_>, case: &Case, cut: &Cut<'_>) -> Result<Self, Failure> {
+    fn of(
+        evidence: &Evidence<'_>,
+        case: &Case,
+        cut: &Cut<'_>,
+        survivor: Survivor,
+    ) -> Result<Self, Failure> {
         let refused = |error| Failure::Failed(format!("a cut leaves what no drive has: {error}"));
-        let survivor = cut.survivor(case.seed);
         let image = Images::new(evidence.requests, evidence.original).of(cut, &survivor);
         let at_risk: BTreeMap<usize, u64> = cut.at_risk().collect();
         let requests = evidence.requests.log[..cut.submitted()].iter().enumerate();
         let asked = requests.map(|(number, logged)| {
-            Asked::of(*logged, case.at, at_risk.get(&number).copied().unwrap_or(0))
+            let at_risk_bytes = at_risk.get(&number).copied().unwrap_or(0);
+            let is_lost = at_risk_bytes > 0 && survivor.is_older(number, logged.command);
+            Asked { is_lost, ..Asked::of(*logged, case.at, at_risk_bytes) }
         });
         Ok(Self {
             image: image.map_err(refused)?,
             asked: asked.collect(),
             reverted: survivor.reverted,
         })
+    }
+
+    /// The requests of which something is lost.
+    fn lost(&self) -> impl Iterator<Item = usize> {
+        let lost = self.asked.iter().enumerate().filter(|(_, asked)| asked.is_lost);
+        lost.map(|(number, _)| number)
     }
 
     /// The same as counts.
@@ -198,6 +322,20 @@ impl Asked {
             0 => AskedStage::Safe,
             _ => AskedStage::AtRisk,
         };
-        Self { logged, stage, at_risk_bytes }
+        Self { logged, stage, at_risk_bytes, is_lost: false }
+    }
+
+    /// The same for a report.
+    fn at_risk(&self, number: usize) -> RequestAtRisk {
+        let nothing = Extent { offset_bytes: 0, length_bytes: 0 };
+        let Extent { offset_bytes, length_bytes } = self.logged.command.extent().unwrap_or(nothing);
+        RequestAtRisk {
+            number: number as u64,
+            command: self.logged.command.name(),
+            offset_bytes,
+            length_bytes,
+            acknowledged: self.stage != AskedStage::UnderWay,
+            lost: self.is_lost,
+        }
     }
 }

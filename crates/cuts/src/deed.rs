@@ -1,11 +1,14 @@
 //! The steps of a workload's operations on files.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Shape, TornPages};
 
 /// A file of the workload, or a database of several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Subject {
     /// A file that is replaced as a whole, by its number. Its version counts the replacements.
     Replaced(u32),
@@ -52,7 +55,7 @@ impl Subjects {
 }
 
 /// A step of making a new version of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deed {
     /// The file.
     pub of: Subject,
@@ -63,7 +66,7 @@ pub struct Deed {
 }
 
 /// The steps of a new version of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Its contents were promised: a sync of the new file returned, before it was in place.

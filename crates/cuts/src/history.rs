@@ -66,6 +66,14 @@ impl History {
         self.deeds.entry(deed.of).or_default().push((at_ns, deed));
     }
 
+    /// All deeds with their times in ns, in the order of time.
+    #[must_use]
+    pub fn deeds(&self) -> Vec<(u64, Deed)> {
+        let mut deeds: Vec<(u64, Deed)> = self.deeds.values().flatten().copied().collect();
+        deeds.sort_by_key(|(at_ns, _)| *at_ns);
+        deeds
+    }
+
     /// The times of the promises, in ns, in ascending order.
     #[must_use]
     pub fn promises(&self) -> Vec<u64> {

@@ -34,6 +34,7 @@ pub mod shipped;
 mod sides;
 mod similar;
 mod simulated;
+mod smaller;
 mod soundness;
 mod steps;
 mod target;

@@ -363,6 +363,16 @@ impl Phase {
         Self { name, action, sync: false, cold: false, reader: false, a_day: None, limit_ns }
     }
 
+    /// What it does, in a plan's words if its files record their history.
+    #[must_use]
+    pub fn work(&self) -> String {
+        match &self.action {
+            Action::Replace(work) => format!("do = \"replace\", {work}"),
+            Action::Append(work) => format!("do = \"append\", {work}"),
+            _ => format!("name = \"{}\"", self.name),
+        }
+    }
+
     /// Whether everything written before it is on the device when it returns.
     #[must_use]
     pub fn syncs(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Phases whose files record their own history (`do = "replace"`, `do = "append"`): their form in a
 //! plan, and what it means.
 
+use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -60,6 +61,16 @@ pub enum Synced {
 }
 
 impl Synced {
+    /// Its name in plans.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Both => "file and directory",
+        }
+    }
+
     /// Whether the new file is synced.
     #[must_use]
     pub const fn file(self) -> bool {
@@ -110,6 +121,30 @@ pub struct Append {
     pub sync_every: Option<u32>,
     /// The time between two records, in ns.
     pub think_ns: u64,
+}
+
+impl fmt::Display for Replace {
+    /// As a plan writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, rounds, sync, think_ns } = self;
+        let think = Span(Duration::from_nanos(*think_ns));
+        let sync = sync.name();
+        write!(
+            f,
+            "replace = {{ files = {files}, rounds = {rounds}, sync = \"{sync}\", \
+             think = \"{think}\" }}"
+        )
+    }
+}
+
+impl fmt::Display for Append {
+    /// As a plan writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { records, sync_every, think_ns } = self;
+        let think = Span(Duration::from_nanos(*think_ns));
+        let sync = sync_every.map_or_else(String::new, |every| format!("sync_every = {every}, "));
+        write!(f, "append = {{ records = {records}, {sync}think = \"{think}\" }}")
+    }
 }
 
 impl Replace {

@@ -130,6 +130,13 @@ impl FromStr for Span {
     }
 }
 
+impl fmt::Display for Span {
+    /// As a plan may write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_duration(self.0).fmt(f)
+    }
+}
+
 impl Span {
     /// In whole nanoseconds, saturating at 584 years.
     #[must_use]

@@ -46,7 +46,7 @@ pub use markdown::markdown;
 pub use method::method;
 pub use number::{bounded, bytes, duration, roughly};
 pub use plausible::value;
-pub use repeat::repeat;
+pub use repeat::{repeat, shrink};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, brief, counted, is_unseen, text};

@@ -1,10 +1,12 @@
 //! A repeated power cut, for the terminal: what the drive had, what became of the files, and
 //! whether that matches the record.
 
+mod course;
+
 use std::fmt::Write;
 
-use ssdlab_cuts::{Fault, Moment, Outcome, Subject, Verdict};
-use ssdlab_results::{AtRisk, Change, FileAfter, Repeat};
+use ssdlab_cuts::{Fault, Found, Moment, Outcome, Subject, Verdict};
+use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
 use super::number::{bytes, duration};
@@ -16,6 +18,33 @@ const MOST_LINES: usize = 10;
 /// The note that explains the columns of the table of files.
 const VERSIONS: &str =
     "Versions count replacements of a file, records of the log, and commits of a database.";
+
+/// A finding with the smallest workload.
+#[must_use]
+pub fn shrink(shrink: &Shrink, style: Style) -> String {
+    let mut out = String::new();
+    write_shrink(&mut out, shrink, style).expect("a String takes everything");
+    out
+}
+
+fn write_shrink(out: &mut String, shrink: &Shrink, style: Style) -> std::fmt::Result {
+    let Shrink { finding, from, to, trials, is_least, cuts, found, command, .. } = shrink;
+    let phases = |phases: &[String]| {
+        let phases = phases.iter().map(|phase| format!("    {{ {phase} }},\n"));
+        format!("phases = [\n{}]", phases.collect::<String>())
+    };
+    let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+    let end = if *is_least { "no smaller one tried has it" } else { "there may be smaller ones" };
+    writeln!(out, "The smallest workload with {finding}:\n{}", phases(to))?;
+    writeln!(out, "instead of\n{}", phases(from))?;
+    let says = format!(
+        "Found in {}; {end}. {found} of its {cuts} power cuts have {finding}; with as little lost \
+         as possible, the first of them is",
+        counted(number(*trials), "trial")
+    );
+    writeln!(out, "{}\n    {command}\n", wrapped("", &says, "", style))?;
+    write_all(out, &shrink.repeat, style)
+}
 
 /// A repeated cut.
 #[must_use]
@@ -34,6 +63,7 @@ fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Resul
     say(&at_risk(drive))?;
     say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.image_sha256))?;
     write_recovery(out, &repeated.into(), style)?;
+    write_course(out, repeat, style)?;
     write_files(out, &repeat.files, style)?;
     writeln!(out)?;
     write_agreement(out, repeat, style)
@@ -125,6 +155,17 @@ fn write_said(out: &mut String, said: &str, style: Style) -> std::fmt::Result {
     }
 }
 
+/// What happened before the cut.
+fn write_course(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
+    let Some((table, earlier)) = course::table(repeat) else { return Ok(()) };
+    writeln!(out)?;
+    writeln!(out, "{}", table.text(style))?;
+    match earlier {
+        0 => Ok(()),
+        count => writeln!(out, "{} (--json).", counted(count, "earlier event")),
+    }
+}
+
 /// The files that lost something or are damaged, and the number of the others.
 fn write_files(out: &mut String, files: &[FileAfter], style: Style) -> std::fmt::Result {
     let (changed, others): (Vec<_>, Vec<_>) =
@@ -193,7 +234,10 @@ fn outcome(outcome: &Outcome) -> String {
 fn write_agreement(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
     let Repeat { recorded, repeated, changes, .. } = repeat;
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
-    if repeat.agrees {
+    if repeat.agrees && repeat.chosen {
+        say(&format!("Found: {}.", outcome(repeated)))?;
+        say(&format!("Recorded, with losses drawn at random: {}.", outcome(recorded)))?;
+    } else if repeat.agrees {
         say(&format!("As recorded: {}.", outcome(recorded)))?;
     } else {
         say("This is not what the record says.")?;

@@ -26,6 +26,9 @@ pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
-pub use repeat::{AtRisk, Change, FileAfter, REPEAT_SCHEMA, Repeat};
+pub use repeat::{
+    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
+    SHRINK_SCHEMA, Shrink,
+};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Expected, Found, Outcome, Verdict};
+use ssdlab_cuts::{Deed, Expected, Finding, Found, Outcome, Verdict};
 use ssdlab_plan::Levels;
 
 use super::record::Record;
@@ -21,8 +21,11 @@ pub struct Repeat {
     pub trial: u32,
     /// The treatment's levels.
     pub levels: Levels,
-    /// Whether the repeated trial was bit-for-bit identical and its cut had the recorded outcome.
+    /// Whether the repeated trial was bit-for-bit identical and its cut had the recorded outcome;
+    /// if other requests were chosen to be lost, whether it was at the recorded time.
     pub agrees: bool,
+    /// Whether what is lost was chosen, and not drawn as in the record.
+    pub chosen: bool,
     /// Whether the repeated trial was bit-for-bit identical to the recorded one.
     pub same_trial: bool,
     /// What changed in the software and the drive between the record and the repeat.
@@ -39,6 +42,73 @@ pub struct Repeat {
     pub image_bytes: u64,
     /// The workload's files; none if the filesystem could not be mounted.
     pub files: Vec<FileAfter>,
+    /// The operations on files and the requests at risk, in the order of time.
+    pub course: Vec<Event>,
+}
+
+/// The version of what `ssdlab cut --shrink --json` prints.
+pub const SHRINK_SCHEMA: u32 = 1;
+
+/// A finding, with the smallest workload in which it was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Shrink {
+    /// The version of this format.
+    pub schema: u32,
+    /// The finding.
+    pub finding: Finding,
+    /// The phases of the run, in a plan's words.
+    pub from: Vec<String>,
+    /// The phases of the smallest workload.
+    pub to: Vec<String>,
+    /// The trials of smaller workloads that were performed.
+    pub trials: u32,
+    /// Whether no smaller workload of those that were tried has it; if not, trials ran out.
+    pub is_least: bool,
+    /// The power cuts of the trial with the smallest workload, which is a run of its own.
+    pub cuts: u64,
+    /// How many of them have the finding.
+    pub found: u64,
+    /// The first of them; requests that are lost are as few as possible.
+    pub repeat: Repeat,
+    /// The command that repeats it.
+    pub command: String,
+}
+
+/// Something that happened before a cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Event {
+    /// When, in ns since the trial began.
+    pub at_ns: u64,
+    /// What.
+    #[serde(flatten)]
+    pub what: Happening,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    /// A step of an operation on a file.
+    Deed(Deed),
+    /// A request to the drive was submitted that was at risk when the power failed.
+    Request(RequestAtRisk),
+}
+
+/// A request that was at risk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RequestAtRisk {
+    /// Its number in the log of requests, from 0.
+    pub number: u64,
+    /// The command: `write`, `discard` or `write-zeroes`.
+    pub command: &'static str,
+    /// Where it begins, in bytes.
+    pub offset_bytes: u64,
+    /// Its bytes.
+    pub length_bytes: u64,
+    /// Whether the drive had acknowledged it.
+    pub acknowledged: bool,
+    /// Whether something of it is lost.
+    pub lost: bool,
 }
 
 /// What the record and its repeat were made with, where that is not the same.

@@ -36,6 +36,7 @@ fn a_log_says_of_each_request_how_far_it_had_come() {
         },
         stage,
         at_risk_bytes,
+        is_lost: false,
     };
     let write = Command::Write(extent, Stream::Cold);
     let remains = Remains {

@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 
-use ssdlab_cuts::{Expected, Fault, Found, Moment, Outcome, Verdict};
+use ssdlab_cuts::{Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict};
 use ssdlab_plan::{Factor, Levels};
-use ssdlab_results::{AtRisk, Change, FileAfter, REPEAT_SCHEMA, Repeat};
+use ssdlab_results::{
+    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
+    SHRINK_SCHEMA, Shrink,
+};
 
-use super::repeat;
+use super::{repeat, shrink};
 use crate::text::Style;
 
 fn outcome() -> Outcome {
@@ -48,6 +51,7 @@ fn made_again() -> Repeat {
         trial: 3,
         levels: Levels(BTreeMap::from([(Factor::Filesystem, "ext4".to_owned())])),
         agrees: true,
+        chosen: false,
         same_trial: true,
         changes: Vec::new(),
         recorded: outcome(),
@@ -67,7 +71,36 @@ fn made_again() -> Repeat {
             file("replaced-0001", 3, Found::faulty(Fault::Empty), lost(0, 1)),
             file("log", 35, Found { version: Some(20), fault: Some(Fault::Torn) }, lost(1, 15)),
         ],
+        course: course(),
     }
+}
+
+/// A file is replaced and a record is appended, and a write of each is at risk.
+fn course() -> Vec<Event> {
+    let deed = |of, version, step| Happening::Deed(Deed { of, version, step });
+    let request = |number, acknowledged, lost| {
+        Happening::Request(RequestAtRisk {
+            number,
+            command: "write",
+            offset_bytes: 4096 * number,
+            length_bytes: 8192,
+            acknowledged,
+            lost,
+        })
+    };
+    let file = Subject::Replaced(1);
+    let course = [
+        deed(file, 4, Step::Contents),
+        deed(file, 4, Step::Begun),
+        deed(file, 4, Step::Done),
+        request(810, true, false),
+        deed(file, 4, Step::Place),
+        deed(Subject::Log, 35, Step::Done),
+        deed(Subject::Log, 35, Step::Place),
+        request(811, false, true),
+    ];
+    let at = (1..).map(|number| 1_234_567_890 - 1_000_000 / number);
+    at.zip(course).map(|(at_ns, what)| Event { at_ns, what }).collect()
 }
 
 #[test]
@@ -104,4 +137,29 @@ fn a_repeat_that_differs_shows_both_and_what_has_changed() {
         ..made_again()
     };
     insta::assert_snapshot!(repeat(&differs, Style::default()));
+}
+
+#[test]
+fn a_smallest_workload_is_shown_beside_the_one_it_came_from() {
+    let found = Shrink {
+        schema: SHRINK_SCHEMA,
+        finding: Finding::BrokenPromise,
+        from: vec!["name = \"unpack\"".to_owned(), "do = \"append\"".to_owned()],
+        to: vec!["do = \"append\"".to_owned()],
+        trials: 17,
+        is_least: true,
+        cuts: 50,
+        found: 3,
+        repeat: Repeat { chosen: true, ..made_again() },
+        command: "ssdlab cut cuts-1-shrunk --trial 3 --cut 12 --survivor 0 --lose 811".to_owned(),
+    };
+    insta::assert_snapshot!(shrink(&found, Style::default()));
+}
+
+/// A long trial shows its end.
+#[test]
+fn only_the_last_events_are_shown() {
+    let course: Vec<Event> = (0..10).flat_map(|_| course()).collect();
+    let shown = repeat(&Repeat { course, ..made_again() }, Style::default());
+    assert!(shown.contains("40 earlier events (--json)."), "{shown}");
 }

@@ -1,0 +1,82 @@
+//! `ssdlab cut --shrink`: the smallest workload in which some power cut has a finding.
+
+use std::path::Path;
+
+use miette::Report;
+use ssdlab_conductor::{CutOfRun, Guests, Remains, Survives};
+use ssdlab_cuts::Outcome;
+use ssdlab_plan::schedule::{Phase, Workload};
+use ssdlab_results::{Ending, Event, Happening, Repeat, Run, SHRINK_SCHEMA, Shrink};
+
+use crate::exit::Wrong;
+use crate::{output, report};
+
+/// Shrinks a cut; the smallest workload becomes a run beside the others.
+pub fn shrunk(
+    guests: &mut Guests<'_>,
+    cut: &CutOfRun<'_>,
+    results: &Path,
+) -> Result<(Shrink, Remains), Report> {
+    let finding = cut.outcome.worst().ok_or_else(|| {
+        Wrong::report(
+            format!("nothing was found after cut {}", cut.outcome.cut),
+            "name a cut with a finding; `ssdlab report` names one of each treatment",
+        )
+    })?;
+    let mut told = |workload: &Workload| {
+        let phases = phases(workload);
+        output::tell(&format!("{finding} with {}", phases.join("; ")));
+    };
+    let least = guests.shrink(cut, finding, &mut told)?;
+    let mut run = Run::create(results, &format!("{}-shrunk", cut.run), "", &least.schedule)?;
+    run.push(&least.record)?;
+    run.ended(Ending::AllBlocks)?;
+    let (repeat, remains) = guests.repeat(&CutOfRun {
+        run: &run.id(),
+        schedule: &least.schedule,
+        record: &least.record,
+        outcome: &least.outcome,
+        survives: Survives::MostWith(finding),
+    })?;
+    let has_it = |outcome: &&Outcome| outcome.has(finding) == Some(true);
+    let shrink = Shrink {
+        schema: SHRINK_SCHEMA,
+        finding,
+        from: phases(&cut.schedule.workload),
+        to: phases(&least.schedule.workload),
+        trials: least.trials,
+        is_least: least.is_least,
+        cuts: least.record.cuts.len() as u64,
+        found: least.record.cuts.iter().filter(has_it).count() as u64,
+        command: command(run.folder(), &repeat),
+        repeat,
+    };
+    Ok((shrink, remains))
+}
+
+fn phases(workload: &Workload) -> Vec<String> {
+    workload.phases.iter().map(Phase::work).collect()
+}
+
+/// The command that repeats a cut with what was lost.
+fn command(folder: &Path, repeat: &Repeat) -> String {
+    let beyond = report::beyond_name(folder);
+    let run = shlex::try_quote(beyond.as_deref().unwrap_or(&repeat.run)).unwrap_or_default();
+    let Outcome { cut, survivor, .. } = repeat.repeated;
+    let lost = repeat.course.iter().filter_map(lost).map(|number| number.to_string());
+    let lost: Vec<String> = lost.collect();
+    let lose = match &lost[..] {
+        // What was drawn is torn.
+        _ if !repeat.chosen => String::new(),
+        [] => " --lose none".to_owned(),
+        lost => format!(" --lose {}", lost.join(",")),
+    };
+    format!("ssdlab cut {run} --trial {} --cut {cut} --survivor {survivor}{lose}", repeat.trial)
+}
+
+fn lost(event: &Event) -> Option<u64> {
+    match &event.what {
+        Happening::Request(request) if request.lost => Some(request.number),
+        _ => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Shrinks the workload of a finding: does less and less, as long as some power cut of the trial
+//! still has it.
+
+use std::mem;
+use std::sync::mpsc;
+
+use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_plan::Schedule;
+use ssdlab_plan::cuts::Cuts;
+use ssdlab_plan::schedule::{Treatment, Trial, Workload};
+use ssdlab_results::Record;
+
+use super::error::RepeatError;
+use super::failure::Failure;
+use super::guests::Guests;
+use super::repeat::CutOfRun;
+
+/// Power cuts of each smaller workload. Few, as there are more for each operation than in a large
+/// workload; more if the finding is not among them even with the whole one.
+const CUTS: u32 = 50;
+
+/// How many times more then.
+const MORE: u32 = 4;
+
+/// States of each cut that are examined at least: a small workload has few moments at which
+/// something can be lost.
+const SURVIVORS: u32 = 4;
+
+/// Trials that are performed at most.
+const MOST_TRIALS: u32 = 100;
+
+/// The smallest workload with a finding.
+#[derive(Debug)]
+pub struct Shrunk {
+    /// It has one trial.
+    pub schedule: Schedule,
+    /// The record of it.
+    pub record: Record,
+    /// The first cut with the finding.
+    pub outcome: Outcome,
+    /// The trials that were performed.
+    pub trials: u32,
+    /// Whether no smaller workload has it, or trials only ran out.
+    pub is_least: bool,
+}
+
+/// The search for it.
+struct Search<'a, 'b> {
+    guests: &'a Guests<'b>,
+    finding: Finding,
+    trials: u32,
+    tried: Vec<Workload>,
+}
+
+impl Guests<'_> {
+    /// Shrinks the workload of a cut that has a finding. `found` is called with each smaller
+    /// workload in which some cut has it, too.
+    pub fn shrink(
+        &mut self,
+        cut: &CutOfRun<'_>,
+        finding: Finding,
+        found: &mut dyn FnMut(&Workload),
+    ) -> Result<Shrunk, RepeatError> {
+        let trial = cut.record.trial.position;
+        self.log_briefly(trial)?;
+        let mut search = Search { guests: self, finding, trials: 0, tried: Vec::new() };
+        let shrunk = search.run(cut, found);
+        shrunk.map_err(|failure| self.explained(trial, failure))
+    }
+}
+
+impl Search<'_, '_> {
+    fn run(
+        &mut self,
+        cut: &CutOfRun<'_>,
+        found: &mut dyn FnMut(&Workload),
+    ) -> Result<Shrunk, Failure> {
+        let mut shrunk = self.whole(cut)?;
+        while let Some(smaller) = self.smaller(&shrunk.schedule)? {
+            found(&smaller.schedule.workload);
+            shrunk = smaller;
+        }
+        Ok(Shrunk { trials: self.trials, is_least: self.trials < MOST_TRIALS, ..shrunk })
+    }
+
+    /// The first smaller workload with the finding that was not tried before.
+    fn smaller(&mut self, schedule: &Schedule) -> Result<Option<Shrunk>, Failure> {
+        for workload in schedule.workload.smaller() {
+            if self.trials == MOST_TRIALS {
+                break;
+            }
+            if self.tried.contains(&workload) {
+                continue;
+            }
+            self.tried.push(workload.clone());
+            let smaller = self.attempt(Schedule { workload, ..schedule.clone() })?;
+            if smaller.is_some() {
+                return Ok(smaller);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The finding with the whole workload, with as few cuts as show it.
+    fn whole(&mut self, cut: &CutOfRun<'_>) -> Result<Shrunk, Failure> {
+        let mut schedule = alone(cut.schedule, cut.record.trial);
+        let Some(Cuts { of_trial: most, survivors }) = schedule.cuts else {
+            return Err(Failure::Failed("it has no power cuts".to_owned()));
+        };
+        let survivors = survivors.max(SURVIVORS);
+        let mut number = CUTS.min(most);
+        loop {
+            schedule.cuts = Some(Cuts { of_trial: number, survivors });
+            if let Some(shrunk) = self.attempt(schedule.clone())? {
+                return Ok(shrunk);
+            }
+            if number == most {
+                let finding = self.finding;
+                return Err(Failure::Failed(format!("repeating it does not lead to {finding}")));
+            }
+            number = number.saturating_mul(MORE).min(most);
+        }
+    }
+
+    /// Performs the trial of a schedule, and cuts its power.
+    fn attempt(&mut self, schedule: Schedule) -> Result<Option<Shrunk>, Failure> {
+        self.trials += 1;
+        let trial = schedule.trials[0];
+        let nobody = mpsc::channel().0;
+        let guests = self.guests;
+        let mut performed =
+            guests.trial(&schedule, trial, &nobody, |evidence| guests.cut(evidence))?;
+        mem::replace(&mut performed.ended, Ok(()))?;
+        let record = performed.record(&schedule, trial);
+        let finding = self.finding;
+        let has_it = |outcome: &&Outcome| outcome.has(finding) == Some(true);
+        let Some(outcome) = record.cuts.iter().find(has_it).cloned() else { return Ok(None) };
+        Ok(Some(Shrunk { schedule, record, outcome, trials: 0, is_least: false }))
+    }
+}
+
+/// A schedule with one trial of another, without what that is compared with.
+fn alone(schedule: &Schedule, trial: Trial) -> Schedule {
+    let levels = schedule.treatments[trial.treatment].levels.clone();
+    Schedule {
+        treatments: vec![Treatment::new(levels.clone(), None)],
+        baseline: levels,
+        trials: vec![Trial { treatment: 0, ..trial }],
+        ranking: None,
+        steps: Vec::new(),
+        answer: Vec::new(),
+        claims: Vec::new(),
+        published: Vec::new(),
+        ..schedule.clone()
+    }
+}

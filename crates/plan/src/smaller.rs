@@ -1,0 +1,57 @@
+//! Smaller workloads, among which the smallest that still shows something can be searched for.
+
+use super::schedule::{Action, Workload};
+use super::versions::{Append, Replace};
+
+impl Workload {
+    /// Workloads that do less and still have files that record their history: without one of the
+    /// phases, the last one first; then with fewer operations of one phase, the fewest first.
+    /// Whoever goes on with one of them comes to an end.
+    pub fn smaller(&self) -> impl Iterator<Item = Self> {
+        let count = self.phases.len();
+        let without = (0..count).rev().map(|index| {
+            let mut workload = self.clone();
+            workload.phases.remove(index);
+            workload
+        });
+        let with_less = (0..count).flat_map(move |index| {
+            self.phases[index].action.smaller().into_iter().map(move |action| {
+                let mut workload = self.clone();
+                workload.phases[index].action = action;
+                workload
+            })
+        });
+        let has_history =
+            |workload: &Self| workload.phases.iter().any(|phase| phase.action.has_history());
+        without.chain(with_less).filter(has_history)
+    }
+}
+
+impl Action {
+    fn smaller(&self) -> Vec<Self> {
+        match *self {
+            Self::Append(work) => {
+                let records = fewer(work.records).map(|records| Append { records, ..work });
+                let syncs = work.sync_every.into_iter().flat_map(fewer);
+                let syncs = syncs.map(|every| Append { sync_every: Some(every), ..work });
+                records.chain(syncs).map(Self::Append).collect()
+            }
+            Self::Replace(work) => {
+                let files = fewer(work.files).map(|files| Replace { files, ..work });
+                let rounds = fewer(work.rounds).map(|rounds| Replace { rounds, ..work });
+                files.chain(rounds).map(Self::Replace).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Numbers from 1 on that are smaller, in ascending order: each is half as far away as the one
+/// before it.
+fn fewer(number: u32) -> impl Iterator<Item = u32> {
+    let halved = move |times| number.saturating_sub(1).checked_shr(times).unwrap_or(0);
+    (0..).map(halved).take_while(|less| *less > 0).map(move |less| number - less)
+}
+
+#[cfg(test)]
+mod tests;
