@@ -99,6 +99,18 @@ fn a_replay_can_be_verified() {
     assert!(error.contains("lib/zstd.h has the byte 10000"), "{error}");
 }
 
+/// `SQLite` syncs each commit, and writes pages of 4 KiB with headers of 24 bytes.
+#[test]
+fn a_database_is_replayed_with_its_syncs() {
+    let phases = phases(&["kine"]);
+    let replay = Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap();
+    let (_, script) = &replay.logs[0];
+    let syncs = script.operations.iter().filter(|operation| operation.name() == "fdatasync");
+    assert!((400..450).contains(&syncs.count()));
+    assert!((15_000_000..16_000_000).contains(&script.written_bytes()));
+    assert!(script.operations.iter().all(|operation| operation.name() != "unlink"));
+}
+
 /// A link planted by another user is not followed.
 #[test]
 fn a_planted_link_is_not_followed() {
