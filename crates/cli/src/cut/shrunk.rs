@@ -65,13 +65,13 @@ fn command(folder: &Path, repeat: &Repeat) -> String {
     let Outcome { cut, survivor, .. } = repeat.repeated;
     let lost = repeat.course.iter().filter_map(lost).map(|number| number.to_string());
     let lost: Vec<String> = lost.collect();
-    let lose = match &lost[..] {
+    let option = match &lost[..] {
         // What was drawn is torn.
         _ if !repeat.chosen => String::new(),
         [] => " --lose none".to_owned(),
         lost => format!(" --lose {}", lost.join(",")),
     };
-    format!("ssdlab cut {run} --trial {} --cut {cut} --survivor {survivor}{lose}", repeat.trial)
+    format!("ssdlab cut {run} --trial {} --cut {cut} --survivor {survivor}{option}", repeat.trial)
 }
 
 fn lost(event: &Event) -> Option<u64> {
