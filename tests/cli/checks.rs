@@ -22,11 +22,38 @@ fn work_of_nothing_is_refused() {
         ("transactions", "number = 0", "more than 0"),
         ("append", "records = 0", "1 to 1000000 records"),
         ("replace", "files = 1, rounds = 0, sync = \"file\"", "1 to 1000000 replacements"),
+        ("database", "commits = 0", "1 to 1000000 commits"),
+        ("database", "commits = 1, checkpoint_every = 0", "at least 1"),
     ] {
         let phase = format!("{{ do = \"{verb}\", {verb} = {{ {work} }} }}");
         let said = place.wrong(&format!("{HEAD}[workload]\nphases = [{phase}]\n"));
         assert!(said.contains(message), "{phase}\n{said}");
     }
+}
+
+#[test]
+fn a_database_has_pages_that_fit_and_is_the_only_one_of_its_kind() {
+    let place = Place::new();
+    let phases = |phases: &str| format!("{HEAD}[workload]\nphases = [{phases}]\n");
+    for (work, message) in [
+        ("page = \"5 KiB\"", "a power of two"),
+        ("page = 0", "a power of two"),
+        ("page = \"128 KiB\"", "a power of two"),
+        ("pages = 0", "from 1 to a quarter"),
+        ("size = \"120 KiB\"", "from 1 to a quarter"),
+        ("size = \"5 GiB\"", "4 GiB"),
+        ("pages = 2000, checkpoint_every = 4000000000", "4 GiB"),
+        ("torn_pages = \"glue\"", "unknown variant"),
+    ] {
+        let phase = format!("{{ do = \"database\", database = {{ commits = 1, {work} }} }}");
+        let said = place.wrong(&phases(&phase));
+        assert!(said.contains(message), "{phase}\n{said}");
+    }
+    let twice = "{ do = \"database\", database = { commits = 1 } }, \
+                 { do = \"database\", name = \"again\", database = { commits = 2 } }";
+    assert!(place.wrong(&phases(twice)).contains("already has these files"));
+    let other = twice.replace("commits = 2", "commits = 2, torn_pages = \"nothing\"");
+    place.right(&phases(&other));
 }
 
 /// It may exist where the plan will run, so the plan is not at fault.

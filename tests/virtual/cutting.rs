@@ -6,12 +6,14 @@ use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 6] = [
+pub const CASES: [(&str, fn()); 8] = [
     ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
     ("nobarrier_breaks_promises_unless_the_drive_has_capacitors", nobarrier),
     ("ext2_needs_its_check_and_ext3_does_not", unchecked),
     ("a_rename_without_a_sync_empties_files_where_ext4_is_told_so", renamed),
     ("default_mounts_keep_what_was_synced", honest),
+    ("a_database_is_recovered_unless_its_drive_ignores_flushes", recovered),
+    ("pages_are_torn_in_place_and_not_where_writes_are_copied", torn),
     ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
 ];
 
@@ -68,6 +70,30 @@ fn ignored() {
     assert!(broken(honest).is_empty(), "{:?}", broken(honest));
     assert!(broken(ignored).len() > 3, "{ignored:?}");
     assert_eq!(run(), first);
+}
+
+fn recovered() {
+    let factors = "filesystem = \"ext4\"\nflush = [\"honest\", \"ignored\"]";
+    let phases = ["full pages", "double write"].map(|kind| {
+        let work = "size = \"1 MiB\", commits = 40, checkpoint_every = 4";
+        let database = format!("{{ {work}, torn_pages = \"{kind}\" }}");
+        format!("{{ do = \"database\", name = \"{kind}\", database = {database} }}")
+    });
+    let found = cut(30, "flush", factors, &phases.join(", "));
+    let [(_, honest), (_, ignored)] = &found[..] else { panic!("{found:?}") };
+    assert!(broken(honest).is_empty(), "{:?}", broken(honest));
+    assert!(broken(ignored).len() > 3, "{ignored:?}");
+}
+
+fn torn() {
+    let work = "size = \"4 MiB\", pages = 64, commits = 16, checkpoint_every = 4, think = \"1 us\"";
+    let database = format!("{{ {work}, torn_pages = \"nothing\" }}");
+    let phase = format!("{{ do = \"database\", database = {database} }}");
+    let found = cut(40, "filesystem", "filesystem = [\"btrfs\", \"ext4\"]", &phase);
+    let [(_, btrfs), (_, ext4)] = &found[..] else { panic!("{found:?}") };
+    let is_torn = |cut: &&Value| cut["verdict"]["damaged"]["torn"].as_u64() > Some(0);
+    assert!(ext4.iter().filter(is_torn).count() > 1, "{ext4:?}");
+    assert!(broken(btrfs).is_empty(), "{:?}", broken(btrfs));
 }
 
 fn nobarrier() {
