@@ -135,6 +135,12 @@ bisect-test:
 	scripts/install-packages build kernel
 	$(CARGO) test --locked --test bisect -- --ignored --nocapture
 
+# Tens of thousands of power cuts (hours): each flush that is left out of Linux must be missed, and nothing else. The
+# tables of docs/power-cuts.md.
+cut-test: kernel
+	scripts/install-packages build kernel run test
+	$(CARGO) test --locked --test many_cuts -- --ignored --nocapture --test-threads 1
+
 # Every fuzz target for so many seconds.
 SECONDS = 60
 fuzz:

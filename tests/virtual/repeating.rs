@@ -166,8 +166,11 @@ fn shrunk() {
     let at = [&*at[0], &*at[1], &*at[2]];
     let (shrunk, code) = made.repeat(at, &["--shrink"]);
     assert_eq!((code, &shrunk["finding"]), (0, &"broken_promise".into()), "{shrunk}");
-    let one = "do = \"append\", append = { records = 1, sync_every = 1, think = \"100ms\" }";
-    assert_eq!(shrunk["to"], json!([one]), "{shrunk}");
+    let few = [1, 2].map(|records| {
+        let append = format!("records = {records}, sync_every = 1, think = \"100ms\"");
+        json!([format!("do = \"append\", append = {{ {append} }}")])
+    });
+    assert!(few.contains(&shrunk["to"]), "{shrunk}");
     assert_eq!(shrunk["from"].as_array().unwrap().len(), 2);
     assert_eq!(shrunk["is_least"], true);
 
