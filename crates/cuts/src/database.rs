@@ -316,9 +316,9 @@ impl Found {
                 Ok(commit) if commit > last => found.fault = found.fault.max(Some(Fault::Garbage)),
                 Ok(commit) if commit < newest => {
                     let changes =
-                        |lost: &u32| shape.changed(checkpoint.seed, *lost).contains(&number);
-                    let lost = (commit + 1..=newest).find(changes);
-                    found.version = found.version.min(lost.map(|lost| lost - 1));
+                        |change: &u32| shape.changed(checkpoint.seed, *change).contains(&number);
+                    let gone = (commit + 1..=newest).find(changes);
+                    found.version = found.version.min(gone.map(|gone| gone - 1));
                 }
                 Ok(_) => {}
             }

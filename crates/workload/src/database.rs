@@ -20,7 +20,7 @@ use super::versions::{Teller, make, open, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 /// A write when files are laid out, in bytes.
-const CHUNK_BYTES: u64 = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 const OLD: OFlags = OFlags::RDWR.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -49,10 +49,10 @@ pub(super) fn lay_out(shape: Shape, seed: u64, place: Place<'_>) -> Result<(), W
 /// Makes a file of zeros, so that its space is allocated.
 fn zeros(directory: &OwnedFd, name: &'static str, bytes: u64) -> Result<(), WorkloadError> {
     let mut file = Written::new(make(directory, name, &[])?, name);
-    let chunk = [0; CHUNK_BYTES as usize];
-    for at in (0..bytes).step_by(chunk.len()) {
-        let length = CHUNK_BYTES.min(bytes - at);
-        file.write(&chunk[..length as usize], at)?;
+    let chunk = vec![0; CHUNK_BYTES];
+    for at in (0..bytes).step_by(CHUNK_BYTES) {
+        let left = usize::try_from(bytes - at).unwrap_or(CHUNK_BYTES);
+        file.write(&chunk[..left.min(CHUNK_BYTES)], at)?;
     }
     Ok(())
 }
@@ -179,8 +179,8 @@ impl Server {
         let capacity = self.shape.log_bytes();
         let at = begin % capacity;
         // The log begins anew at its end.
-        let until_end = self.block.len().min((capacity - at) as usize);
-        let (first, rest) = self.block.split_at(until_end);
+        let until_end = usize::try_from(capacity - at).unwrap_or(usize::MAX);
+        let (first, rest) = self.block.split_at(until_end.min(self.block.len()));
         self.log.write(first, at)?;
         if !rest.is_empty() {
             self.log.write(rest, 0)?;

@@ -109,7 +109,7 @@ pub(super) fn lay_out(
 pub(super) fn verify(phases: &[Phase], place: Place<'_>) -> Result<(), WorkloadError> {
     let subjects = subjects(phases);
     for (subject, found) in subjects.each().zip(look(&subjects, place.directory)) {
-        let last = phases.iter().find_map(|phase| match (subject, phase.action.clone()) {
+        let last = phases.iter().find_map(|phase| match (subject, &phase.action) {
             (Subject::Replaced(_), Action::Replace(work)) => Some(work.rounds),
             (Subject::Log, Action::Append(work)) => Some(work.records),
             (Subject::Database(kind), Action::Database(work)) => {

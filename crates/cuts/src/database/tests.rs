@@ -7,6 +7,10 @@ fn shape(torn_pages: TornPages) -> Shape {
     Shape { page_bytes: 8192, table_pages: 16, pages: 2, checkpoint_every: 4, torn_pages }
 }
 
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap()
+}
+
 /// A database in memory, and the last commit of each page that is not in the table yet.
 struct Written {
     shape: Shape,
@@ -21,9 +25,9 @@ impl Written {
         let start = Checkpoint { seed: 7, commit: 0, log_bytes: 0 };
         let files = Files {
             control: start.to_bytes().to_vec(),
-            log: vec![0; shape.log_bytes() as usize],
+            log: vec![0; size(shape.log_bytes())],
             table: (0..16).flat_map(|page| shape.page(page, 0)).collect(),
-            double_write: vec![0; shape.double_write_bytes() as usize],
+            double_write: vec![0; size(shape.double_write_bytes())],
         };
         Self { shape, commits: Commits::after(shape, start), files, dirty: Vec::new() }
     }
@@ -31,9 +35,9 @@ impl Written {
     fn commit(mut self, number: u32) -> Self {
         for _ in 0..number {
             let Record { commit, pages, at_bytes, bytes } = self.commits.commit();
-            let size = self.files.log.len();
-            for (at, byte) in (at_bytes as usize..).zip(bytes) {
-                self.files.log[at % size] = byte;
+            let capacity = self.files.log.len();
+            for (at, byte) in (size(at_bytes)..).zip(bytes) {
+                self.files.log[at % capacity] = byte;
             }
             self.dirty.retain(|(page, _)| !pages.contains(page));
             self.dirty.extend(pages.into_iter().map(|page| (page, commit)));
