@@ -127,14 +127,14 @@ fn compare_checksums(sides: &mut Sides) {
         let (off, on): (Vec<&Level>, Vec<&Level>) =
             levels.iter().partition(|level| level.name == "off");
         let without = match sides.perform(name, Some(off[0])) {
-            Ok(times) => times.map(totals),
+            Ok(times) => times.each_ref().map(totals),
             Err(error) => {
                 println!("{name}: not measured: {error}");
                 continue;
             }
         };
         for level in on {
-            let with = sides.perform(name, Some(level)).unwrap().map(totals);
+            let with = sides.perform(name, Some(level)).unwrap().each_ref().map(totals);
             for (index, of) in ["metadata", "synced data"].into_iter().enumerate() {
                 let [lab, here] = with.map(|times| times[index]);
                 let [lab_more, here_more] =
@@ -151,7 +151,7 @@ fn compare_checksums(sides: &mut Sides) {
 }
 
 /// The operations on metadata together, and the synced write, which is the last one.
-fn totals(times: Times) -> [f64; 2] {
+fn totals(times: &Times) -> [f64; 2] {
     let is_metadata = |(name, _): &&(String, u64)| {
         ["create", "unlink", "unpack", "delete"].iter().any(|word| name.starts_with(word))
     };

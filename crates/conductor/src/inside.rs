@@ -31,7 +31,6 @@ const CHANNEL: &str = "/dev/vdb";
 const JOURNAL: &str = "/run/ssdlab";
 
 /// The job of a guest.
-#[expect(clippy::large_enum_variant, reason = "a guest has one")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Job {
     /// Perform a trial, and answer with its outcome.

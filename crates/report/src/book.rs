@@ -148,16 +148,16 @@ fn summary(figures: &[Figure]) -> String {
         published.iter().filter(|figure| figure.basis == Basis::Predicted).copied().collect();
     let (compared, within) = accuracy(&predicted);
     let all = predicted.len();
-    let mut summary = format!(
+    let of_published = format!(
         "{}: {} fitted, {all} predicted. Of the predicted, {compared} have been compared: {within}.",
         counted(published.len(), "figure"),
         published.len() - all,
     );
-    if !served.is_empty() {
-        let (compared, within) = accuracy(&served);
-        summary += &format!(" Of {compared} of the same drives in real time: {within}.");
+    if served.is_empty() {
+        return of_published;
     }
-    summary
+    let (compared, within) = accuracy(&served);
+    format!("{of_published} Of {compared} of the same drives in real time: {within}.")
 }
 
 /// How many figures have been compared, and in words how many of them are how accurate.
