@@ -93,10 +93,10 @@ pub fn book_markdown(figures: &[Figure]) -> String {
         "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
          make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
          were chosen so that it comes out: agreement says nothing but that the fit succeeded. \
-         Nothing was fitted to a number that is *predicted*; those that fail stay here. The figures \
-         of *cross-check* are not published: [the same simulated drive in real \
-         time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page \
-         is made by `make evidence`.\n\n{}\n",
+         Nothing was fitted to a number that is *predicted*; those that fail stay here. The \
+         figures of *cross-check* are not published: [the same simulated drive in real \
+         time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
+         made by `make evidence`.\n\n{}\n",
         summary(figures)
     );
     let group = |figure: &Figure| figure.id.split('/').next().unwrap_or_default().to_owned();
