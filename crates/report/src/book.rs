@@ -149,7 +149,8 @@ fn summary(figures: &[Figure]) -> String {
     let (compared, within) = accuracy(&predicted);
     let all = predicted.len();
     let of_published = format!(
-        "{}: {} fitted, {all} predicted. Of the predicted, {compared} have been compared: {within}.",
+        "{}: {} fitted, {all} predicted. Of the predicted, {compared} have been compared: \
+         {within}.",
         counted(published.len(), "figure"),
         published.len() - all,
     );
