@@ -9,7 +9,7 @@
 //! |---|---|
 //! | START, GET, `GET_TOD` | ACK, with the time |
 //! | KICK: requests of a disk wait in its ring | `FREE_UNTIL`: until when it may run |
-//! | WAIT: for a disk, until its next timer | `FREE_UNTIL`, RUN: the time, and which disks call |
+//! | WAIT: for a disk, until its next timer | `FREE_UNTIL` and RUN: the time, and which disks call |
 //!
 //! Invariants:
 //!

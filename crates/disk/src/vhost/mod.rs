@@ -2,8 +2,8 @@
 //!
 //! The protocol is "Vhost-user Protocol" in QEMU's documentation
 //! (<https://www.qemu.org/docs/master/interop/vhost-user.html>); the guest's side is
-//! `arch/um/drivers/virtio_uml.c`. It serves to set a disk up; kicks and completions are messages
-//! of the calendar, so that no time passes unnoticed.
+//! `arch/um/drivers/virtio_uml.c`. It serves to set a disk up; kicks and completions are messages of
+//! the calendar, so that no time passes unnoticed.
 
 mod frame;
 mod ring;
