@@ -43,6 +43,7 @@ pub enum Request {
     SetRingAddresses,
     SetRingBase,
     EnableRing,
+    Kick,
 }
 
 /// The requirements of a message.
@@ -71,7 +72,7 @@ const fn rule(
 }
 
 /// All messages.
-pub const RULES: [Rule; 13] = {
+pub const RULES: [Rule; 14] = {
     use Stage::{
         Callable, Chosen, Connected, Mapped, Offered, Owned, ProtocolChosen, ProtocolOffered,
     };
@@ -137,6 +138,7 @@ pub const RULES: [Rule; 13] = {
             Mapped,
         ),
         rule(18, "SET_VRING_ENABLE", Request::EnableRing, 8, [Mapped, Mapped], Mapped),
+        rule(35, "VRING_KICK", Request::Kick, 8, [Mapped, Mapped], Mapped),
     ]
 };
 
