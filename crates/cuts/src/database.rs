@@ -330,19 +330,22 @@ impl Found {
 /// The last commit that the log repeats, and the pages that it holds as a whole.
 fn replayed(shape: Shape, checkpoint: Checkpoint, log: &[u8]) -> (u32, BTreeSet<u32>) {
     let mut commits = Commits::after(shape, checkpoint);
-    let mut last = (checkpoint.commit, BTreeSet::new());
+    let (mut last, mut rebuilt) = (checkpoint.commit, BTreeSet::new());
     let capacity = shape.log_bytes();
     while log.len() as u64 == capacity {
-        let Record { commit, at_bytes, bytes, .. } = commits.commit();
+        let Record { commit, pages, at_bytes, bytes } = commits.commit();
         let is_whole = (at_bytes..)
             .zip(&bytes)
             .all(|(at, byte)| usize::try_from(at % capacity).is_ok_and(|at| log[at] == *byte));
         if !is_whole {
             break;
         }
-        last = (commit, commits.imaged.clone());
+        last = commit;
+        if shape.torn_pages == TornPages::FullPages {
+            rebuilt.extend(pages);
+        }
     }
-    last
+    (last, rebuilt)
 }
 
 /// The commits that last changed the pages of which there is a whole copy.
