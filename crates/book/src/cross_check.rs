@@ -30,27 +30,9 @@ struct CrossCheck {
 struct Measurement {
     id: String,
     what: String,
-    unit: MeasuredUnit,
+    unit: Unit,
     served: f64,
     lab: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum MeasuredUnit {
-    Ns,
-    Ratio,
-    Number,
-}
-
-impl From<MeasuredUnit> for Unit {
-    fn from(unit: MeasuredUnit) -> Self {
-        match unit {
-            MeasuredUnit::Ns => Self::Ns,
-            MeasuredUnit::Ratio => Self::Ratio,
-            MeasuredUnit::Number => Self::Number,
-        }
-    }
 }
 
 /// The figures of the cross-check.
@@ -66,7 +48,7 @@ pub fn cross_checks() -> Vec<Figure> {
         id: format!("cross-check/{}", measured.id),
         source: format!("the same simulated drive served in real time to Linux {served_to}"),
         what: measured.what,
-        published: Amount::Of(measured.unit.into(), measured.served),
+        published: Amount::Of(measured.unit, measured.served),
         ours: Some(measured.lab),
         how: format!("the virtual lab with Linux {lab}"),
         basis: Basis::Predicted,

@@ -3,6 +3,7 @@
 //!
 //! Code that reads, compares or shows a metric decides by this table, never by its name.
 
+use serde::Deserialize;
 use ssdlab_filesystem::layout::Kind;
 
 use super::bonnie::BonnieTest;
@@ -22,7 +23,8 @@ pub struct Metric {
 }
 
 /// The unit of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Nanoseconds.
     Ns,
