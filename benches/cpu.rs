@@ -50,12 +50,12 @@ fn main() {
             }
         };
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let mut sides = Sides { kernel, interrupt: Interrupt::default() };
+    let sides = Sides { kernel, interrupt: Interrupt::default() };
     if asked.first().is_none_or(|word| word != "checksums") {
-        compare_filesystems(&mut sides, &asked);
+        compare_filesystems(&sides, &asked);
     }
     if asked.is_empty() || asked[0] == "checksums" {
-        compare_checksums(&mut sides);
+        compare_checksums(&sides);
     }
 }
 
@@ -66,7 +66,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn perform(&mut self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
+    fn perform(&self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
         let host = find_host(HOST).unwrap();
         let filesystem = filesystem::find(name).unwrap();
         let mut journal = undo::start().unwrap();
@@ -80,7 +80,7 @@ impl Sides {
     }
 }
 
-fn compare_filesystems(sides: &mut Sides, asked: &[String]) {
+fn compare_filesystems(sides: &Sides, asked: &[String]) {
     let chosen =
         |name: &&str| asked.is_empty() || *name == "ext4" || asked.iter().any(|a| a == name);
     let names: Vec<&str> = FILESYSTEMS.into_iter().filter(chosen).collect();
@@ -120,7 +120,7 @@ fn compare_filesystems(sides: &mut Sides, asked: &[String]) {
 
 /// What each level of checksums adds to the same operations without. Data are checksummed by the
 /// process only where it syncs; all else that it checksums is metadata.
-fn compare_checksums(sides: &mut Sides) {
+fn compare_checksums(sides: &Sides) {
     println!("checksums             of               lab    here  more in the lab  more here");
     for name in CHECKSUMMED {
         let levels = filesystem::find(name).unwrap().checksums.levels;

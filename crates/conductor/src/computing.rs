@@ -79,11 +79,12 @@ pub fn on_device(
     let kind = if filesystem.name.starts_with("ext") { "ext4" } else { filesystem.name };
     let options = checksums.map(|level| level.mount.join(",")).unwrap_or_default();
     mount(device, place, kind, MountFlags::NOATIME, Some(&*CString::new(options)?))?;
-    let mut times = operations::perform(place, spent);
-    if checksums.is_some() {
-        let synced = operations::write_synced(place, spent);
-        times = times.and_then(|times| Ok(times.into_iter().chain([synced?]).collect()));
-    }
+    let times = operations::perform(place, spent).and_then(|mut times| {
+        if checksums.is_some() {
+            times.push(operations::write_synced(place, spent)?);
+        }
+        Ok(times)
+    });
     unmount(place, UnmountFlags::empty())?;
     times
 }

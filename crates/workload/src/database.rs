@@ -29,10 +29,9 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::
 /// Makes a database without commits.
 pub(super) fn lay_out(shape: Shape, seed: u64, place: Place<'_>) -> Result<(), WorkloadError> {
     let name = Subject::Database(shape.torn_pages).name();
-    mkdirat(open(place.directory)?, &name, Mode::RWXU)
-        .map_err(WorkloadError::operation("make", &name))?;
-    let directory =
-        enter(shape, &open(place.directory)?).map_err(WorkloadError::operation("open", &name))?;
+    let parent = open(place.directory)?;
+    mkdirat(&parent, &name, Mode::RWXU).map_err(WorkloadError::operation("make", &name))?;
+    let directory = enter(shape, &parent).map_err(WorkloadError::operation("open", &name))?;
     let start = Checkpoint { seed, commit: 0, log_bytes: 0 };
     make(&directory, CONTROL, &start.to_bytes())?;
     zeros(&directory, LOG, shape.log_bytes())?;
