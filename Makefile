@@ -82,7 +82,7 @@ evidence: kernel
 	UPDATE_EVIDENCE=1 $(CARGO) test --locked --test evidence
 
 # The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md. On an idle machine.
-cross-check: kernel kernel-6.12
+cross-check: kernel-6.12
 	scripts/install-packages build run test
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
