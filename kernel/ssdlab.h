@@ -14,8 +14,13 @@ extern unsigned long ssdlab_number(const char *path, const char *root);
 
 struct iovec;
 
-/* Sets the extended registers of a program, of which UML keeps a part. */
+/*
+ * Gets and sets the extended registers of a program, of which UML keeps a part. Between the two
+ * they are the program's still, unless UML has its process run something else.
+ */
+extern long ssdlab_get_xstate(int pid, struct iovec *to);
 extern long ssdlab_set_xstate(int pid, const struct iovec *of);
+extern void ssdlab_forget_xstate(void);
 
 /* Bytes that real processors move or digest by special instructions, by kind. */
 enum ssdlab_digest { SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_DIGESTS };
@@ -44,6 +49,20 @@ extern void ssdlab_clock_read(unsigned long long ns);
 /* Virtual time in ns, and whether an interrupt waits to be let in (both in kernel/time.c). */
 extern unsigned long long ssdlab_now(void);
 extern _Bool ssdlab_interrupt_waits(void);
+
+/*
+ * The disk has requests in its ring: the host serves them, and says until when the guest is free
+ * to run (in kernel/time.c). The message is none of enum um_timetravel_ops; its sequence number is
+ * the disk's.
+ */
+#define SSDLAB_KICK 0x100
+extern void ssdlab_kick(unsigned int disk);
+
+/* A disk's interrupt, and its driver's set of rings with news. */
+extern void ssdlab_disk(unsigned int disk, int irq, unsigned long long *rings);
+
+/* The disks of this set, a bit each, have returned requests. */
+extern void ssdlab_called(unsigned int disks);
 
 struct request;
 

@@ -1,14 +1,20 @@
 //! Defines the calendar: until when a guest may run, in its time.
 //!
-//! A User-Mode Linux guest in external time travel asks before its time passes. The messages are
-//! those of Linux's `include/uapi/linux/um_timetravel.h`; the guest's side is
-//! `arch/um/kernel/time.c`. Invariants:
+//! A User-Mode Linux guest in external time travel asks before its time passes. The messages have
+//! the form of those of Linux's `include/uapi/linux/um_timetravel.h`; the guest's side is
+//! `arch/um/kernel/time.c` as `kernel/apply` changes it: Linux's guests take ten messages and as
+//! many acknowledgements for a request, the lab kernel's two.
+//!
+//! | the guest says | and is told |
+//! |---|---|
+//! | START, GET, `GET_TOD` | ACK, with the time |
+//! | KICK: requests of a disk wait in its ring | `FREE_UNTIL`: until when it may run |
+//! | WAIT: for a disk, until its next timer | `FREE_UNTIL`, RUN: the time, and which disks call |
+//!
+//! Invariants:
 //!
 //! - Time never goes backwards, neither the guest's nor ours; a guest panics if it does.
-//! - A waiting guest has sent its next timer once, before waiting; it stays valid until the guest
-//!   runs.
-//! - Every message is acknowledged, and a guest that waits for one acknowledgement still answers
-//!   other messages.
+//! - The guest says nothing more before it is told what it waits for, and is told nothing else.
 
 use std::fmt::Display;
 use std::io::pipe;
@@ -26,38 +32,36 @@ pub const NEVER: Nanos = Nanos(1 << 62);
 
 const ACK: u32 = 0;
 const START: u32 = 1;
-const REQUEST: u32 = 2;
 const WAIT: u32 = 3;
 const GET: u32 = 4;
-const UPDATE: u32 = 5;
 const RUN: u32 = 6;
 const FREE_UNTIL: u32 = 7;
 const GET_TOD: u32 = 8;
-
-/// Distinguishes our sequence numbers from the guest's, in its log and in ours.
-const OURS: u32 = 1 << 31;
+/// Not one of Linux's (`kernel/ssdlab.h`).
+const KICK: u32 = 0x100;
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Message {
     operation: U32,
-    sequence: U32,
+    /// The number of the message; of a KICK the disk, of a RUN the set of disks.
+    number: U32,
     time: U64,
 }
 
 impl Message {
-    fn new(operation: u32, sequence: u32, time: Nanos) -> Self {
-        Self { operation: operation.into(), sequence: sequence.into(), time: time.0.into() }
+    fn new(operation: u32, number: u32, time: Nanos) -> Self {
+        Self { operation: operation.into(), number: number.into(), time: time.0.into() }
     }
 }
 
 /// A message from the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// A message that has been handled.
+    /// A message that needs nothing more.
     Message,
-    /// It acknowledges a message of ours.
-    Acknowledgement(u32),
+    /// Requests of this disk wait; the guest waits for [`Calendar::free_until`].
+    Kick(u32),
     /// The guest has ended.
     End,
 }
@@ -70,12 +74,10 @@ pub struct Calendar {
     epoch: Nanos,
     now: Nanos,
     has_started: bool,
-    is_waiting: bool,
-    /// When it wants to run again.
-    request: Option<Nanos>,
+    /// When it wants to run again, if it waits.
+    waits_until: Option<Nanos>,
     /// Until when it may run without asking.
     free_until: Nanos,
-    sequence: u32,
 }
 
 impl Calendar {
@@ -86,10 +88,8 @@ impl Calendar {
             epoch,
             now: Nanos::ZERO,
             has_started: false,
-            is_waiting: false,
-            request: None,
+            waits_until: None,
             free_until: Nanos::ZERO,
-            sequence: 0,
         }
     }
 
@@ -103,79 +103,57 @@ impl Calendar {
         self.now
     }
 
-    /// Whether the guest waits.
-    pub fn is_waiting(&self) -> bool {
-        self.is_waiting
+    /// When the guest wants to run again, if it waits.
+    pub fn waits_until(&self) -> Option<Nanos> {
+        self.waits_until
     }
 
-    /// When the guest wants to run again.
-    pub fn request(&self) -> Nanos {
-        self.request.unwrap_or(NEVER)
-    }
-
-    /// Whether the guest may run past a time without asking.
-    pub fn may_pass(&self, time: Nanos) -> bool {
-        time < self.free_until
-    }
-
-    /// Advances the time of a waiting guest.
-    pub fn advance(&mut self, to: Nanos) {
-        self.now = self.now.max(to);
-    }
-
-    /// Receives one message of the guest and answers it.
+    /// Receives one message of the guest, and answers it unless it waits or kicks.
     pub fn hear(&mut self) -> Result<Heard, DiskError> {
         let mut message = Message::new_zeroed();
         let mut descriptors = Vec::new();
         if self.socket.fill(message.as_mut_bytes(), &mut descriptors)? == Arrived::End {
             return Ok(Heard::End);
         }
-        let time = Nanos(message.time.get());
+        let (number, time) = (message.number.get(), Nanos(message.time.get()));
         let answer = match message.operation.get() {
-            ACK => return Ok(Heard::Acknowledgement(message.sequence.get())),
             START => {
                 if self.has_started {
                     return Err(self.fault("START", "the number of starts", &1, &2));
                 }
                 self.has_started = true;
-                return self.answer_start(message.sequence.get());
-            }
-            REQUEST => {
-                self.check_order("REQUEST", time)?;
-                self.request = Some(time);
-                Nanos::ZERO
+                return self.answer_start(number);
             }
             WAIT => {
-                self.is_waiting = true;
-                Nanos::ZERO
+                self.check_order("WAIT", time)?;
+                self.waits_until = Some(time);
+                return Ok(Heard::Message);
             }
-            GET => self.now,
-            UPDATE => {
-                self.check_order("UPDATE", time)?;
+            KICK => {
+                self.check_order("KICK", time)?;
                 // Otherwise a completion in between would come too late.
-                if time > self.now && !self.may_pass(time) {
+                if time > self.now && time >= self.free_until {
                     let expected = format!("before {} ns", self.free_until.0);
-                    return Err(self.fault("UPDATE", "the time", &expected, &time.0));
+                    return Err(self.fault("KICK", "the time", &expected, &time.0));
                 }
                 self.now = time;
-                Nanos::ZERO
+                return Ok(Heard::Kick(number));
             }
+            GET => self.now,
             GET_TOD => self.epoch + self.now,
             other => {
-                return Err(self.fault("a message", "its operation", &"1 to 5 or 8", &other));
+                return Err(self.fault("a message", "its operation", &"1, 3, 4, 8 or 256", &other));
             }
         };
-        self.acknowledge(message.sequence.get(), answer)
-    }
-
-    fn acknowledge(&self, sequence: u32, time: Nanos) -> Result<Heard, DiskError> {
-        self.answered(self.socket.send(Message::new(ACK, sequence, time).as_bytes(), &[])?)
+        let sent = self.socket.send(Message::new(ACK, number, answer).as_bytes(), &[])?;
+        self.answered(sent)?;
+        Ok(Heard::Message)
     }
 
     /// A guest waits for the answer, unless it was killed.
-    fn answered(&self, sent: Arrived) -> Result<Heard, DiskError> {
+    fn answered(&self, sent: Arrived) -> Result<(), DiskError> {
         match sent {
-            Arrived::All => Ok(Heard::Message),
+            Arrived::All => Ok(()),
             Arrived::End => Err(DiskError::GuestGone {
                 peer: self.socket.peer().to_owned(),
                 expected: "anything more",
@@ -187,39 +165,32 @@ impl Calendar {
     /// From Linux 6.12 on the acknowledgement of a start may carry shared memory for the time, and
     /// the guest receives and closes two file descriptors whether they exist or not. So two are
     /// sent that cannot be mapped, and the guest continues without. Earlier kernels ignore them.
-    fn answer_start(&self, sequence: u32) -> Result<Heard, DiskError> {
+    fn answer_start(&self, number: u32) -> Result<Heard, DiskError> {
         let (reader, writer) =
             pipe().map_err(|cause| self.socket.fault("make a pipe for", cause))?;
-        let message = Message::new(ACK, sequence, Nanos::ZERO);
-        self.answered(self.socket.send(message.as_bytes(), &[reader.as_fd(), writer.as_fd()])?)
+        let message = Message::new(ACK, number, Nanos::ZERO);
+        let sent = self.socket.send(message.as_bytes(), &[reader.as_fd(), writer.as_fd()])?;
+        self.answered(sent)?;
+        Ok(Heard::Message)
     }
 
-    /// Tells the guest how long it may run without asking. Returns the number of the
-    /// acknowledgement to expect; `None` if the guest has ended.
-    pub fn free_until(&mut self, time: Nanos) -> Result<Option<u32>, DiskError> {
-        self.free_until = time;
-        self.tell(&[(FREE_UNTIL, time)])
+    /// Tells a guest that has kicked until when it may run without asking: not past `next`.
+    pub fn free_until(&mut self, next: Nanos) -> Result<(), DiskError> {
+        self.free_until = self.free_until.min(next);
+        let message = Message::new(FREE_UNTIL, 0, self.free_until);
+        self.answered(self.socket.send(message.as_bytes(), &[])?)
     }
 
-    /// Lets the guest run at the time it requested, and without asking until `free_until`. Returns
-    /// the number of the last acknowledgement to expect; `None` if the guest has ended.
-    pub fn run(&mut self, free_until: Nanos) -> Result<Option<u32>, DiskError> {
-        self.now = self.now.max(self.request());
-        self.request = None;
-        self.is_waiting = false;
+    /// Lets a waiting guest run from `at` on, and without asking until `free_until`; the disks of
+    /// this set, a bit each, have returned requests.
+    pub fn run(&mut self, at: Nanos, called: u32, free_until: Nanos) -> Result<(), DiskError> {
+        self.now = self.now.max(at);
+        self.waits_until = None;
         self.free_until = free_until;
         // Both in one write: each costs the guest a wake-up.
-        self.tell(&[(FREE_UNTIL, free_until), (RUN, self.now)])
-    }
-
-    fn tell(&mut self, what: &[(u32, Nanos)]) -> Result<Option<u32>, DiskError> {
-        let mut bytes = Vec::with_capacity(2 * size_of::<Message>());
-        for (operation, time) in what {
-            self.sequence = self.sequence.wrapping_add(1) | OURS;
-            bytes.extend_from_slice(Message::new(*operation, self.sequence, *time).as_bytes());
-        }
-        let sent = self.socket.send(&bytes, &[])?;
-        Ok((sent == Arrived::All).then_some(self.sequence))
+        let messages =
+            [Message::new(FREE_UNTIL, 0, free_until), Message::new(RUN, called, self.now)];
+        self.answered(self.socket.send(messages.as_bytes(), &[])?)
     }
 
     fn check_order(&self, message: &str, time: Nanos) -> Result<(), DiskError> {

@@ -53,8 +53,8 @@ pub enum DiskError {
     },
     /// A message is invalid, or comes at the wrong time.
     #[error(
-        "{peer}, {message}: {what} is {found}, not {expected}; a User-Mode Linux guest of 6.1 to \
-         6.12 does not do that: boot a kernel of `ssdlab kernel build`"
+        "{peer}, {message}: {what} is {found}, not {expected}; this program's lab kernel does not \
+         do that: boot one of `ssdlab kernel build`"
     )]
     Message {
         /// Who sent it.

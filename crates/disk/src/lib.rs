@@ -8,9 +8,9 @@
 //! load, and its [`Fingerprint`] proves it.
 //!
 //! From the bottom up: a [`Backend`] stores bytes and decides times; the device (`device`) turns
-//! virtio's requests into its commands and knows no transport; `vhost` carries requests from a
-//! guest and answers back; the calendar (`calendar`) keeps the guest's time; and [`run`] is the
-//! event loop over all of them.
+//! virtio's requests into its commands and knows no transport; `vhost` sets a disk up, takes
+//! requests from its ring and returns them; the calendar (`calendar`) keeps the guest's time, and
+//! hears when requests wait; and [`run`] is the event loop over all of them.
 //!
 //! The guest's messages are not trusted: a malformed request gets an I/O error or is returned
 //! without a status, a malformed message ends the run with a [`DiskError`], and nothing panics. The

@@ -15,8 +15,8 @@ use crate::DiskError;
 use crate::calendar::{Calendar, Heard, NEVER};
 use crate::disk::Disk;
 use crate::fingerprint::{Fingerprint, Witness};
-use crate::socket::{Arrived, Door, wait};
-use crate::vhost::{Answer, CALL, Frame, Pending, Purpose, receive_frame, send_frame};
+use crate::socket::{Door, wait};
+use crate::vhost::{Answer, Frame, Pending, Purpose, receive_frame, send_frame};
 
 /// How a guest is run.
 #[derive(Debug, Default)]
@@ -54,11 +54,16 @@ pub struct Outcome {
 ///
 /// It returns when the guest closes the calendar. Any fault of the guest or the machine is an
 /// error; the caller must then end the guest's process.
+///
+/// # Panics
+///
+/// If there are more than eight disks.
 pub fn run(
     calendar: impl Into<Door>,
     disks: &mut [Disk<'_>],
     options: Options,
 ) -> Result<Outcome, DiskError> {
+    assert!(disks.len() <= MOST_DISKS, "a guest has at most {MOST_DISKS} disks");
     let door = calendar.into();
     let mut lab = Lab {
         disks,
@@ -85,13 +90,18 @@ pub fn run(
 /// The name of the calendar's other end, in messages.
 const CALENDAR: &str = "calendar";
 
+/// The maximum number of disks (`DISKS` in `kernel/disks.c`): a bit each in a set of them.
+const MOST_DISKS: usize = 8;
+
+/// The requests in flight, by completion time and number, each with its disk.
+type Agenda = BTreeMap<(Nanos, u64), (usize, Pending)>;
+
 /// A guest, its disks and its time.
 struct Lab<'a, 'b> {
     disks: &'a mut [Disk<'b>],
     door: Door,
     calendar: Option<Calendar>,
-    /// The requests in flight, by completion time and number, each with its disk.
-    agenda: BTreeMap<(Nanos, u64), (usize, Pending)>,
+    agenda: Agenda,
     submitted: u64,
     witness: Witness,
     options: Options,
@@ -110,9 +120,10 @@ impl Lab<'_, '_> {
 
     fn serve(&mut self) -> Result<(), DiskError> {
         loop {
-            let life = match &self.calendar {
-                Some(calendar) if calendar.is_waiting() => self.advance()?,
-                _ => self.listen()?,
+            let waits_until = self.calendar.as_ref().and_then(Calendar::waits_until);
+            let life = match waits_until {
+                Some(until) => self.advance(until)?,
+                None => self.listen()?,
             };
             if matches!(life, Life::Ended) {
                 return Ok(());
@@ -157,11 +168,9 @@ impl Lab<'_, '_> {
             return Ok(Life::Goes);
         };
         match calendar.hear()? {
-            Heard::End => Ok(Life::Ended),
             Heard::Message => Ok(Life::Goes),
-            Heard::Acknowledgement(number) => {
-                Err(calendar.fault("ACK", "its number", &"none", &number))
-            }
+            Heard::Kick(disk) => self.kick(disk),
+            Heard::End => Ok(Life::Ended),
         }
     }
 
@@ -178,169 +187,91 @@ impl Lab<'_, '_> {
             return Ok(Life::Goes);
         };
         let Frame { request, purpose, .. } = frame;
-        let answer = disk.handle(frame)?;
-        let body = match answer {
+        let body = match disk.handle(frame)? {
             Answer::Reply(body) => body,
             Answer::Acknowledge(number) if purpose == Purpose::Acknowledge => {
                 number.to_le_bytes().to_vec()
             }
             Answer::Acknowledge(_) => return Ok(Life::Goes),
-            Answer::Kick => {
-                self.kick(index)?;
-                if purpose != Purpose::Acknowledge {
-                    return Ok(Life::Goes);
-                }
-                0_u64.to_le_bytes().to_vec()
-            }
         };
-        if let Some(socket) = &self.disks[index].socket {
+        if let Some(socket) = &disk.socket {
             // If the guest is gone, the calendar will tell.
             send_frame(socket, request, Purpose::Reply, &body)?;
         }
         Ok(Life::Goes)
     }
 
-    /// Serves the requests waiting in a ring. The guest runs, so it must know until when it need
+    /// Serves the requests waiting in a ring. The guest runs on, so it must know until when it need
     /// not ask.
-    fn kick(&mut self, index: usize) -> Result<(), DiskError> {
+    fn kick(&mut self, number: u32) -> Result<Life, DiskError> {
         let now = self.now();
-        let Self { disks, agenda, submitted, witness, .. } = self;
-        let number = u32::try_from(index).expect("there are fewer than 2^32 disks");
-        disks[index].serve(number, now, witness, |done, pending| {
+        let Self { disks, calendar: Some(calendar), agenda, submitted, witness, .. } = self else {
+            return Ok(Life::Goes);
+        };
+        let count = disks.len();
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        let Some(disk) = disks.get_mut(index).filter(|disk| disk.session.ring.is_enabled()) else {
+            let expected = format!("one of {count} disks, with an enabled ring");
+            return Err(calendar.fault("KICK", "the number of the disk", &expected, &number));
+        };
+        disk.serve(number, now, witness, |done, pending| {
             agenda.insert((done.min(NEVER), *submitted), (index, pending));
             *submitted += 1;
         })?;
-        let next = self.next();
-        let Some(calendar) = &mut self.calendar else { return Ok(()) };
-        if calendar.may_pass(next) {
-            let sent = calendar.free_until(next)?;
-            self.await_acknowledgement(sent)?;
-        }
-        Ok(())
-    }
-
-    /// When the next completion is due.
-    fn next(&self) -> Nanos {
-        self.agenda.first_key_value().map_or(NEVER, |((at, _), _)| *at)
+        calendar.free_until(next(agenda))?;
+        Ok(Life::Goes)
     }
 
     /// The guest waits: the next event happens.
-    fn advance(&mut self) -> Result<Life, DiskError> {
-        let (next, now) = (self.next(), self.now());
-        let Some(calendar) = &mut self.calendar else { return Ok(Life::Goes) };
-        let request = calendar.request();
-        if next.min(request) >= NEVER {
-            return Err(DiskError::Deadlock { now });
+    fn advance(&mut self, until: Nanos) -> Result<Life, DiskError> {
+        let next = next(&self.agenda);
+        if next.min(until) >= NEVER {
+            return Err(DiskError::Deadlock { now: self.now() });
         }
-        if let Some(limit) = self.options.limit.filter(|limit| next.min(request) > *limit) {
+        if let Some(limit) = self.options.limit.filter(|limit| next.min(until) > *limit) {
             return Err(DiskError::OutOfTime { limit });
         }
-        if next <= request {
-            calendar.advance(next);
-            self.complete_due()?;
-        } else {
-            // A guest that no disk will wake must ask once more at its time limit.
-            let end = self.options.limit.map_or(NEVER, |limit| limit + Nanos(1));
-            let sent = calendar.run(next.min(end))?;
-            self.await_acknowledgement(sent)?;
+        if next > until {
+            self.let_run(until, 0)?;
+            return Ok(Life::Goes);
+        }
+        let called = self.complete_due(next)?;
+        if called != 0 {
+            self.let_run(next, called)?;
         }
         Ok(Life::Goes)
     }
 
-    /// Returns all requests that are done by now, then notifies the guest.
-    fn complete_due(&mut self) -> Result<(), DiskError> {
-        let now = self.now();
+    /// Returns all requests that are done by a time. Returns the set of disks whose guest wants to
+    /// be told.
+    fn complete_due(&mut self, now: Nanos) -> Result<u32, DiskError> {
         while let Some(entry) = self.agenda.first_entry()
             && entry.key().0 <= now
         {
             let (disk, pending) = entry.remove();
             self.disks[disk].complete(now, &pending)?;
         }
-        for index in 0..self.disks.len() {
-            if self.disks[index].wants_call()? {
-                self.call(index)?;
-            }
+        let mut called = 0;
+        for (number, disk) in self.disks.iter_mut().enumerate() {
+            called |= u32::from(disk.wants_call()?) << number;
         }
-        Ok(())
+        Ok(called)
     }
 
-    /// Notifies the guest that requests of a disk are done, and waits for its acknowledgement.
-    /// Meanwhile it asks for the time, and asks to run.
-    fn call(&mut self, index: usize) -> Result<(), DiskError> {
-        const ANSWER: &str = "its answer to a completion";
-        let now = self.now();
-        let Self { disks, calendar: Some(calendar), options, .. } = self else { return Ok(()) };
-        let Some(calls) = &disks[index].session.calls else { return Ok(()) };
-        let gone = || DiskError::GuestGone { peer: calls.peer().to_owned(), expected: ANSWER, now };
-        // Ring 0, and padding.
-        let body = [0; 8];
-        if send_frame(calls, CALL, Purpose::Acknowledge, &body)? == Arrived::End {
-            return Err(gone());
-        }
-        loop {
-            let process = options.process.as_ref().map(AsFd::as_fd);
-            let sources = [Some(calendar.socket().as_fd()), Some(calls.as_fd()), process];
-            let ready = wait(&sources, options.patience)
-                .map_err(|cause| calls.fault("wait for", cause))?
-                .ok_or_else(|| silent(options, now))?;
-            if ready[0] {
-                match calendar.hear()? {
-                    Heard::Message => {}
-                    Heard::End => return Err(gone()),
-                    Heard::Acknowledgement(number) => {
-                        return Err(calendar.fault("ACK", "its number", &"none", &number));
-                    }
-                }
-            } else if ready[1] {
-                let frame = receive_frame(calls)?.ok_or_else(gone)?;
-                let found = (frame.request, frame.purpose, &frame.body[..]);
-                if found == (CALL, Purpose::Reply, &body) {
-                    return Ok(());
-                }
-                return Err(DiskError::Message {
-                    peer: calls.peer().to_owned(),
-                    message: format!("message {}", frame.request),
-                    what: "the answer to a completion",
-                    expected: format!("a reply to {CALL} that says 0"),
-                    found: format!("{:?} with {:?}", frame.purpose, frame.body),
-                });
-            } else {
-                return Err(gone());
-            }
+    fn let_run(&mut self, at: Nanos, called: u32) -> Result<(), DiskError> {
+        // A guest that no disk will wake must ask once more at its time limit.
+        let end = self.options.limit.map_or(NEVER, |limit| limit + Nanos(1));
+        let free_until = next(&self.agenda).min(end);
+        match &mut self.calendar {
+            Some(calendar) => calendar.run(at, called, free_until),
+            None => Ok(()),
         }
     }
 
-    /// Waits for the guest's acknowledgement of a calendar message, answering other messages.
-    fn await_acknowledgement(&mut self, sent: Option<u32>) -> Result<(), DiskError> {
-        const ANSWER: &str = "its acknowledgement";
-        let now = self.now();
-        let gone = || DiskError::GuestGone { peer: CALENDAR.to_owned(), expected: ANSWER, now };
-        let number = sent.ok_or_else(gone)?;
-        let Some(calendar) = &mut self.calendar else { return Ok(()) };
-        loop {
-            let process = self.options.process.as_ref().map(AsFd::as_fd);
-            let sources = [Some(calendar.socket().as_fd()), process];
-            let ready = wait(&sources, self.options.patience)
-                .map_err(|cause| calendar.socket().fault("wait for", cause))?
-                .ok_or_else(|| silent(&self.options, now))?;
-            if !ready[0] {
-                return Err(gone());
-            }
-            match calendar.hear()? {
-                Heard::Message => {}
-                Heard::End => return Err(gone()),
-                Heard::Acknowledgement(found) if found == number => return Ok(()),
-                // The first of two that were sent together.
-                Heard::Acknowledgement(found) if found.wrapping_add(1) == number => {}
-                Heard::Acknowledgement(found) => {
-                    return Err(calendar.fault("ACK", "its number", &number, &found));
-                }
-            }
-        }
-    }
-
+    /// The error for a guest that is silent for too long.
     fn silent(&self) -> DiskError {
-        silent(&self.options, self.now())
+        let patience = self.options.patience.unwrap_or_default();
+        DiskError::Silent { patience, now: self.now() }
     }
 
     fn gone(&self, peer: &str, expected: &'static str) -> DiskError {
@@ -348,7 +279,7 @@ impl Lab<'_, '_> {
     }
 }
 
-/// The error for a guest that is silent for too long.
-fn silent(options: &Options, now: Nanos) -> DiskError {
-    DiskError::Silent { patience: options.patience.unwrap_or_default(), now }
+/// When the next completion is due.
+fn next(agenda: &Agenda) -> Nanos {
+    agenda.first_key_value().map_or(NEVER, |((at, _), _)| *at)
 }

@@ -21,6 +21,7 @@ impl Recipe {
             ("apply", include_str!("../../../kernel/apply")),
             ("build", include_str!("../../../kernel/build")),
             ("config", include_str!("../../../kernel/config")),
+            ("disks.c", include_str!("../../../kernel/disks.c")),
             ("origin.c", include_str!("../../../kernel/origin.c")),
             ("processor.c", include_str!("../../../kernel/processor.c")),
             ("ssdlab-host.h", include_str!("../../../kernel/ssdlab-host.h")),

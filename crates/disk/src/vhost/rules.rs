@@ -43,7 +43,6 @@ pub enum Request {
     SetRingAddresses,
     SetRingBase,
     EnableRing,
-    Kick,
 }
 
 /// The requirements of a message.
@@ -72,7 +71,7 @@ const fn rule(
 }
 
 /// All messages.
-pub const RULES: [Rule; 14] = {
+pub const RULES: [Rule; 13] = {
     use Stage::{
         Callable, Chosen, Connected, Mapped, Offered, Owned, ProtocolChosen, ProtocolOffered,
     };
@@ -138,7 +137,6 @@ pub const RULES: [Rule; 14] = {
             Mapped,
         ),
         rule(18, "SET_VRING_ENABLE", Request::EnableRing, 8, [Mapped, Mapped], Mapped),
-        rule(35, "VRING_KICK", Request::Kick, 8, [Mapped, Mapped], Mapped),
     ]
 };
 

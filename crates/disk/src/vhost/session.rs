@@ -3,7 +3,7 @@
 //! Nothing here waits or sends: a message goes in, and the action to take comes out.
 
 use std::fs::File;
-use std::os::unix::net::UnixStream;
+use std::os::fd::OwnedFd;
 
 use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
@@ -14,7 +14,6 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use crate::DiskError;
 use crate::device::{Device, Features};
-use crate::socket::Socket;
 
 use super::frame::Frame;
 use super::ring::{Addresses, Ring};
@@ -31,8 +30,8 @@ const EVENT_INDEX: u64 = 1 << 29;
 const PROTOCOL_FEATURES: u64 = 1 << 30;
 const VERSION_1: u64 = 1 << 32;
 
-/// Acknowledgements, requests from the device, a configuration space, and notifications in-band. In
-/// time travel a guest needs all four: without the first or the last its time would go backwards.
+/// Acknowledgements, requests from the device, a configuration space, and notifications in-band. A
+/// guest of the lab needs all four: without them it would make pipes for notifications.
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
 /// The action to take after a message.
@@ -42,8 +41,6 @@ pub enum Answer {
     Acknowledge(u64),
     /// Send this reply.
     Reply(Vec<u8>),
-    /// Serve the ring, then acknowledge.
-    Kick,
 }
 
 /// A session with a guest about one disk.
@@ -51,8 +48,8 @@ pub enum Answer {
 pub struct Session {
     disk: String,
     stage: Stage,
-    /// The socket for notifying the guest of completions.
-    pub calls: Option<Socket>,
+    /// A socket for notifying the guest. The calendar does that; the guest takes its end for ours.
+    calls: Option<OwnedFd>,
     /// The guest's memory.
     pub memory: Option<GuestMemoryMmap>,
     /// The ring of requests.
@@ -134,14 +131,6 @@ impl Session {
                 return Ok(Answer::Acknowledge(u64::from(!is_done)));
             }
             Request::SetMemoryTable => self.map(frame)?,
-            Request::Kick => {
-                let kicked = fixed::<RingState>(body)?;
-                only_ring(kicked.index)?;
-                if !self.ring.is_enabled() {
-                    return Err(Fault::new("the ring", &"enabled", &"disabled").into());
-                }
-                return Ok(Answer::Kick);
-            }
             Request::SetRingSlots
             | Request::SetRingBase
             | Request::SetRingAddresses
@@ -156,10 +145,7 @@ impl Session {
         let Some(descriptor) = descriptor.filter(is_stream) else {
             return Err(Fault::new("its file descriptor", &"a stream socket", &"something else"));
         };
-        let peer = format!("disk {} (completions)", self.disk);
-        let socket = Socket::new(UnixStream::from(descriptor), &peer)
-            .map_err(|cause| Fault::new("its file descriptor", &"a stream socket", &cause))?;
-        self.calls = Some(socket);
+        self.calls = Some(descriptor);
         Ok(())
     }
 

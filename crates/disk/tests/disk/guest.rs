@@ -1,14 +1,13 @@
 //! A guest that is none: it speaks to a disk and the calendar as User-Mode Linux does, message by
 //! message, and computes nothing.
 //!
-//! What it sends, waits for and answers follows `arch/um/drivers/virtio_uml.c` and
-//! `arch/um/kernel/time.c` of Linux 6.1; what these panic at is an assertion here.
+//! What it sends and waits for follows `arch/um/drivers/virtio_uml.c` and `arch/um/kernel/time.c`
+//! of Linux 6.1, as `kernel/apply` changes them; what these panic at is an assertion here.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use ssdlab_disk::{Backend, Disk, DiskError, Options, Outcome, Shape, run};
 use ssdlab_flash::Nanos;
@@ -71,11 +70,9 @@ pub fn try_serve<R>(
 /// A disk as the guest has it.
 pub struct Port {
     pub socket: UnixStream,
-    calls: Option<UnixStream>,
     pub ring: Ring,
     capacity_bytes: u64,
     shape: Shape,
-    called: bool,
 }
 
 pub struct Guest {
@@ -84,49 +81,34 @@ pub struct Guest {
     pub now: u64,
     /// It need not ask before then.
     pub free_until: Option<u64>,
-    propagated: Option<u64>,
+    /// The disks that called when it last waited, a bit each.
+    pub called: u32,
     sequence: u32,
-    is_waiting: bool,
 }
 
 impl Guest {
     fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64, Shape)>) -> Self {
         let ports = ends.into_iter().map(|(socket, capacity_bytes, shape)| Port {
             socket,
-            calls: None,
             ring: Ring::new(),
             capacity_bytes,
             shape,
-            called: false,
         });
-        Self {
-            calendar,
-            ports: ports.collect(),
-            now: 0,
-            free_until: None,
-            propagated: None,
-            sequence: 0,
-            is_waiting: false,
-        }
+        Self { calendar, ports: ports.collect(), now: 0, free_until: None, called: 0, sequence: 0 }
     }
 
     /// Sends a message to the calendar and waits for its acknowledgement.
     pub fn tell(&mut self, operation: u32, time: u64) -> u64 {
         self.sequence += 1;
-        let sequence = self.sequence;
-        self.send_time(operation, sequence, time);
-        loop {
-            let (operation, found, time) = self.hear();
-            if operation == 0 {
-                assert_eq!(found, sequence, "acknowledged out of order");
-                return time;
-            }
-        }
+        self.send_time(operation, self.sequence, time);
+        let (found, number, time) = self.hear();
+        assert_eq!((found, number), (0, self.sequence), "acknowledged out of order");
+        time
     }
 
-    pub fn send_time(&mut self, operation: u32, sequence: u32, time: u64) {
+    pub fn send_time(&mut self, operation: u32, number: u32, time: u64) {
         let mut message = operation.to_le_bytes().to_vec();
-        message.extend(sequence.to_le_bytes());
+        message.extend(number.to_le_bytes());
         message.extend(time.to_le_bytes());
         self.calendar.write_all(&message).unwrap();
     }
@@ -137,19 +119,17 @@ impl Guest {
         self.calendar.read_exact(&mut message).unwrap();
         let word = |at: usize| u32::from_le_bytes(message[at..at + 4].try_into().unwrap());
         let time = u64::from_le_bytes(message[8..].try_into().unwrap());
-        let (operation, sequence) = (word(0), word(4));
-        match operation {
-            0 => return (operation, sequence, time),
+        match word(0) {
+            0 => {}
             6 => {
                 assert!(time >= self.now, "time goes backwards: {} -> {time}", self.now);
                 self.now = time;
-                self.is_waiting = false;
+                self.called = word(4);
             }
             7 => self.free_until = Some(time),
             other => panic!("the calendar says {other}"),
         }
-        self.send_time(0, sequence, 0);
-        (operation, sequence, time)
+        (word(0), word(4), time)
     }
 
     /// Lets time pass until then, or until a disk calls.
@@ -159,41 +139,12 @@ impl Guest {
             self.now = until;
             return;
         }
-        self.tell(2, until);
         self.free_until = None;
-        self.is_waiting = true;
-        self.tell(3, u64::MAX);
-        let mut has_asked = false;
-        while self.is_waiting {
-            let ready = self.poll();
-            if ready[0] {
-                self.hear();
-                continue;
-            }
-            let caller = ready[1..].iter().position(|ready| *ready).unwrap();
-            self.ports[caller].take_call();
-            let now = self.tell(4, u64::MAX);
-            assert!(now >= self.now, "time goes backwards: {} -> {now}", self.now);
-            self.now = now;
-            // It is not asked again for what was asked already.
-            if !has_asked {
-                self.tell(2, now);
-                has_asked = true;
-            }
-            self.ports[caller].answer_call();
-        }
+        self.send_time(3, 0, until);
+        assert_eq!([self.hear().0, self.hear().0], [7, 6]);
     }
 
-    fn poll(&self) -> Vec<bool> {
-        let calls = self.ports.iter().filter_map(|port| port.calls.as_ref());
-        let sources: Vec<&UnixStream> = [&self.calendar].into_iter().chain(calls).collect();
-        let mut polled: Vec<PollFd<'_>> =
-            sources.iter().map(|source| PollFd::new(*source, PollFlags::IN)).collect();
-        poll(&mut polled, None).unwrap();
-        polled.iter().map(|one| !one.revents().is_empty()).collect()
-    }
-
-    /// Asks a disk, with descriptors; returns what it answers. The calendar is served meanwhile.
+    /// Asks a disk; returns what it answers.
     pub fn ask(&mut self, disk: usize, request: u32, needs: bool, body: &[u8]) -> Vec<u8> {
         self.send(disk, request, needs, body, &[]);
         self.answer(disk, request)
@@ -217,22 +168,9 @@ impl Guest {
     }
 
     fn answer(&mut self, disk: usize, request: u32) -> Vec<u8> {
-        loop {
-            let ready = {
-                let (calendar, socket) = (&self.calendar, &self.ports[disk].socket);
-                let mut polled =
-                    [calendar, socket].map(|source| PollFd::new(source, PollFlags::IN));
-                poll(&mut polled, None).unwrap();
-                !polled[1].revents().is_empty()
-            };
-            if ready {
-                let socket = &mut self.ports[disk].socket;
-                let (found, flags, body) = receive(socket);
-                assert_eq!((found, flags), (request, 5));
-                return body;
-            }
-            self.hear();
-        }
+        let (found, flags, body) = receive(&mut self.ports[disk].socket);
+        assert_eq!((found, flags), (request, 5));
+        body
     }
 
     /// Begins the conversation and takes all disks into use, in the order of the kernel.
@@ -251,8 +189,7 @@ impl Guest {
         let protocol = self.ask(disk, 15, false, &[]);
         assert_eq!(protocol, 0x4228_u64.to_le_bytes());
         assert_eq!(self.ask(disk, 16, true, &protocol), acknowledged);
-        let (calls, theirs) = UnixStream::pair().unwrap();
-        self.ports[disk].calls = Some(calls);
+        let (_ours, theirs) = UnixStream::pair().unwrap();
         self.send(disk, 21, true, &[], &[theirs.into()]);
         assert_eq!(self.answer(disk, 21), acknowledged);
         assert_eq!(self.ask(disk, 2, true, &features), acknowledged);
@@ -282,13 +219,10 @@ impl Guest {
         assert_eq!(config[32..36], port.shape.logical_block_bytes.to_le_bytes());
     }
 
-    /// Tells a disk of new requests.
+    /// Says that a disk has new requests.
     pub fn kick(&mut self, disk: usize) {
-        if self.propagated != Some(self.now) {
-            self.tell(5, self.now);
-            self.propagated = Some(self.now);
-        }
-        assert_eq!(self.ask(disk, 35, true, &[0; 8]), 0_u64.to_le_bytes());
+        self.send_time(0x100, u32::try_from(disk).unwrap(), self.now);
+        assert_eq!(self.hear().0, 7);
     }
 
     /// Does one request and waits for it. Returns its status.
@@ -327,18 +261,6 @@ impl Port {
     pub fn file(&self) -> OwnedFd {
         let region = self.ring.memory.iter().next().unwrap();
         region.file_offset().unwrap().file().try_clone().unwrap().into()
-    }
-
-    fn take_call(&mut self) {
-        let (request, flags, body) = receive(self.calls.as_mut().unwrap());
-        assert_eq!((request, flags, body), (4, 9, vec![0; 8]));
-        self.called = true;
-    }
-
-    fn answer_call(&mut self) {
-        let mut message = [4_u32, 5, 8].map(u32::to_le_bytes).concat();
-        message.extend([0; 8]);
-        self.calls.as_mut().unwrap().write_all(&message).unwrap();
     }
 }
 

@@ -33,7 +33,8 @@ fn send(to_calendar: &[u8], to_disk: &[u8]) -> Result<(), DiskError> {
 
 fn calendar_message() -> impl Strategy<Value = Vec<u8>> {
     let time = prop_oneof![0..1000_u64, any::<u64>(), Just(1 << 62), Just(u64::MAX)];
-    (0..11_u32, 0..4_u32, time).prop_map(|(operation, sequence, time)| {
+    let operation = prop_oneof![4 => 0..11_u32, 1 => Just(0x100_u32)];
+    (operation, 0..4_u32, time).prop_map(|(operation, sequence, time)| {
         let mut message = operation.to_le_bytes().to_vec();
         message.extend(sequence.to_le_bytes());
         message.extend(time.to_le_bytes());
@@ -53,7 +54,7 @@ fn disk_message() -> impl Strategy<Value = Vec<u8>> {
         Just(21),
         Just(24),
         Just(25),
-        Just(35),
+        Just(18),
         any::<u32>()
     ];
     let flags = prop_oneof![4 => Just(1_u32), 4 => Just(9_u32), 1 => any::<u32>()];
@@ -197,10 +198,9 @@ fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
 /// What a guest may not say once it has taken up its disk, each with what the disk says of it.
 #[test]
 fn messages_out_of_order_or_of_the_wrong_size_are_refused() {
-    let wrong: [(u32, usize, &str); 8] = [
+    let wrong: [(u32, usize, &str); 7] = [
         (3, 0, "the stage of the session"),
         (16, 8, "the stage of the session"),
-        (35, 4, "the size of its body"),
         (5, 72, "the number of its file descriptors"),
         (8, 8, "the ring"),
         (9, 40, "the ring"),
@@ -221,21 +221,49 @@ fn messages_out_of_order_or_of_the_wrong_size_are_refused() {
     }
 }
 
+/// What the calendar says of a message with this operation, number and time. The guest has slept
+/// until 100, and at 100 a completion is due, so that it may not run on.
+fn refused_by_calendar(operation: u32, number: u32, time: u64) -> String {
+    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+        guest.take_up();
+        guest.sleep(100);
+        guest.ports[0].ring.submit(&Request { number: 4, sector: 0, data: &[] }, 0);
+        guest.kick(0);
+        guest.send_time(operation, number, time);
+        let _ = guest.calendar.read(&mut [0; 16]);
+    });
+    match outcome {
+        Err(error @ DiskError::Message { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn time_that_goes_backwards_or_too_far_is_refused() {
-    for time in [50, 1 << 40] {
-        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
-            guest.take_up();
-            guest.sleep(100);
-            // At 100 a completion is due, so that the guest may not run on.
-            guest.ports[0].ring.submit(&Request { number: 4, sector: 0, data: &[] }, 0);
-            guest.kick(0);
-            guest.send_time(5, 1, time);
-            let _ = guest.calendar.read(&mut [0; 16]);
-        });
-        let Err(DiskError::Message { message, what, .. }) = outcome else { panic!("{outcome:?}") };
-        assert_eq!((&message[..], what), ("UPDATE", "the time"));
+    for (operation, time, expected) in [
+        (0x100, 50, "KICK: the time is 50, not at least 100 ns"),
+        (0x100, 1 << 40, "KICK: the time is 1099511627776, not before 100 ns"),
+        (3, 50, "WAIT: the time is 50, not at least 100 ns"),
+    ] {
+        let refused = refused_by_calendar(operation, 0, time);
+        assert!(refused.contains(expected), "{refused}");
     }
+}
+
+#[test]
+fn kicks_of_disks_that_are_not_there_are_refused() {
+    for number in [1, 32, u32::MAX] {
+        let refused = refused_by_calendar(0x100, number, 100);
+        let expected = format!("the number of the disk is {number}, not one of 1 disks");
+        assert!(refused.contains(&expected), "{refused}");
+    }
+    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+        guest.take_up();
+        guest.ask(0, 18, true, &[0; 8]);
+        guest.send_time(0x100, 0, 0);
+        let _ = guest.calendar.read(&mut [0; 16]);
+    });
+    assert!(matches!(outcome, Err(DiskError::Message { .. })), "{outcome:?}");
 }
 
 #[test]

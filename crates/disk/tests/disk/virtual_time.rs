@@ -136,7 +136,7 @@ fn completions_at_the_same_time_reach_every_disk_before_the_guest_runs() {
         }
         // Its own timer is due at the same time, and comes last.
         guest.sleep(1000);
-        assert_eq!(guest.now, 1000);
+        assert_eq!((guest.now, guest.called), (1000, 0b11));
         assert!(guest.ports.iter_mut().all(|port| port.ring.next_used().is_some()));
     });
 }
@@ -205,8 +205,7 @@ fn a_disk_says_its_name() {
 fn a_guest_that_waits_for_ever_is_an_error() {
     let (outcome, ()) = try_serve(flash(), Options::default(), |mut guest| {
         guest.take_up();
-        guest.tell(5, 0);
-        guest.tell(3, 0);
+        guest.send_time(3, 0, u64::MAX);
         // It is told nothing more, but it is let go.
         assert!(std::io::Read::read(&mut guest.calendar, &mut [0; 16]).unwrap() == 0);
     });
@@ -222,8 +221,8 @@ fn a_guest_that_takes_too_long_is_an_error() {
         // It may not sleep past its limit unseen, though no disk has anything to do.
         assert_eq!(guest.free_until, Some(1_000_001));
         guest.sleep(1_000_000);
-        guest.tell(2, 1_000_001);
-        guest.tell(3, 0);
+        guest.send_time(3, 0, 1_000_001);
+        assert!(std::io::Read::read(&mut guest.calendar, &mut [0; 16]).unwrap() == 0);
     });
     let Err(error) = outcome else { panic!("{outcome:?}") };
     assert!(matches!(error, DiskError::OutOfTime { limit: Nanos(1_000_000) }), "{error}");
@@ -233,8 +232,8 @@ fn a_guest_that_takes_too_long_is_an_error() {
 fn a_guest_that_dies_while_it_waits_is_an_error() {
     let (outcome, ()) = try_serve(flash(), Options::default(), |mut guest| {
         guest.take_up();
-        guest.tell(2, 1000);
-        guest.send_time(3, 77, 0);
+        guest.calendar.shutdown(std::net::Shutdown::Read).unwrap();
+        guest.send_time(3, 0, 1000);
     });
     assert!(matches!(outcome, Err(DiskError::GuestGone { .. })), "{outcome:?}");
 }
