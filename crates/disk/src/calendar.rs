@@ -18,7 +18,7 @@
 
 use std::fmt::Display;
 use std::io::pipe;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use ssdlab_flash::Nanos;
 use zerocopy::byteorder::little_endian::{U32, U64};
@@ -122,7 +122,8 @@ impl Calendar {
                     return Err(self.fault("START", "the number of starts", &1, &2));
                 }
                 self.has_started = true;
-                return self.answer_start(number);
+                self.answer_start(number)?;
+                return Ok(Heard::Message);
             }
             WAIT => {
                 self.check_order("WAIT", time)?;
@@ -145,14 +146,14 @@ impl Calendar {
                 return Err(self.fault("a message", "its operation", &"1, 3, 4, 8 or 256", &other));
             }
         };
-        let sent = self.socket.send(Message::new(ACK, number, answer).as_bytes(), &[])?;
-        self.answered(sent)?;
+        self.tell(&[Message::new(ACK, number, answer)], &[])?;
         Ok(Heard::Message)
     }
 
-    /// A guest waits for the answer, unless it was killed.
-    fn answered(&self, sent: Arrived) -> Result<(), DiskError> {
-        match sent {
+    /// Tells a guest what it waits for; it is gone only if it was killed. All goes in one write,
+    /// as each costs the guest a wake-up.
+    fn tell(&self, messages: &[Message], descriptors: &[BorrowedFd<'_>]) -> Result<(), DiskError> {
+        match self.socket.send(messages.as_bytes(), descriptors)? {
             Arrived::All => Ok(()),
             Arrived::End => Err(DiskError::GuestGone {
                 peer: self.socket.peer().to_owned(),
@@ -165,20 +166,16 @@ impl Calendar {
     /// From Linux 6.12 on the acknowledgement of a start may carry shared memory for the time, and
     /// the guest receives and closes two file descriptors whether they exist or not. So two are
     /// sent that cannot be mapped, and the guest continues without. Earlier kernels ignore them.
-    fn answer_start(&self, number: u32) -> Result<Heard, DiskError> {
+    fn answer_start(&self, number: u32) -> Result<(), DiskError> {
         let (reader, writer) =
             pipe().map_err(|cause| self.socket.fault("make a pipe for", cause))?;
-        let message = Message::new(ACK, number, Nanos::ZERO);
-        let sent = self.socket.send(message.as_bytes(), &[reader.as_fd(), writer.as_fd()])?;
-        self.answered(sent)?;
-        Ok(Heard::Message)
+        self.tell(&[Message::new(ACK, number, Nanos::ZERO)], &[reader.as_fd(), writer.as_fd()])
     }
 
     /// Tells a guest that has kicked until when it may run without asking: not past `next`.
     pub fn free_until(&mut self, next: Nanos) -> Result<(), DiskError> {
         self.free_until = self.free_until.min(next);
-        let message = Message::new(FREE_UNTIL, 0, self.free_until);
-        self.answered(self.socket.send(message.as_bytes(), &[])?)
+        self.tell(&[Message::new(FREE_UNTIL, 0, self.free_until)], &[])
     }
 
     /// Lets a waiting guest run from `at` on, and without asking until `free_until`; the disks of
@@ -187,10 +184,9 @@ impl Calendar {
         self.now = self.now.max(at);
         self.waits_until = None;
         self.free_until = free_until;
-        // Both in one write: each costs the guest a wake-up.
         let messages =
             [Message::new(FREE_UNTIL, 0, free_until), Message::new(RUN, called, self.now)];
-        self.answered(self.socket.send(messages.as_bytes(), &[])?)
+        self.tell(&messages, &[])
     }
 
     fn check_order(&self, message: &str, time: Nanos) -> Result<(), DiskError> {
