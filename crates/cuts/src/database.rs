@@ -66,6 +66,18 @@ pub enum TornPages {
     DoubleWrite,
 }
 
+impl TornPages {
+    /// Its name in plans.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::FullPages => "full pages",
+            Self::DoubleWrite => "double write",
+        }
+    }
+}
+
 /// The constants of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {

@@ -1,6 +1,7 @@
 //! Phases that commit as a database server does (`do = "database"`): their form in a plan, and what
 //! it means.
 
+use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -70,6 +71,23 @@ pub struct Database {
     pub commits: u32,
     /// The time between two commits, in ns.
     pub think_ns: u64,
+}
+
+impl fmt::Display for Database {
+    /// As a plan writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shape, commits, think_ns } = self;
+        let Shape { page_bytes, pages, checkpoint_every, torn_pages, .. } = shape;
+        let size = shape.table_bytes();
+        let think = Span(Duration::from_nanos(*think_ns));
+        let torn_pages = torn_pages.name();
+        write!(
+            f,
+            "database = {{ size = {size}, page = {page_bytes}, pages = {pages}, \
+             commits = {commits}, checkpoint_every = {checkpoint_every}, \
+             torn_pages = \"{torn_pages}\", think = \"{think}\" }}"
+        )
+    }
 }
 
 impl Database {

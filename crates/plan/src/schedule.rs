@@ -369,6 +369,7 @@ impl Phase {
         match &self.action {
             Action::Replace(work) => format!("do = \"replace\", {work}"),
             Action::Append(work) => format!("do = \"append\", {work}"),
+            Action::Database(work) => format!("do = \"database\", {work}"),
             _ => format!("name = \"{}\"", self.name),
         }
     }

@@ -1,5 +1,8 @@
 //! Smaller workloads, among which the smallest that still shows something can be searched for.
 
+use ssdlab_cuts::database::Shape;
+
+use super::database::Database;
 use super::schedule::{Action, Workload};
 use super::versions::{Append, Replace};
 
@@ -41,9 +44,25 @@ impl Action {
                 let rounds = fewer(work.rounds).map(|rounds| Replace { rounds, ..work });
                 files.chain(rounds).map(Self::Replace).collect()
             }
+            Self::Database(work) => {
+                let commits = fewer(work.commits).map(|commits| Database { commits, ..work });
+                let shapes = smaller_shapes(work.shape);
+                let shapes = shapes.map(|shape| Database { shape, ..work });
+                let possible = commits.chain(shapes).filter(|work| work.fault().is_none());
+                possible.map(Self::Database).collect()
+            }
             _ => Vec::new(),
         }
     }
+}
+
+/// With fewer pages in a commit, more checkpoints, or a smaller table.
+fn smaller_shapes(shape: Shape) -> impl Iterator<Item = Shape> {
+    let pages = fewer(shape.pages).map(move |pages| Shape { pages, ..shape });
+    let checkpoints = fewer(shape.checkpoint_every)
+        .map(move |checkpoint_every| Shape { checkpoint_every, ..shape });
+    let tables = fewer(shape.table_pages).map(move |table_pages| Shape { table_pages, ..shape });
+    pages.chain(checkpoints).chain(tables)
 }
 
 /// Numbers from 1 on that are smaller, in ascending order: each is half as far away as the one

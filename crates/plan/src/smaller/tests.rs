@@ -1,6 +1,9 @@
 //! Smaller workloads are few, and lead to the smallest.
 
+use ssdlab_cuts::database::{Shape, TornPages};
+
 use super::fewer;
+use crate::database::Database;
 use crate::schedule::{Action, Phase, Workload};
 use crate::versions::{Append, Replace, Synced};
 
@@ -12,9 +15,21 @@ fn workload() -> Workload {
     Workload { phases: phases.into_iter().map(phase).collect(), ..Workload::default() }
 }
 
+fn with_database() -> Workload {
+    let shape = Shape {
+        page_bytes: 8192,
+        table_pages: 8192,
+        pages: 4,
+        checkpoint_every: 200,
+        torn_pages: TornPages::DoubleWrite,
+    };
+    let database = Action::Database(Database { shape, commits: 1000, think_ns: 0 });
+    Workload { phases: vec![Phase::new("phase", database, 1)], ..Workload::default() }
+}
+
 /// Goes on with the first workload that is as wanted until there is none.
-fn smallest(is_wanted: impl Fn(&Workload) -> bool) -> (Workload, u32) {
-    let (mut found, mut tried) = (workload(), 0);
+fn smallest(mut found: Workload, is_wanted: impl Fn(&Workload) -> bool) -> (Workload, u32) {
+    let mut tried = 0;
     let mut is_tried_and_wanted = |smaller: &Workload| {
         tried += 1;
         is_wanted(smaller)
@@ -35,7 +50,7 @@ fn fewer_are_tried_from_one_on() {
 
 #[test]
 fn what_is_not_needed_goes() {
-    let (found, _) = smallest(|_| true);
+    let (found, _) = smallest(workload(), |_| true);
     let [phase] = &found.phases[..] else { panic!("{found:?}") };
     let Action::Append(append) = &phase.action else { panic!("{phase:?}") };
     assert_eq!((append.records, append.sync_every), (1, Some(1)));
@@ -49,9 +64,27 @@ fn what_is_needed_stays() {
             _ => false,
         })
     };
-    let (found, tried) = smallest(needs);
+    let (found, tried) = smallest(workload(), needs);
     let [phase] = &found.phases[..] else { panic!("{found:?}") };
     let Action::Replace(work) = &phase.action else { panic!("{phase:?}") };
     assert_eq!((work.files, work.rounds), (3, 2));
     assert!(tried < 30, "{tried}");
+}
+
+#[test]
+fn a_database_stays_possible() {
+    let (found, _) = smallest(with_database(), |_| true);
+    let Action::Database(database) = &found.phases[0].action else { panic!("{found:?}") };
+    let Shape { table_pages, pages, checkpoint_every, torn_pages, .. } = database.shape;
+    assert_eq!((database.commits, pages, checkpoint_every), (1, 1, 1));
+    assert_eq!((table_pages, torn_pages), (4, TornPages::DoubleWrite));
+}
+
+#[test]
+fn a_database_is_shown_as_plans_write_it() {
+    assert_eq!(
+        with_database().phases[0].work(),
+        "do = \"database\", database = { size = 67108864, page = 8192, pages = 4, \
+         commits = 1000, checkpoint_every = 200, torn_pages = \"double write\", think = \"0s\" }"
+    );
 }
