@@ -360,14 +360,18 @@ fn replayed(shape: Shape, checkpoint: Checkpoint, log: &[u8]) -> (u32, BTreeSet<
     (last, rebuilt)
 }
 
-/// The commits that last changed the pages of which there is a whole copy.
+/// The commits that last changed the pages of which there is a whole copy. Behind the copies of the
+/// last checkpoint there may be older ones of the same pages.
 fn copies(shape: Shape, double_write: &[u8]) -> BTreeMap<u32, u32> {
-    let copies = double_write.chunks_exact(shape.page_bytes as usize);
-    let copies = copies.filter_map(|copy| {
+    let mut copies = BTreeMap::new();
+    for copy in double_write.chunks_exact(shape.page_bytes as usize) {
         let number = u32::from_le_bytes([copy[12], copy[13], copy[14], copy[15]]);
-        Some((number, shape.commit_of(number, copy).ok()?))
-    });
-    copies.collect()
+        if let Ok(commit) = shape.commit_of(number, copy) {
+            let newest = copies.entry(number).or_insert(commit);
+            *newest = commit.max(*newest);
+        }
+    }
+    copies
 }
 
 #[cfg(test)]

@@ -165,3 +165,15 @@ fn the_log_has_room_for_the_commits_between_checkpoints() {
         assert_eq!(shape.log_bytes() % LOG_BLOCK_BYTES as u64, 0);
     }
 }
+
+#[test]
+fn the_newest_copy_of_a_page_repairs_it() {
+    let mut written = Written::new(TornPages::DoubleWrite).commit(4).checkpoint().commit(3);
+    written.copy();
+    let older = written.shape.page(written.dirty[1].0, 0);
+    let behind = written.files.double_write.len() - older.len();
+    assert!(written.dirty.len() * older.len() <= behind, "there is room behind the copies");
+    written.files.double_write[behind..].copy_from_slice(&older);
+    written.write(1, 8);
+    assert_eq!(written.found(), Found::whole(7));
+}
