@@ -50,7 +50,7 @@ fn a_log_that_cannot_be_that_of_the_device_is_refused() {
 #[test]
 fn arguments_that_do_not_fit_the_log_are_refused() {
     let place = place(&log(&[entry(8, 1, 0, "", 512), entry(0, 0, MARK, "made", 512)], 512));
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 9] = [
         (&[], "--filesystem <NAME>"),
         (&["--filesystem", "ext5"], "it is none of ext2, ext3"),
         (
@@ -60,6 +60,8 @@ fn arguments_that_do_not_fit_the_log_are_refused() {
         (&["--filesystem", "ext4", "--after", "made"], "no requests after the mark \"made\""),
         (&["--filesystem", "ext4", "--cut", "100"], "the cuts are 0 to 99, each with survivors 0"),
         (&["--filesystem", "ext4", "--image", "cut.img"], "--cut <N>"),
+        (&["--filesystem", "ext4", "--cut", "1", "--lose", "none"], "cannot be used with"),
+        (&["--filesystem", "ext4", "--shrink"], "cannot be used with"),
         (&["--filesystem", "ext4", "--drive", "tlc-dram"], "extend a copy of the image"),
     ];
     for (more, expected) in cases {

@@ -40,11 +40,11 @@ pub struct Cut {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "number")]
     survivor: u32,
     /// Lose what was at risk of these requests, by their numbers in --log, and nothing else.
-    #[arg(long, value_name = "none|N,...", requires = "run")]
+    #[arg(long, value_name = "none|N,...")]
     lose: Option<Lost>,
     /// Find the smallest workload in which some power cut has the same finding, as a run of its
     /// own, and the fewest requests that must be lost.
-    #[arg(long, requires = "run", conflicts_with = "lose")]
+    #[arg(long, conflicts_with = "lose")]
     shrink: bool,
     /// The results folder.
     #[arg(long, value_name = "DIR")]
@@ -114,15 +114,17 @@ impl Cut {
     /// Repeats a cut of a run, or shrinks it.
     fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let (run, contents) = report::read(&report::find(cut.run, &results))?;
+        let folder = report::find(cut.run, &results);
+        let (run, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;
         let lost = self.lose.as_ref();
         let survives = lost.map_or(Survives::AsRecorded, |Lost(lost)| Survives::AllBut(lost));
         let cut = CutOfRun { run: &run, schedule: &schedule, record, outcome, survives };
         let (agrees, remains) = if self.shrink {
+            let beside = folder.parent().unwrap_or(&results);
             let (shrink, remains) =
-                self.on_stage(&schedule, |guests| shrunk(guests, &cut, &results))?;
+                self.on_stage(&schedule, |guests| shrunk(guests, &cut, beside))?;
             self.print(&shrink, text::shrink);
             (shrink.repeat.agrees, remains)
         } else {

@@ -38,7 +38,8 @@ const COPIES: u64 = 4;
 #[derive(Debug, Args)]
 pub struct CutDevice {
     /// Cut the power of a device instead, given its log of dm-log-writes.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "trial", "results"])]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["run", "trial", "results", "lose", "shrink"])]
     #[arg(requires_all = ["before", "filesystem"])]
     device_log: Option<PathBuf>,
     /// An image of the device before the log began; `truncate -s SIZE` makes a blank one.

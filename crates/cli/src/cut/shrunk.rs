@@ -1,8 +1,10 @@
 //! `ssdlab cut --shrink`: the smallest workload in which some power cut has a finding.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
-use miette::Report;
+use miette::{Context, IntoDiagnostic, Report};
 use ssdlab_conductor::{CutOfRun, Guests, Remains, Survives};
 use ssdlab_cuts::Outcome;
 use ssdlab_plan::schedule::{Phase, Workload};
@@ -23,6 +25,9 @@ pub fn shrunk(
             "name a cut with a finding; `ssdlab report` names one of each treatment",
         )
     })?;
+    // Hours of work are not to end here.
+    let folder = || format!("cannot make the results folder {}", results.display());
+    fs::create_dir_all(results).into_diagnostic().wrap_err_with(folder)?;
     let mut told = |workload: &Workload| {
         let phases = phases(workload);
         output::tell(&format!("{finding} with {}", phases.join("; ")));
@@ -38,7 +43,8 @@ pub fn shrunk(
         outcome: &least.outcome,
         survives: Survives::MostWith(finding),
     })?;
-    let has_it = |outcome: &&Outcome| outcome.has(finding) == Some(true);
+    let cuts = &least.record.cuts;
+    let found = cuts.iter().filter(|outcome| outcome.has(finding) == Some(true));
     let shrink = Shrink {
         schema: SHRINK_SCHEMA,
         finding,
@@ -46,12 +52,17 @@ pub fn shrunk(
         to: phases(&least.schedule.workload),
         trials: least.trials,
         is_least: least.is_least,
-        cuts: least.record.cuts.len() as u64,
-        found: least.record.cuts.iter().filter(has_it).count() as u64,
+        cuts: different(cuts.iter()),
+        found: different(found),
         command: command(run.folder(), &repeat),
         repeat,
     };
     Ok((shrink, remains))
+}
+
+/// The number of cuts, each of which may have several survivors.
+fn different<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> u64 {
+    outcomes.map(|outcome| outcome.cut).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn phases(workload: &Workload) -> Vec<String> {
