@@ -270,6 +270,7 @@ pub fn factors() -> Rows {
         }
         Factor::PowerLossProtection => "on, off (virtual lab)".to_owned(),
         Factor::Flush => "honest, ignored (virtual lab)".to_owned(),
+        Factor::PowerFault => "none, lost map (virtual lab)".to_owned(),
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => {
             let names = HOSTS.each_ref().map(|host| host.name.as_str()).join(", ");

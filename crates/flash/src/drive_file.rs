@@ -16,7 +16,7 @@ use toml::Spanned;
 
 use crate::evidence::EvidenceByKey;
 use crate::figures::FiguresByName;
-use crate::specification::{Flush, Frontiers, TrimmedReads};
+use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads};
 
 mod resolve;
 
@@ -83,6 +83,10 @@ pub struct DriveFile {
     /// What a flush does: `honest` (default) makes what was written safe, `ignored` does nothing.
     #[serde(default)]
     pub flush: Flush,
+    /// What a power failure may do to data that were safe: `none` (default), or `lost-map`: one in
+    /// eight costs a third of the blocks, which then read as before the trial.
+    #[serde(default)]
+    pub power_fault: PowerFault,
     /// The size of aligned units that survive a power failure as a whole or not at all (default 512
     /// bytes, a sector).
     pub atomic_write_unit: Option<Spanned<Bytes>>,

@@ -66,6 +66,6 @@ pub use plausible::{Draw, Drawn, Plausible};
 pub use play::{Played, play};
 pub use power_cut::{Cut, LogError, Logged, PowerCuts, Reverted, Survivor, Version};
 pub use preparation::Preparation;
-pub use specification::{Flush, Levelling, Specification};
+pub use specification::{Flush, Levelling, PowerFault, Specification};
 pub use units::{Block, LogicalPage, MILLION, Nanos, PageRun, PhysicalPage};
 pub use wear::{Lifetime, WearBin, WearSummary};

@@ -18,6 +18,11 @@
 //! - The cache holds a unit once: a version that reached the flash includes everything written to
 //!   the unit before. So a sector holds its last safe version or a later one.
 //!
+//! On a drive whose [`PowerFault`](crate::specification::PowerFault) is a lost map, a cut may cost
+//! safe data, too: one in eight loses a third of the erase blocks, at random, whose sectors
+//! then hold what they did before the log. Which sectors share a block is simplified: those of an
+//! aligned range of its size.
+//!
 //! Idle time makes nothing safe: how soon a drive writes out its cache unasked is not known.
 
 mod cache;

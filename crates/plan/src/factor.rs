@@ -66,6 +66,9 @@ pub enum Factor {
     /// Virtual lab: what the drive does when it is to flush its cache: `honest`, or `ignored` by a
     /// drive that lies, instead of what it does.
     Flush,
+    /// Virtual lab: what a power cut may do to data that were safe: `none`, or `lost map`: one in
+    /// eight costs a third of the drive's blocks.
+    PowerFault,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
     /// Virtual lab: the lab kernel, a version in the cache as far as it is clear (`6.1`), or the
@@ -79,7 +82,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Filesystem,
         Self::FilesystemDriver,
         Self::Journal,
@@ -100,6 +103,7 @@ impl Factor {
         Self::WearLevelling,
         Self::PowerLossProtection,
         Self::Flush,
+        Self::PowerFault,
         Self::Host,
         Self::Kernel,
         Self::NodeFeature,
@@ -112,11 +116,9 @@ impl Factor {
     /// Whether it belongs to the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        use Factor::{Condition, Drive, Flush, Host, Kernel, PowerLossProtection, WearLevelling};
-        matches!(
-            self,
-            Drive | Condition | WearLevelling | PowerLossProtection | Flush | Host | Kernel
-        )
+        use Factor::{Condition, Drive, Flush, Host, Kernel, PowerFault, PowerLossProtection};
+        let cuts = matches!(self, PowerLossProtection | Flush | PowerFault);
+        cuts || matches!(self, Drive | Condition | Self::WearLevelling | Host | Kernel)
     }
 
     /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.
@@ -152,6 +154,7 @@ impl Factor {
             Self::WearLevelling => "wear_levelling",
             Self::PowerLossProtection => "power_loss_protection",
             Self::Flush => "flush",
+            Self::PowerFault => "power_fault",
             Self::Host => "host",
             Self::Kernel => "kernel",
             Self::NodeFeature => "node_feature",

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ssdlab_flash::{Condition, Flush, Levelling, Specification, presets};
+use ssdlab_flash::{Condition, Flush, Levelling, PowerFault, Specification, presets};
 
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HOSTS};
@@ -26,6 +26,8 @@ pub struct Simulated {
     pub power_loss_protection: Option<bool>,
     /// What a flush does, instead of as the drive's file says.
     pub flush: Option<Flush>,
+    /// What else a power cut may do, instead of as the drive's file says.
+    pub power_fault: Option<PowerFault>,
     /// The computer: a name or a file.
     pub host: String,
     /// The kernel that the guest runs.
@@ -92,6 +94,7 @@ impl Simulated {
             levelling,
             power_loss_protection: protection(levels)?,
             flush: flush(levels)?,
+            power_fault: power_fault(levels)?,
             host: host.to_owned(),
             kernel: kernel(levels)?,
         })
@@ -115,6 +118,7 @@ impl Simulated {
         let power_loss = &mut drive.power_loss;
         power_loss.protection = self.power_loss_protection.unwrap_or(power_loss.protection);
         power_loss.flush = self.flush.unwrap_or(power_loss.flush);
+        power_loss.fault = self.power_fault.unwrap_or(power_loss.fault);
         drive
     }
 }
@@ -150,6 +154,16 @@ fn flush(levels: &Levels) -> Result<Option<Flush>, LevelError> {
         Some("honest") => Some(Flush::Honest),
         Some("ignored") => Some(Flush::Ignored),
         Some(other) => return Err(unknown(factor, other, "honest or ignored")),
+    })
+}
+
+fn power_fault(levels: &Levels) -> Result<Option<PowerFault>, LevelError> {
+    let factor = Factor::PowerFault;
+    Ok(match levels.0.get(&factor).map(String::as_str) {
+        None => None,
+        Some("none") => Some(PowerFault::None),
+        Some("lost map") => Some(PowerFault::LostMap),
+        Some(other) => return Err(unknown(factor, other, "none or lost map")),
     })
 }
 

@@ -279,6 +279,7 @@ impl DriveFile {
         Ok(exact::PowerLoss {
             protection: self.power_loss_protection,
             flush: self.flush,
+            fault: self.power_fault,
             atomic_write_bytes: u32::try_from(bytes).expect("at most 1 MiB"),
         })
     }

@@ -7,7 +7,7 @@ use rangemap::RangeMap;
 
 use super::log::Logged;
 use crate::command::{Command, Extent, SECTOR_BYTES};
-use crate::specification::{Flush, Specification, TrimmedReads};
+use crate::specification::{Flush, PowerFault, Specification, TrimmedReads};
 use crate::units::Nanos;
 
 /// Consecutive sectors.
@@ -38,6 +38,8 @@ pub(super) struct Cache {
     most_lines: usize,
     line_sectors: u64,
     pub unit_sectors: u64,
+    /// The size of the blocks of which a cut may lose the map, if it may.
+    pub losable_block_sectors: Option<u64>,
     flush: Flush,
     /// What reads of a discarded range return; none if discards do nothing.
     trimmed: Option<TrimmedReads>,
@@ -77,10 +79,14 @@ impl Cache {
             .filter(|_| !power_loss.protection)
             .map_or(0, |buffer| u64::from(buffer.pages) * u64::from(drive.page_bytes));
         let most_lines = bytes.div_ceil(line_bytes.into());
+        let block_bytes = u64::from(drive.page_bytes) * u64::from(drive.pages_per_block);
+        let block_sectors = block_bytes / SECTOR_BYTES;
         Self {
             most_lines: usize::try_from(most_lines).unwrap_or(usize::MAX),
             line_sectors: u64::from(line_bytes) / SECTOR_BYTES,
             unit_sectors: u64::from(power_loss.atomic_write_bytes) / SECTOR_BYTES,
+            losable_block_sectors: (power_loss.fault == PowerFault::LostMap)
+                .then_some(block_sectors),
             flush: power_loss.flush,
             trimmed: drive.trim.honoured.then_some(drive.trim.reads),
             lines: BTreeMap::new(),

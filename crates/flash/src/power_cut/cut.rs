@@ -83,6 +83,11 @@ enum Fate {
 /// The most parts into which a request is torn.
 const PARTS: u64 = 64;
 
+/// How many cuts cost one map, and of how many blocks then one is lost: see
+/// [`PowerFault::LostMap`](crate::specification::PowerFault::LostMap).
+const CUTS_FOR_A_LOST_MAP: u32 = 8;
+const BLOCKS_FOR_A_LOST_ONE: u32 = 3;
+
 impl<'a> Cut<'a> {
     pub(super) fn new(
         log: &'a [Logged],
@@ -118,7 +123,7 @@ impl<'a> Cut<'a> {
     /// Whether every seed gives the same survivor.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        self.open.is_empty()
+        self.open.is_empty() && self.cache.losable_block_sectors.is_none()
     }
 
     /// A survivor. The seed decides how far the drive had come: with nothing, with everything, in
@@ -147,7 +152,39 @@ impl<'a> Cut<'a> {
             kept.insert(*number, self.part(*number, parts, fate, &mut random));
         }
         self.complete_units(&mut kept);
-        Survivor { reverted: self.reverted(&kept) }
+        let mut reverted = self.reverted(&kept);
+        if let Some(block_sectors) = self.cache.losable_block_sectors
+            && random.below(CUTS_FOR_A_LOST_MAP) == 0
+        {
+            reverted = self.without_map(reverted, block_sectors, &mut random);
+        }
+        Survivor { reverted }
+    }
+
+    /// What is left when the map of some blocks is gone, too, and with it all that the log has
+    /// written to them.
+    fn without_map(
+        &self,
+        reverted: Vec<Reverted>,
+        block_sectors: u64,
+        random: &mut Random,
+    ) -> Vec<Reverted> {
+        let mut found: RangeMap<u64, Version> =
+            reverted.into_iter().map(|part| (part.sectors, part.to)).collect();
+        let written = self.log[..self.submitted].iter().map(|logged| sectors(logged.command));
+        let written: RangeSet<u64> = written.filter(|sectors| !sectors.is_empty()).collect();
+        let mut is_lost = BTreeMap::new();
+        for sectors in written.iter() {
+            for block in sectors.start / block_sectors..sectors.end.div_ceil(block_sectors) {
+                let draw = || random.below(BLOCKS_FOR_A_LOST_ONE) == 0;
+                if *is_lost.entry(block).or_insert_with(draw) {
+                    let (start, end) = (block * block_sectors, (block + 1) * block_sectors);
+                    let part = start.max(sectors.start)..end.min(sectors.end);
+                    found.insert(part, Version::Original);
+                }
+            }
+        }
+        found.into_iter().map(|(sectors, to)| Reverted { sectors, to }).collect()
     }
 
     /// The survivor without what was at risk of some requests, and with everything else. What a
