@@ -67,7 +67,9 @@ impl<'a> ComputingLab<'a> {
         self.times(host, checksums).map_err(|failure| match failure.seen_by(interrupt) {
             Failure::Interrupted => ComputingError::Interrupted,
             Failure::Unavailable(reason) => ComputingError::Unavailable { reason },
-            Failure::Failed(reason) | Failure::Void(reason) => ComputingError::Failed { reason },
+            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
+                ComputingError::Failed { reason }
+            }
         })
     }
 

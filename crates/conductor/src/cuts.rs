@@ -137,7 +137,7 @@ impl Guests<'_> {
             Ok((Ok(()), _)) => Ok(()),
             // The lab's fault, not the filesystem's.
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
-            Err(Failure::Failed(reason)) if series.cases.len() < before => {
+            Err(Failure::Died(reason)) if series.cases.len() < before => {
                 let mounted = Err(format!("the kernel died of it: {reason}"));
                 series.enter(Recovery { mounted, found: Vec::new(), checked: None });
                 Ok(())

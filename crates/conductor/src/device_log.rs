@@ -186,7 +186,9 @@ impl Guests<'_> {
         judged.map_err(|failure| match failure.seen_by(self.hypervisor.interrupt) {
             Failure::Interrupted => CutError::Interrupted,
             Failure::Unavailable(reason) => CutError::Unavailable { reason },
-            Failure::Failed(reason) | Failure::Void(reason) => CutError::Failed { reason },
+            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
+                CutError::Failed { reason }
+            }
         })
     }
 

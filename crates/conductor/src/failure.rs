@@ -23,6 +23,8 @@ pub(super) enum Failure {
     Unavailable(String),
     /// Something went wrong.
     Failed(String),
+    /// The guest's kernel died, or does not go on: on every machine, as time is virtual.
+    Died(String),
     /// Two counts of the same thing disagree, or the files left are not those that must be there.
     Void(String),
     /// The run is to stop; there is nothing to record.
@@ -34,7 +36,7 @@ impl Failure {
     pub fn told(self) -> (Status, String) {
         match self {
             Self::Unavailable(reason) => (Status::Unavailable, reason),
-            Self::Failed(reason) => (Status::Failed, reason),
+            Self::Failed(reason) | Self::Died(reason) => (Status::Failed, reason),
             Self::Void(reason) => (Status::Void, reason),
             Self::Interrupted => (Status::Failed, "interrupted".to_owned()),
         }
@@ -43,7 +45,7 @@ impl Failure {
     /// The failure, or an interruption if the run was asked to stop: whatever ends a job also ends
     /// its programs, and their end is noticed first.
     pub fn seen_by(self, interrupt: &Interrupt) -> Self {
-        if matches!(self, Self::Failed(_)) {
+        if matches!(self, Self::Failed(_) | Self::Died(_)) {
             sleep(HEARSAY);
             if interrupt.is_set() {
                 return Self::Interrupted;

@@ -157,6 +157,7 @@ impl From<MachineError> for Failure {
     fn from(error: MachineError) -> Self {
         match error {
             MachineError::Interrupted => Self::Interrupted,
+            other if other.is_of_guest() => Self::Died(other.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -135,7 +135,7 @@ impl Guests<'_> {
         match failure.seen_by(self.hypervisor.interrupt) {
             Failure::Interrupted => RepeatError::Interrupted,
             Failure::Unavailable(reason) => RepeatError::Unavailable { trial, reason },
-            Failure::Failed(reason) | Failure::Void(reason) => {
+            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
                 RepeatError::Failed { trial, reason }
             }
         }

@@ -136,3 +136,20 @@ pub enum DiskError {
         limit: Nanos,
     },
 }
+
+impl DiskError {
+    /// Whether a guest is to blame, which on another computer would do the same: it ended, waits
+    /// for ever, or has not ended within its own time.
+    #[must_use]
+    pub const fn is_of_guest(&self) -> bool {
+        // Writing to one that has just ended fails. One that is silent may be in an endless loop,
+        // or on a slow computer.
+        matches!(
+            self,
+            Self::GuestGone { .. }
+                | Self::Socket { .. }
+                | Self::Deadlock { .. }
+                | Self::OutOfTime { .. }
+        )
+    }
+}

@@ -114,6 +114,18 @@ pub enum MachineError {
     Interrupted,
 }
 
+impl MachineError {
+    /// Whether the guest's kernel is to blame, which on another computer would do the same.
+    #[must_use]
+    pub fn is_of_guest(&self) -> bool {
+        match self {
+            Self::Died { .. } => true,
+            Self::Guest { cause, .. } => cause.is_of_guest(),
+            Self::Step { .. } | Self::NoMemory { .. } | Self::Interrupted => false,
+        }
+    }
+}
+
 fn said(console: &str) -> String {
     let text = console.trim();
     if text.is_empty() {
