@@ -71,7 +71,8 @@ fn claim(
         fault(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
-             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", or \"20\" for a count)",
+             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", \"1 %\" or 0 for a share, \
+             \"20\" for a count)",
         )
     })?;
     if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {

@@ -14,8 +14,9 @@ const MOST: u64 = 10_000_000;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCuts {
-    /// The number of power cuts in each treatment, divided among its blocks: half of them around
-    /// flushes and promises of durability (when a sync returns), half at random moments.
+    /// The number of power cuts in each treatment, divided among its blocks and rounded up: half of
+    /// them around flushes and promises of durability (when a sync returns), half at random
+    /// moments.
     #[schemars(example = 1000)]
     pub number: u32,
     /// How many of the states in which a cut may leave the drive are examined (default 1).
@@ -54,10 +55,14 @@ pub(super) fn resolve(
     let WrittenCuts { number, survivors } = *written.get_ref();
     let survivors = survivors.unwrap_or(1);
     if !(Cuts { of_trial: number, survivors }).are_possible() {
-        return fault(
-            "the number of power cuts, times survivors, is not from 1 to 10,000,000",
-            "for example number = 1000",
-        );
+        return Err(Fault::at(
+            written.span(),
+            format!(
+                "{number} power cuts with {survivors} survivors each: the product is not from 1 to \
+                 10,000,000"
+            ),
+            "for example number = 1000, survivors = 1",
+        ));
     }
     if lab != LabKind::Virtual {
         return fault("power cuts need simulated drives", "use --lab virtual, or leave [cuts] out");

@@ -229,8 +229,8 @@ impl fmt::Display for Factor {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a level, a word or a number; scheduler tunables are a separate factor: \
-        scheduler_tunables = \"read_expire=100\""
+    expecting = "expected a level, a word (\"on\", not true) or a number; scheduler tunables are a \
+        separate factor: scheduler_tunables = \"read_expire=100\""
 )]
 pub enum Level {
     /// A word.

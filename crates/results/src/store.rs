@@ -150,16 +150,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Says what is at a path instead of a run's folder; runs are in `folder`.
+    /// Says what is at a path instead of a run's folder. Runs are beside it, or in `folder`.
     #[must_use]
     pub fn no_run(path: &Path, folder: PathBuf) -> Self {
-        let holds_runs = fs::read_dir(path).is_ok_and(|entries| {
-            entries.flatten().any(|entry| entry.path().join(SCHEDULE).is_file())
-        });
-        if holds_runs {
+        if holds_runs(path) {
             let why = "it is a folder of runs".to_owned();
             return Self::NoRun { path: path.to_owned(), why, folder: path.to_owned() };
         }
+        let beside = path.parent().filter(|parent| holds_runs(parent));
+        let folder = beside.map_or(folder, Path::to_owned);
         let kind = regular_file::other_kind(path).unwrap_or("a file");
         let why = if path.exists() && !path.is_dir() {
             format!("it is {kind}, not the folder of a run")
@@ -174,6 +173,11 @@ impl StoreError {
     pub fn is_for_room(&self) -> bool {
         matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::StorageFull)
     }
+}
+
+fn holds_runs(folder: &Path) -> bool {
+    let is_run = |entry: fs::DirEntry| entry.path().join(SCHEDULE).is_file();
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(is_run))
 }
 
 pub(super) fn at<'a>(
@@ -486,7 +490,9 @@ fn parse_records(
         let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
         let parse = |(index, line): (usize, &&[u8])| {
             let is_blank = line.trim_ascii().is_empty();
-            (!is_blank).then(|| versioned(path, lines + index + 1, line, RECORD_SCHEMA))
+            // An error has the column, in the line that is parsed.
+            (!is_blank)
+                .then(|| versioned(path, lines + index + 1, line.trim_ascii_end(), RECORD_SCHEMA))
         };
         let parsed: Vec<Option<Result<Record, StoreError>>> =
             own.par_iter().enumerate().map(parse).collect();
