@@ -92,9 +92,21 @@ impl Simulated {
             drive: drive.to_owned(),
             condition,
             levelling,
-            power_loss_protection: protection(levels)?,
-            flush: flush(levels)?,
-            power_fault: power_fault(levels)?,
+            power_loss_protection: either(
+                levels,
+                Factor::PowerLossProtection,
+                [("on", true), ("off", false)],
+            )?,
+            flush: either(
+                levels,
+                Factor::Flush,
+                [("honest", Flush::Honest), ("ignored", Flush::Ignored)],
+            )?,
+            power_fault: either(
+                levels,
+                Factor::PowerFault,
+                [("none", PowerFault::None), ("lost map", PowerFault::LostMap)],
+            )?,
             host: host.to_owned(),
             kernel: kernel(levels)?,
         })
@@ -137,34 +149,17 @@ fn kernel(levels: &Levels) -> Result<KernelLevel, LevelError> {
     Ok(KernelLevel::Version(level.clone()))
 }
 
-fn protection(levels: &Levels) -> Result<Option<bool>, LevelError> {
-    let factor = Factor::PowerLossProtection;
-    Ok(match levels.0.get(&factor).map(String::as_str) {
-        None => None,
-        Some("on") => Some(true),
-        Some("off") => Some(false),
-        Some(other) => return Err(unknown(factor, other, "on or off")),
-    })
-}
-
-fn flush(levels: &Levels) -> Result<Option<Flush>, LevelError> {
-    let factor = Factor::Flush;
-    Ok(match levels.0.get(&factor).map(String::as_str) {
-        None => None,
-        Some("honest") => Some(Flush::Honest),
-        Some("ignored") => Some(Flush::Ignored),
-        Some(other) => return Err(unknown(factor, other, "honest or ignored")),
-    })
-}
-
-fn power_fault(levels: &Levels) -> Result<Option<PowerFault>, LevelError> {
-    let factor = Factor::PowerFault;
-    Ok(match levels.0.get(&factor).map(String::as_str) {
-        None => None,
-        Some("none") => Some(PowerFault::None),
-        Some("lost map") => Some(PowerFault::LostMap),
-        Some(other) => return Err(unknown(factor, other, "none or lost map")),
-    })
+/// The value of a factor with two levels, if it has one.
+fn either<T: Copy>(
+    levels: &Levels,
+    factor: Factor,
+    known: [(&str, T); 2],
+) -> Result<Option<T>, LevelError> {
+    let Some(level) = levels.0.get(&factor) else { return Ok(None) };
+    let found = known.iter().find(|(name, _)| name == level);
+    let names = || known.map(|(name, _)| name).join(" or ");
+    let (_, value) = found.ok_or_else(|| unknown(factor, level, &names()))?;
+    Ok(Some(*value))
 }
 
 #[cfg(test)]
