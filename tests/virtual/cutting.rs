@@ -57,13 +57,12 @@ fn cut(number: u32, factor: &str, factors: &str, phases: &str) -> Vec<(String, V
     found
 }
 
-fn is_broken(cut: &Value) -> bool {
-    !cut["unmountable"].is_null() || cut["verdict"]["broken_promises"].as_u64() > Some(0)
-}
-
 /// Cuts that lost something that was promised, or everything.
 fn broken(cuts: &[Value]) -> Vec<&Value> {
-    cuts.iter().filter(|cut| is_broken(cut)).collect()
+    let breaks = |cut: &&Value| {
+        !cut["unmountable"].is_null() || cut["verdict"]["broken_promises"].as_u64() > Some(0)
+    };
+    cuts.iter().filter(breaks).collect()
 }
 
 fn ignored() {

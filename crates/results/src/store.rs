@@ -490,7 +490,7 @@ fn parse_records(
         let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
         let parse = |(index, line): (usize, &&[u8])| {
             let is_blank = line.trim_ascii().is_empty();
-            // An error has the column, in the line that is parsed.
+            // Without its line break: errors behind it would be on a second line.
             (!is_blank)
                 .then(|| versioned(path, lines + index + 1, line.trim_ascii_end(), RECORD_SCHEMA))
         };

@@ -25,7 +25,7 @@ pub fn shrunk(
             "name a cut with a finding; `ssdlab report` names one of each treatment",
         )
     })?;
-    // Hours of work are not to end here.
+    // Before the search, which may take hours and would be lost.
     let folder = || format!("cannot make the results folder {}", results.display());
     fs::create_dir_all(results).into_diagnostic().wrap_err_with(folder)?;
     let mut told = |workload: &Workload| {
