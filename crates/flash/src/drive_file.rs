@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
-use ssdlab_quantity::{Bytes, Rate, Share, Span};
+use ssdlab_quantity::{Bytes, Rate, Share, Span, in_words};
 use toml::Spanned;
 
 use crate::evidence::EvidenceByKey;
@@ -332,7 +332,7 @@ impl DriveFile {
     /// Reads a file's text.
     pub fn parse(text: &str) -> Result<Self, DriveFileError> {
         toml::from_str(text).map_err(|error| DriveFileError {
-            message: error.message().to_owned(),
+            message: in_words(error.message()),
             at: error.span(),
             help: "`ssdlab drive show ideal` is a complete drive file".to_owned(),
         })

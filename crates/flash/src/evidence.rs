@@ -50,7 +50,7 @@ pub enum Basis {
 
 /// A value as a drive file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, a text, true or false")]
 pub enum Value {
     /// Yes or no.
     Flag(bool),

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use ssdlab_flash::evidence::{EvidenceByKey, Value};
 use ssdlab_flash::grounded::{self, Grounded};
 use ssdlab_flash::plausible::Uncertain;
-use ssdlab_quantity::Bytes;
+use ssdlab_quantity::{Bytes, in_words};
 use toml::Spanned;
 
 use super::error::Fault;
@@ -190,7 +190,7 @@ impl HostFile {
     /// The file, and its values by their dotted keys.
     fn parse(text: &str) -> Result<(Self, BTreeMap<String, Value>), Fault> {
         let file: Self = toml::from_str(text).map_err(|error| Fault {
-            message: error.message().to_owned(),
+            message: in_words(error.message()),
             at: error.span(),
             help: Some("`ssdlab host show modern-2020s` prints a file with every key".to_owned()),
         })?;

@@ -75,7 +75,7 @@ pub struct WrittenIo {
 
 /// One block size, or several.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a size, or a list of sizes: \"4 KiB\"")]
 pub enum Sizes {
     /// All blocks are of it.
     One(String),

@@ -47,6 +47,8 @@ mod written;
 
 use std::path::Path;
 
+use ssdlab_quantity::in_words;
+
 pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
@@ -73,7 +75,7 @@ pub use written::{Plan, Verb};
 /// Parses the text of a plan; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     toml::from_str(text).map_err(|error| {
-        let (message, at) = (error.message().to_owned(), error.span());
+        let (message, at) = (in_words(error.message()), error.span());
         let help = similar_key(&message).map(|key| format!("did you mean `{key}`?"));
         Fault { message, at, help }.in_file(file, text)
     })

@@ -503,7 +503,7 @@ pub struct Published {
 
 /// A bound of a claim.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a ratio, or a text with a unit: 0.5, \"3 min\", \"5 %\"")]
 pub enum Bound {
     /// Of a ratio.
     Ratio(f64),

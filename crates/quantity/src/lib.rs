@@ -3,6 +3,8 @@
 //! They are parsed once, here, so that the rest of the program sees integers with their unit in
 //! the name. MB is 10^6 bytes and MiB is 2^20.
 
+mod mismatch;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use mismatch::in_words;
 
 /// The days of a Julian year, the unit of lifetimes.
 pub const DAYS_PER_YEAR: f64 = 365.25;
@@ -52,14 +56,17 @@ pub struct Share(pub f64);
 pub struct Words(pub Vec<String>);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a whole number, or a text with a unit: \"4 GiB\", \"10 min\""
+)]
 enum IntegerOrText {
     Integer(u64),
     Text(String),
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, or a list of texts")]
 enum TextOrList {
     Text(String),
     List(Vec<String>),

@@ -1,0 +1,77 @@
+//! Messages about values of the wrong kind, in the words of files.
+
+/// A message of serde in the words of somebody who writes a file: "invalid value: integer `-1`,
+/// expected u32" becomes "expected a whole number from 0 to 4294967295, found `-1`". Other messages
+/// stay as they are.
+#[must_use]
+pub fn in_words(message: &str) -> String {
+    let of_kind =
+        message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    match of_kind.and_then(|text| text.rsplit_once(", expected ")) {
+        Some((found, expected)) => format!("expected {}, found {}", kind(expected), value(found)),
+        None => message.to_owned(),
+    }
+}
+
+fn kind(expected: &str) -> String {
+    let whole = |most: u64| format!("a whole number from 0 to {most}");
+    match expected {
+        "u8" => whole(u8::MAX.into()),
+        "u16" => whole(u16::MAX.into()),
+        "u32" => whole(u32::MAX.into()),
+        "u64" | "usize" => "a whole number from 0".to_owned(),
+        "i32" | "i64" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" => "a text: \"...\"".to_owned(),
+        "a sequence" => "a list: [...]".to_owned(),
+        "a map" => "a table: { key = value }".to_owned(),
+        table if table.starts_with("struct ") => kind("a map"),
+        other => other.to_owned(),
+    }
+}
+
+fn value(found: &str) -> &str {
+    match found {
+        "sequence" => "a list",
+        "map" => "a table",
+        other => {
+            other.split_once(' ').filter(|(_, value)| is_quoted(value)).map_or(other, |of| of.1)
+        }
+    }
+}
+
+fn is_quoted(value: &str) -> bool {
+    value.starts_with(['`', '"'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_named_in_the_words_of_files() {
+        for (message, expected) in [
+            (
+                "invalid value: integer `-1`, expected u32",
+                "expected a whole number from 0 to 4294967295, found `-1`",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected u64",
+                "expected a whole number from 0, found `1.5`",
+            ),
+            (
+                "invalid type: string \"a, expected b\", expected a boolean",
+                "expected true or false, found \"a, expected b\"",
+            ),
+            (
+                "invalid type: sequence, expected a map",
+                "expected a table: { key = value }, found a list",
+            ),
+            ("invalid type: map, expected a sequence", "expected a list: [...], found a table"),
+            ("unknown field `x`", "unknown field `x`"),
+        ] {
+            assert_eq!(in_words(message), expected);
+        }
+    }
+}
