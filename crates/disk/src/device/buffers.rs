@@ -61,9 +61,15 @@ impl Pieces {
     pub fn load<M: GuestMemory>(&self, memory: &M, skip: usize, into: &mut [u8]) -> bool {
         let mut at = 0;
         self.parts(skip, into.len()).all(|piece| {
-            let part = &mut into[at..at + piece.length];
-            at += piece.length;
-            memory.read_slice(part, piece.address).is_ok()
+            let Ok(slices) = memory.get_slices(piece.address, piece.length, Permissions::Read)
+            else {
+                return false;
+            };
+            let end = at + piece.length;
+            for slice in slices.map_while(Result::ok) {
+                at += slice.copy_to(&mut into[at..end]);
+            }
+            at == end
         }) && at == into.len()
     }
 
