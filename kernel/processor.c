@@ -4,10 +4,9 @@
  *
  * In the time-travel modes a guest computes in no time. The lab kernel counts what it
  * executes instead, and lets virtual time pass for it: so many picoseconds for each basic
- * block (the compiler calls __sanitizer_cov_trace_pc() in each), and so many nanoseconds for
- * each KiB that a real kernel copies or digests by special instructions. What is UML's own is
- * compiled without the call (see "uncounted" in apply), and so is this file: the charge does
- * not charge itself.
+ * block, and so many nanoseconds for each KiB that a real kernel copies or digests by special
+ * instructions. What is UML's own is not counted (see "uncounted" in apply), and neither is this
+ * file: the charge does not charge itself.
  *
  * Time passes when a system call returns, before a request is submitted, and before the
  * processor sleeps; what kernel threads and interrupts have computed is paid there, too.
@@ -29,7 +28,6 @@
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/time-internal.h>
-#include <asm/sections.h>
 #include <asm/unistd.h>
 #include <kern.h>
 #include <os.h>
@@ -42,33 +40,22 @@
 
 /* ---- counting ---- */
 
-/* Functions are aligned to 16 bytes (-O2), so no place belongs to two. */
-#define PLACE_SHIFT	4
-#define PLACES		((16UL << 20) >> PLACE_SHIFT)
-
 /*
- * Counting is nearly half of what a guest's kernel takes in real time. The total has several lanes,
- * because adding to what was just stored waits for the store.
+ * Counting is much of what a guest's kernel takes in real time, so it is two instructions in place
+ * (see "as"): one adds to the total, in one of several lanes, because adding to what was just stored
+ * waits for the store; the other counts the block itself.
  */
 #define LANES		16
 
-static unsigned long lanes[LANES], uncounted;
-static u64 places[PLACES];
-/* Nothing is counted while the counts are read. */
-static unsigned long counted_places = PLACES;
+unsigned long ssdlab_lanes[LANES];
+static unsigned long uncounted;
+
+/* The linker's: the counts, what they are kept in while they are read, and whose they are. */
+extern u64 __start_ssdlab_counts[], __stop_ssdlab_counts[], __start_ssdlab_kept[];
+extern s32 __start_ssdlab_places[];
 
 unsigned long ssdlab_copied;
 unsigned long ssdlab_digested[SSDLAB_DIGESTS];
-
-void notrace __sanitizer_cov_trace_pc(void);
-void notrace __sanitizer_cov_trace_pc(void)
-{
-	unsigned long place = (_RET_IP_ - (unsigned long)_stext) >> PLACE_SHIFT;
-
-	lanes[place % LANES]++;
-	if (likely(place < counted_places))
-		places[place]++;
-}
 
 static unsigned long blocks(void)
 {
@@ -76,7 +63,7 @@ static unsigned long blocks(void)
 	int i;
 
 	for (i = 0; i < LANES; i++)
-		sum += lanes[i];
+		sum += ssdlab_lanes[i];
 	return sum - uncounted;
 }
 
@@ -259,31 +246,36 @@ static int processor_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* One line a function: its name without the compiler's suffixes, and its blocks. */
+/* Lines of functions: a name without the compiler's suffixes, and blocks. Parts have lines of their own. */
 static int functions_show(struct seq_file *m, void *v)
 {
-	unsigned long place = 0, before = blocks(), size, offset;
+	size_t i, count = __stop_ssdlab_counts - __start_ssdlab_counts;
+	unsigned long before = blocks(), begin = 0, size = 0, offset;
 	char name[KSYM_NAME_LEN], *module;
+	u64 *counts = __start_ssdlab_kept, sum = 0;
 
-	counted_places = 0;
-	while (place < PLACES) {
-		unsigned long address = (unsigned long)_stext + (place << PLACE_SHIFT), end;
-		u64 sum = 0;
+	/* Reading is not counted. */
+	memcpy(counts, __start_ssdlab_counts, count * sizeof(*counts));
+	for (i = 0; i < count; i++) {
+		s32 *place = &__start_ssdlab_places[i];
+		unsigned long address = (unsigned long)place + *place;
 
-		if (!places[place]) {
-			place++;
+		if (!counts[i])
 			continue;
+		if (address - begin >= size) {
+			if (sum)
+				seq_printf(m, "%.*s %llu\n", (int)strcspn(name, "."), name, sum);
+			sum = size = 0;
+			if (!kallsyms_lookup(address, &size, &offset, &module, name))
+				continue;
+			begin = address - offset;
 		}
-		/* A call returns to behind itself. */
-		if (!kallsyms_lookup(address, &size, &offset, &module, name))
-			break;
-		end = place + max(1UL, (size - offset + (1UL << PLACE_SHIFT) - 1) >> PLACE_SHIFT);
-		while (place < min(end, PLACES))
-			sum += places[place++];
-		seq_printf(m, "%.*s %llu\n", (int)strcspn(name, "."), name, sum);
+		sum += counts[i];
 	}
+	if (sum)
+		seq_printf(m, "%.*s %llu\n", (int)strcspn(name, "."), name, sum);
+	memcpy(__start_ssdlab_counts, counts, count * sizeof(*counts));
 	uncounted += blocks() - before;
-	counted_places = PLACES;
 	return 0;
 }
 

@@ -19,6 +19,7 @@ impl Recipe {
         let files = vec![
             ("LICENSE", include_str!("../../../kernel/LICENSE")),
             ("apply", include_str!("../../../kernel/apply")),
+            ("as", include_str!("../../../kernel/as")),
             ("build", include_str!("../../../kernel/build")),
             ("config", include_str!("../../../kernel/config")),
             ("disks.c", include_str!("../../../kernel/disks.c")),
