@@ -98,10 +98,9 @@ static u64 kib_ps(u64 bytes, u64 ns)
 	return (bytes * ns * 1000) >> 10;
 }
 
-/* Enters what was computed since the last time; returns it in ps. */
-static u64 settle(void)
+/* Takes what was computed since the last time for seen; returns it in ps. */
+static u64 see(void)
 {
-	enum account by = account();
 	unsigned long executed = blocks();
 	u64 ps;
 	int i;
@@ -114,6 +113,15 @@ static u64 settle(void)
 		ps += kib_ps(ssdlab_digested[i] - seen_digested[i], cost.digest_ns[i]);
 		seen_digested[i] = ssdlab_digested[i];
 	}
+	return ps;
+}
+
+/* Enters what was computed since the last time; returns it in ps. */
+static u64 settle(void)
+{
+	enum account by = account();
+	u64 ps = see();
+
 	spent_ps[by] += ps;
 	/* Looking for work is not work. */
 	if (by != IDLING)
@@ -124,6 +132,16 @@ static u64 settle(void)
 void ssdlab_switch(void)
 {
 	settle();
+}
+
+void ssdlab_own_work_begins(void)
+{
+	settle();
+}
+
+void ssdlab_own_work_ends(void)
+{
+	see();
 }
 
 void ssdlab_interrupt_begins(void)

@@ -32,6 +32,13 @@ struct pt_regs;
 /* A system call has returned: time passes for it and for all that was computed before. */
 extern void ssdlab_charge_call(struct pt_regs *regs, int nr, unsigned long ret);
 
+/*
+ * Makes several system calls of a program; no number of Linux's. Returns the index of the first that
+ * was not made in full.
+ */
+#define SSDLAB_CALLS 0x5ab0
+extern long ssdlab_calls(struct pt_regs *regs);
+
 /* A request is about to be submitted: time passes for what led to it. */
 extern void ssdlab_charge_request(void);
 
@@ -42,6 +49,10 @@ extern _Bool ssdlab_charge_idle(void);
 extern void ssdlab_switch(void);
 extern void ssdlab_interrupt_begins(void);
 extern void ssdlab_interrupt_ends(void);
+
+/* Between the two the lab works for itself, which takes no time. */
+extern void ssdlab_own_work_begins(void);
+extern void ssdlab_own_work_ends(void);
 
 /* The clock was read, which takes UML some time. */
 extern void ssdlab_clock_read(unsigned long long ns);

@@ -110,6 +110,7 @@ fn on_lab(
     let inputs = Hashes::new();
     let mut workload = workload::Workload::new(workload, &inputs, run_seed, &interrupt)
         .map_err(io::Error::other)?;
+    workload.hand_calls_over();
     if let Some(line) = deeds.map(Rc::clone) {
         workload.tell_deeds(move |deed| tell(&line, &Message::Deed(deed)));
     }

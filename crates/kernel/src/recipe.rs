@@ -21,6 +21,7 @@ impl Recipe {
             ("apply", include_str!("../../../kernel/apply")),
             ("as", include_str!("../../../kernel/as")),
             ("build", include_str!("../../../kernel/build")),
+            ("calls.c", include_str!("../../../kernel/calls.c")),
             ("config", include_str!("../../../kernel/config")),
             ("disks.c", include_str!("../../../kernel/disks.c")),
             ("origin.c", include_str!("../../../kernel/origin.c")),

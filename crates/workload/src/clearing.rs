@@ -2,7 +2,7 @@
 //! express.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{
     Advice, AtFlags, Dir, FileType, Mode, OFlags, fadvise, fdatasync, openat, statat, unlinkat,
@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use ssdlab_engine::{Aligned, BLOCK_BYTES};
 
 use super::WorkloadError;
+use super::calls::Failed;
 use super::player::{DIRECTORY, GLANCE, Player, write_all};
 
 /// The size of a file of zeros, and of the system call that writes it.
@@ -62,7 +63,7 @@ impl Player<'_> {
 
     /// Empties a directory. Entries are collected first, because the read position may become
     /// invalid when a directory changes.
-    fn empty(&self, directory: &OwnedFd) -> Result<(), WorkloadError> {
+    fn empty(&mut self, directory: &OwnedFd) -> Result<(), WorkloadError> {
         let shown = |name: &CStr| name.to_string_lossy().into_owned();
         let error = |step, name: &CStr| WorkloadError::operation(step, &shown(name));
         for some in entries(directory)
@@ -70,18 +71,31 @@ impl Player<'_> {
             .chunks(GLANCE)
         {
             self.check_bounds()?;
-            for (name, is_directory) in some {
+            for (index, (name, is_directory)) in some.iter().enumerate() {
                 if *is_directory {
+                    self.unlink(some)?;
                     let inner = openat(directory, name, DIRECTORY, Mode::empty())
                         .map_err(error("open", name))?;
                     self.empty(&inner)?;
                     unlinkat(directory, name, AtFlags::REMOVEDIR).map_err(error("remove", name))?;
+                } else if let Some(calls) = &mut self.calls {
+                    calls.unlinkat(index, directory.as_fd(), name.to_bytes(), AtFlags::empty());
                 } else {
                     unlinkat(directory, name, AtFlags::empty()).map_err(error("remove", name))?;
                 }
             }
+            self.unlink(some)?;
         }
         Ok(())
+    }
+
+    /// Makes the calls that wait to unlink some of these.
+    fn unlink(&mut self, some: &[(CString, bool)]) -> Result<(), WorkloadError> {
+        let Some(calls) = &mut self.calls else { return Ok(()) };
+        let made = calls.make().map(drop);
+        made.map_err(|Failed { owner, errno }| {
+            WorkloadError::operation("remove", &some[owner].0.to_string_lossy())(errno)
+        })
     }
 }
 

@@ -9,6 +9,7 @@ mod archive;
 mod beside;
 mod bonnie;
 mod bounds;
+mod calls;
 mod clearing;
 mod content;
 mod database;
@@ -88,6 +89,8 @@ pub struct Workload {
     seed: u64,
     /// Receives the operations on files that a power cut may undo.
     teller: Teller,
+    /// Whether the kernel takes system calls together.
+    hands_calls_over: bool,
 }
 
 /// The source of scripts, and those of the current seed.
@@ -197,7 +200,14 @@ impl Workload {
             Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
         let replay = Replay::read(&spec.phases, inputs, interrupt)?;
-        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller: Teller::default() })
+        let teller = Teller::default();
+        let hands_calls_over = false;
+        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller, hands_calls_over })
+    }
+
+    /// Hands system calls to the lab kernel together; other kernels know no such call.
+    pub fn hand_calls_over(&mut self) {
+        self.hands_calls_over = true;
     }
 
     /// Sends each deed that a power cut may undo to this receiver only.
@@ -434,7 +444,8 @@ impl Workload {
 
     fn player<'a>(&'a self, place: Place<'a>) -> Result<Player<'a>, WorkloadError> {
         let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
-        Player::new(place.directory, &self.contents, bounds)
+        let player = Player::new(place.directory, &self.contents, bounds)?;
+        Ok(if self.hands_calls_over { player.hand_over() } else { player })
     }
 }
 

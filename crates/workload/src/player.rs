@@ -22,6 +22,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
 use super::WorkloadError;
+use super::calls::{Calls, Failed, File};
 use super::content::{Content, Contents};
 use super::script::Script;
 
@@ -75,6 +76,8 @@ pub struct Player<'a> {
     started: Instant,
     files: Vec<Option<Opened>>,
     buffer: Vec<u8>,
+    /// Calls that wait to be handed over together.
+    pub(super) calls: Option<Calls>,
     written_bytes: u64,
     /// Whether the script is recorded.
     is_recorded: bool,
@@ -83,7 +86,7 @@ pub struct Player<'a> {
 /// An open file, and the contents to write.
 #[derive(Debug)]
 struct Opened {
-    file: OwnedFd,
+    file: File,
     content: Content,
     path: RelativePath,
 }
@@ -106,9 +109,16 @@ impl<'a> Player<'a> {
             started: Instant::now(),
             files: Vec::new(),
             buffer: vec![0; CHUNK_BYTES],
+            calls: None,
             written_bytes: 0,
             is_recorded: false,
         })
+    }
+
+    /// Hands calls to the lab kernel together, where a script allows it.
+    pub fn hand_over(mut self) -> Self {
+        self.calls = Some(Calls::new());
+        self
     }
 
     /// Bytes passed to write(2) so far.
@@ -122,7 +132,7 @@ impl<'a> Player<'a> {
         self.is_recorded = script.is_recorded;
         let _all_bits = script.is_recorded.then(Unmasked::new);
         let mut count = 0;
-        for (operation, content) in script.steps() {
+        for (index, (operation, content)) in script.steps().enumerate() {
             // Not between operations on one open file.
             if self.is_recorded || operation.handle().is_none() {
                 if count % GLANCE == 0 {
@@ -130,8 +140,12 @@ impl<'a> Player<'a> {
                 }
                 count += 1;
             }
-            self.call(operation, content).map_err(|errno| self.failed(operation, errno))?;
+            if !self.wait(index, content, &script.operations)? {
+                self.make_calls(&script.operations)?;
+                self.call(operation, content).map_err(|errno| self.failed(operation, errno))?;
+            }
         }
+        self.make_calls(&script.operations)?;
         self.files.clear();
         Ok(())
     }
@@ -149,6 +163,102 @@ impl<'a> Player<'a> {
         self.check_bounds().err().unwrap_or_else(failed)
     }
 
+    /// Lets an operation wait for others, to be handed over with them. Returns whether it can.
+    fn wait(
+        &mut self,
+        index: usize,
+        content: Content,
+        operations: &[Operation],
+    ) -> Result<bool, WorkloadError> {
+        let operation = &operations[index];
+        let data_bytes = match operation {
+            Operation::Write(transfer) => usize::try_from(transfer.bytes()).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        if self.is_recorded || data_bytes > CHUNK_BYTES {
+            return Ok(false);
+        }
+        if self.calls.as_ref().is_some_and(|calls| !calls.have_room(data_bytes)) {
+            self.make_calls(operations)?;
+        }
+        let Self { calls: Some(calls), directory, files, contents, .. } = self else {
+            return Ok(false);
+        };
+        let at = directory.as_fd();
+        let opened = operation.handle().and_then(|handle| files.get_mut(handle.number() as usize));
+        match operation {
+            Operation::MakeDirectory { mode, path } => {
+                calls.mkdirat(index, at, path.as_bytes(), Mode::from_raw_mode(*mode));
+            }
+            Operation::RemoveDirectory { path } => {
+                calls.unlinkat(index, at, path.as_bytes(), AtFlags::REMOVEDIR);
+            }
+            Operation::Unlink { path } => {
+                calls.unlinkat(index, at, path.as_bytes(), AtFlags::empty());
+            }
+            Operation::Rename { from, to } => {
+                calls.renameat(index, at, from.as_bytes(), to.as_bytes());
+            }
+            Operation::Link { existing, path } => {
+                calls.linkat(index, at, existing.as_bytes(), path.as_bytes());
+            }
+            Operation::Symlink { target, path } => {
+                calls.symlinkat(index, target, at, path.as_bytes());
+            }
+            Operation::Open { handle, flags, create, path } => {
+                let mode = Mode::from_raw_mode(create.unwrap_or(0));
+                let flags = open_flags(*flags, create.is_some());
+                let file = calls.openat(index, at, path.as_bytes(), flags, mode);
+                self.enter(*handle, Opened { file, content, path: path.clone() });
+            }
+            Operation::Seek { offset, .. } => {
+                let Some(Some(Opened { file, .. })) = opened else { return Ok(false) };
+                calls.seek(index, file, *offset);
+            }
+            Operation::Write(Transfer { offset, length, count: 1, .. }) => {
+                let Some(Some(Opened { file, content, .. })) = opened else {
+                    return Ok(false);
+                };
+                calls
+                    .write(index, file, data_bytes, |data| contents.fill(*content, *offset, data))
+                    .map_err(|errno| self.failed(operation, errno))?;
+                self.written_bytes += *length;
+            }
+            Operation::SetModified { seconds, .. } => {
+                let Some(Some(Opened { file, .. })) = opened else { return Ok(false) };
+                calls.futimens(index, file, &modified(*seconds));
+            }
+            Operation::Close { .. } => {
+                let Some(Opened { file, .. }) = opened.and_then(Option::take) else {
+                    return Ok(false);
+                };
+                calls.close(index, file);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Makes the calls that wait, of some of these operations.
+    fn make_calls(&mut self, operations: &[Operation]) -> Result<(), WorkloadError> {
+        let Some(calls) = &mut self.calls else { return Ok(()) };
+        let made = calls.make();
+        let results =
+            made.map_err(|Failed { owner, errno }| self.failed(&operations[owner], errno))?;
+        for opened in self.files.iter_mut().flatten() {
+            opened.file.opened(&results);
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, handle: Handle, opened: Opened) {
+        let place = handle.number() as usize;
+        if self.files.len() <= place {
+            self.files.resize_with(place + 1, || None);
+        }
+        self.files[place] = Some(opened);
+    }
+
     fn call(&mut self, operation: &Operation, content: Content) -> Result<(), Errno> {
         match operation {
             Operation::MakeDirectory { mode, path } => {
@@ -159,11 +269,10 @@ impl<'a> Player<'a> {
             }
             Operation::Open { handle, flags, create, path } => {
                 let file = self.open(path, *flags, *create)?;
-                let place = handle.number() as usize;
-                if self.files.len() <= place {
-                    self.files.resize_with(place + 1, || None);
-                }
-                self.files[place] = Some(Opened { file, content, path: path.clone() });
+                self.enter(
+                    *handle,
+                    Opened { file: File::Opened(file), content, path: path.clone() },
+                );
                 Ok(())
             }
             Operation::Seek { handle, offset } => {
@@ -239,10 +348,7 @@ impl<'a> Player<'a> {
                 }
             },
             Operation::SetModified { handle, seconds } => {
-                let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-                let last_modification = Timespec { tv_sec: *seconds, tv_nsec: 0 };
-                let times = Timestamps { last_access, last_modification };
-                futimens(self.file(*handle)?, &times)
+                futimens(self.file(*handle)?, &modified(*seconds))
             }
         }
     }
@@ -270,23 +376,7 @@ impl<'a> Player<'a> {
         how: OpenFlags,
         create: Option<u32>,
     ) -> Result<OwnedFd, Errno> {
-        let mut flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        flags |= match (how.read, how.write) {
-            (_, false) => OFlags::RDONLY,
-            (false, true) => OFlags::WRONLY,
-            (true, true) => OFlags::RDWR,
-        };
-        for (is_set, flag) in [
-            (create.is_some(), OFlags::CREATE),
-            (create.is_some() && !how.or_existing, OFlags::EXCL),
-            (how.truncate, OFlags::TRUNC),
-            (how.append, OFlags::APPEND),
-            (how.sync, OFlags::SYNC),
-            (how.data_sync, OFlags::DSYNC),
-            (how.directory, OFlags::DIRECTORY),
-        ] {
-            flags.set(flag, is_set || flags.contains(flag));
-        }
+        let flags = open_flags(how, create.is_some());
         let mode = Mode::from_raw_mode(create.unwrap_or(0));
         if self.is_recorded {
             openat2(&self.directory, path.as_bytes(), flags, mode, WITHIN)
@@ -300,7 +390,7 @@ impl<'a> Player<'a> {
     }
 
     fn file(&self, handle: Handle) -> Result<BorrowedFd<'_>, Errno> {
-        Ok(self.opened(handle)?.file.as_fd())
+        self.opened(handle)?.file()
     }
 
     /// Makes a system call for each range of a transfer, or several if it is long.
@@ -329,7 +419,7 @@ impl<'a> Player<'a> {
     fn read_range(&mut self, from: Handle, offset: u64, length: usize) -> Result<u64, Errno> {
         let opened = self.files.get(from.number() as usize).and_then(Option::as_ref);
         let range = &mut self.buffer[..length];
-        match pread(&opened.ok_or(Errno::BADF)?.file, range, offset)? {
+        match pread(opened.ok_or(Errno::BADF)?.file()?, range, offset)? {
             0 => Ok(length as u64),
             read => Ok(read as u64),
         }
@@ -341,6 +431,7 @@ impl<'a> Player<'a> {
         let Opened { file, content, .. } = opened.ok_or(Errno::BADF)?;
         let range = &mut self.buffer[..length];
         self.contents.fill(*content, offset, range)?;
+        let File::Opened(file) = file else { return Err(Errno::BADF) };
         if self.is_recorded {
             write_all_at(file, range, offset)?;
         } else {
@@ -348,6 +439,16 @@ impl<'a> Player<'a> {
         }
         self.written_bytes += length as u64;
         Ok(length as u64)
+    }
+}
+
+impl Opened {
+    /// The file, which no call that waits has still to open.
+    fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
+        match &self.file {
+            File::Opened(file) => Ok(file.as_fd()),
+            File::Awaited(_) => Err(Errno::BADF),
+        }
     }
 }
 
@@ -406,6 +507,35 @@ fn write_whole(
 /// The metadata of a name; links are not followed.
 fn stat(at: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
     statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn open_flags(how: OpenFlags, creates: bool) -> OFlags {
+    let mut flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    flags |= match (how.read, how.write) {
+        (_, false) => OFlags::RDONLY,
+        (false, true) => OFlags::WRONLY,
+        (true, true) => OFlags::RDWR,
+    };
+    for (is_set, flag) in [
+        (creates, OFlags::CREATE),
+        (creates && !how.or_existing, OFlags::EXCL),
+        (how.truncate, OFlags::TRUNC),
+        (how.append, OFlags::APPEND),
+        (how.sync, OFlags::SYNC),
+        (how.data_sync, OFlags::DSYNC),
+        (how.directory, OFlags::DIRECTORY),
+    ] {
+        flags.set(flag, is_set || flags.contains(flag));
+    }
+    flags
+}
+
+/// This modification time, in seconds since 1970, and the time of access that the file has.
+fn modified(seconds: i64) -> Timestamps {
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: seconds, tv_nsec: 0 },
+    }
 }
 
 fn list(mut directory: Dir) -> Result<(), Errno> {
