@@ -143,7 +143,9 @@ fn faults_of_plans_are_named() {
     let place = Place::new();
     let cases = [
         ("", "missing field `name`"),
-        ("name = 3", "invalid type"),
+        ("name = 3", "expected a text: \"...\", found `3`"),
+        ("[virtual]\nseeds = -3\n", "expected a whole number from 0 to 4294967295, found `-3`"),
+        ("[virtual]\ncapacity = 1.5\n", "expected a whole number, or a text with a unit"),
         ("name = \"a/b\"\nquestion = \"?\"\n[workload]\nphases = []", "cannot be the name"),
         ("[factors]\nfilesistem = \"ext4\"\n", "unknown factor `filesistem`"),
         ("[factors]\nfilesystem = \"ext5\"\n", "`ext5` is not a level"),

@@ -1,8 +1,8 @@
 //! System calls that are handed to the lab kernel together.
 //!
 //! A call takes a guest two changes of the host's process, which is most of what a short call takes
-//! in real time. The lab kernel (`kernel/calls.c`) makes a series of them as if each came alone, and
-//! lets time pass for each, so that the trial is the same.
+//! in real time. The lab kernel (`kernel/calls.c`) makes a series of them as if each came alone,
+//! and lets time pass for each, so that the trial is the same.
 
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
@@ -158,7 +158,8 @@ impl Calls {
         }
     }
 
-    /// Makes all calls that wait, and returns their results. After a failure the others are not made.
+    /// Makes all calls that wait, and returns their results. After a failure the others are not
+    /// made.
     pub fn make(&mut self) -> Result<Vec<i64>, Failed> {
         let mut from = 0;
         while from < self.calls.len() {
