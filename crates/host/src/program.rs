@@ -173,6 +173,119 @@ pub fn run_to_any_end(command: Command, rules: Rules<'_>) -> Result<Finished, Pr
     run_on("", command, rules)
 }
 
+/// Runs a program, which must succeed, and passes on each line of its standard output as soon as it
+/// has printed it. Its input is empty.
+pub fn run_aloud(
+    mut command: Command,
+    rules: Rules<'_>,
+    said: &mut dyn FnMut(&str),
+) -> Result<(), ProgramError> {
+    let line = command_line(&command);
+    let start = |cause| ProgramError::Start { program: line.clone(), cause };
+    let (mut output, end) = io::pipe().map_err(start)?;
+    let mut stderr = scratch().map_err(start)?;
+    command.stdin(Stdio::null()).stdout(end).stderr(stderr.try_clone().map_err(start)?);
+    belongs_to_us(&mut command, rules.marker);
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(start)?;
+    // Otherwise the pipe would have no end.
+    drop(command);
+    let mut lines = Lines::default();
+    let ended = lines.pass_on(&mut output, Pid::from_child(&child), started, rules, said);
+    if !matches!(ended, Ok(None)) {
+        // The group may be gone already.
+        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+    }
+    let status = child.wait().map_err(start)?;
+    match ended.map_err(start)? {
+        Some(Stopped::Interrupt) => return Err(ProgramError::Interrupted),
+        Some(Stopped::Limit) => {
+            return Err(ProgramError::Limit { command: line, limit: rules.limit });
+        }
+        Some(Stopped::Output) => return Err(ProgramError::Output { command: line }),
+        None => {}
+    }
+    if status.success() {
+        return Ok(());
+    }
+    let complaint = contents(&mut stderr).map_err(start)?;
+    let output = if complaint.trim().is_empty() { lines.last } else { complaint };
+    Err(ProgramError::Failed { command: line, how: how(status), output })
+}
+
+/// The lines that a program has printed so far.
+#[derive(Default)]
+struct Lines {
+    /// What has no end yet.
+    open: Vec<u8>,
+    last: String,
+    bytes: u64,
+}
+
+impl Lines {
+    /// Passes on lines until the program has ended, or is to be ended for a reason.
+    fn pass_on(
+        &mut self,
+        output: &mut io::PipeReader,
+        pid: Pid,
+        started: Instant,
+        rules: Rules<'_>,
+        said: &mut dyn FnMut(&str),
+    ) -> io::Result<Option<Stopped>> {
+        let process = pidfd_open(pid, PidfdFlags::empty())?;
+        let mut piece = [0; 4096];
+        let mut is_open = true;
+        loop {
+            let left = rules.limit.saturating_sub(started.elapsed()).min(GLANCE);
+            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let mut watched =
+                [PollFd::new(&process, PollFlags::IN), PollFd::new(&*output, PollFlags::IN)];
+            let of = if is_open { 2 } else { 1 };
+            match poll(&mut watched[..of], Some(&left)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            let [has_ended, has_output] = watched.map(|watched| !watched.revents().is_empty());
+            if is_open && has_output {
+                let length = output.read(&mut piece)?;
+                is_open = length > 0;
+                self.add(&piece[..length], said);
+            } else if has_ended {
+                self.close(said);
+                return Ok(None);
+            }
+            if rules.interrupt.is_set() {
+                return Ok(Some(Stopped::Interrupt));
+            }
+            if started.elapsed() >= rules.limit {
+                return Ok(Some(Stopped::Limit));
+            }
+            if self.bytes > MOST_OUTPUT {
+                return Ok(Some(Stopped::Output));
+            }
+        }
+    }
+
+    fn add(&mut self, piece: &[u8], said: &mut dyn FnMut(&str)) {
+        self.bytes += piece.len() as u64;
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            self.open.extend(part);
+            if part.ends_with(b"\n") {
+                self.close(said);
+            }
+        }
+    }
+
+    fn close(&mut self, said: &mut dyn FnMut(&str)) {
+        if self.open.is_empty() {
+            return;
+        }
+        self.last = String::from_utf8_lossy(&self.open).trim_end_matches('\n').to_owned();
+        self.open.clear();
+        said(&self.last);
+    }
+}
+
 fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
     let line = command_line(&command);
     let start = |cause| ProgramError::Start { program: line.clone(), cause };

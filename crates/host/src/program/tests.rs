@@ -84,3 +84,35 @@ fn a_missing_program_names_its_package() {
     let error = find("mkfs.nosuchfs", "nosuch-progs").unwrap_err();
     assert!(error.help().unwrap().to_string().contains("nosuch-progs"));
 }
+
+#[test]
+fn what_a_program_prints_is_passed_on_before_it_goes_on() {
+    let interrupt = Interrupt::default();
+    let place = tempfile::tempdir().unwrap();
+    let mark = place.path().join("mark");
+    let mut lines = Vec::new();
+    let mut note = |line: &str| {
+        lines.push(line.to_owned());
+        std::fs::write(&mark, "").unwrap();
+    };
+    // It waits until its first line is heard.
+    let script = format!(
+        "echo one; until test -e {}; do sleep 0.01; done; printf 'two\\nthree'; sleep 3 & exit 0",
+        mark.display()
+    );
+    run_aloud(shell(&script), rules(&interrupt, Duration::from_mins(1)), &mut note).unwrap();
+    assert_eq!(lines, ["one", "two", "three"]);
+}
+
+#[test]
+fn a_program_that_is_heard_has_its_limit_and_its_complaint() {
+    let interrupt = Interrupt::default();
+    let of = |script: &str, limit| run_aloud(shell(script), rules(&interrupt, limit), &mut |_| {});
+    let error = of("sleep 300", Duration::from_millis(20)).unwrap_err();
+    assert!(matches!(error, ProgramError::Limit { .. }));
+    let long = Duration::from_mins(1);
+    let error = of("echo on; exec >&-; echo no luck >&2; sleep 0.05; exit 3", long).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("exit code 3: no luck"), "{message}");
+    assert!(of("echo why; exit 3", long).unwrap_err().to_string().contains("why"));
+}
