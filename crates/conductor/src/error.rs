@@ -201,6 +201,27 @@ pub enum GuestsError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Root(#[from] RootError),
+    /// A program that the plan names is not on this machine.
+    #[error("guests need a copy of the program `{program}`, but no folder of PATH has it")]
+    #[diagnostic(help(
+        "install it, or have its folder in PATH; `run` or `programs` in the plan names it"
+    ))]
+    NoProgram {
+        /// Its name.
+        program: String,
+    },
+    /// A program that the plan names is a text for another.
+    #[error(
+        "guests can run only programs with their shared libraries, but {} is a script",
+        script.display()
+    )]
+    #[diagnostic(help(
+        "name its interpreter, and give it the text: run = [\"sh\", \"-c\", \"...\"]"
+    ))]
+    Script {
+        /// Where it is.
+        script: PathBuf,
+    },
     /// The lab kernel does not list its features.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -230,6 +251,9 @@ impl GuestsError {
     /// Whether this machine lacks something.
     #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
-        matches!(self, Self::Root(RootError::NoLibrary { .. }) | Self::Memory(_))
+        matches!(
+            self,
+            Self::Root(RootError::NoLibrary { .. }) | Self::NoProgram { .. } | Self::Memory(_)
+        )
     }
 }

@@ -16,9 +16,9 @@ use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
-use ssdlab_guest::{Message, pin, room};
+use ssdlab_guest::{Message, Root, pin, room};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program;
+use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
@@ -128,6 +128,10 @@ impl<'a> Guests<'a> {
                 root.add_program(&path, hypervisor.rules())?;
             }
         }
+        let mut tools = super::tools(schedule);
+        for name in schedule.programs() {
+            tools.push(add_command(root, name, hypervisor.rules())?);
+        }
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(&mut workload::private(path, &schedule.inputs, interrupt)?, ARCHIVE)?;
         }
@@ -137,7 +141,6 @@ impl<'a> Guests<'a> {
                 root.add_file(&mut contents, &recording_name(number))?;
             }
         }
-        let tools = super::tools(schedule);
         Ok(Self {
             schedule,
             hypervisor,
@@ -216,7 +219,7 @@ impl<'a> Guests<'a> {
                 (flash, Some(state))
             }
         };
-        let original = schedule.cuts.map(|_| flash.contents().clone());
+        let original = schedule.cuts.as_ref().map(|_| flash.contents().clone());
         let flash = Arc::new(Mutex::new(flash));
         if original.is_some() {
             locked(&flash).keep_writes();
@@ -314,6 +317,22 @@ impl<'a> Guests<'a> {
     fn log_of(&self, trial: Trial) -> Option<PathBuf> {
         Some(books::log_of(self.logs.as_ref()?, trial))
     }
+}
+
+/// Gives guests a program that the plan names. Returns its name and the digest of it and its
+/// libraries: what it does in a guest depends on nothing else of this machine.
+fn add_command(root: &Root, name: &str, rules: Rules<'_>) -> Result<String, GuestsError> {
+    let path = program::find(name, name)
+        .map_err(|_| GuestsError::NoProgram { program: name.to_owned() })?;
+    let mut digest = Sha256::new();
+    for copy in root.add_program(&path, rules)? {
+        let bytes = fs::read(&copy).map_err(GuestsError::folder(&copy))?;
+        if bytes.starts_with(b"#!") {
+            return Err(GuestsError::Script { script: path });
+        }
+        digest.update(bytes);
+    }
+    Ok(format!("{name} sha256:{}", hex::encode(digest.finalize())))
 }
 
 /// The guest's time in which a trial must have ended, whatever goes wrong in it.

@@ -81,8 +81,8 @@ impl Root {
         Ok(root)
     }
 
-    /// Adds a program with its libraries.
-    pub fn add_program(&self, program: &Path, rules: Rules<'_>) -> Result<(), RootError> {
+    /// Adds a program with its libraries. Returns their copies, the program first.
+    pub fn add_program(&self, program: &Path, rules: Rules<'_>) -> Result<Vec<PathBuf>, RootError> {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         self.add(program, &format!("{PROGRAMS}/{name}"), rules)
     }
@@ -113,16 +113,13 @@ impl Root {
         ]
     }
 
-    fn add(&self, program: &Path, name: &str, rules: Rules<'_>) -> Result<(), RootError> {
-        if self.folder.join(name).exists() {
-            return Ok(());
-        }
-        self.copy(program, name)?;
+    fn add(&self, program: &Path, name: &str, rules: Rules<'_>) -> Result<Vec<PathBuf>, RootError> {
+        let mut copies = vec![self.copy(program, name)?];
         let loader = Path::new(LOADER);
         if !loader.exists() {
-            return Ok(()); // a machine of static programs
+            return Ok(copies); // a machine of static programs
         }
-        self.copy(loader, LOADER.trim_start_matches('/'))?;
+        copies.push(self.copy(loader, LOADER.trim_start_matches('/'))?);
         let mut command = Command::new(loader);
         command.arg("--list").arg(program);
         // The copies must not depend on the user, nor on the machine's processor.
@@ -138,17 +135,18 @@ impl Root {
                 let library = library.to_owned();
                 return Err(RootError::NoLibrary { program: program.to_owned(), library });
             }
-            self.copy(Path::new(path), &format!("{LIBRARIES}/{library}"))?;
+            copies.push(self.copy(Path::new(path), &format!("{LIBRARIES}/{library}"))?);
         }
-        Ok(())
+        Ok(copies)
     }
 
-    fn copy(&self, from: &Path, name: &str) -> Result<(), RootError> {
+    fn copy(&self, from: &Path, name: &str) -> Result<PathBuf, RootError> {
         let to = self.folder.join(name);
         if to.exists() {
-            return Ok(());
+            return Ok(to);
         }
-        fs::copy(from, &to).map(drop).map_err(at(&to))
+        fs::copy(from, &to).map_err(at(&to))?;
+        Ok(to)
     }
 }
 

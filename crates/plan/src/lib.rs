@@ -23,6 +23,7 @@ mod needs;
 mod node_feature;
 mod order;
 mod overrides;
+mod programs;
 mod published;
 pub mod recordings;
 mod resolve;

@@ -16,7 +16,9 @@ use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
 use super::target::Target;
 use super::written::Plan;
-use super::{amounts, claims, cuts, limits, needs, order, steps, treatments, varied, workload};
+use super::{
+    amounts, claims, cuts, limits, needs, order, programs, steps, treatments, varied, workload,
+};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -71,6 +73,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         ..Schedule::default()
     };
     needs::check(&schedule)?;
+    programs::check(&schedule)?;
     schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;

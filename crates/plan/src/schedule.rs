@@ -169,6 +169,9 @@ pub struct Workload {
     pub quiet_ns: u64,
     /// The timed steps that every treatment shares.
     pub phases: Vec<Phase>,
+    /// The programs that those of phases start in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
 }
 
 impl Workload {

@@ -35,11 +35,14 @@ impl Schedule {
         let are_bounds = self.claims.iter().all(has_bounds);
         let is_baseline = self.treatments.iter().all(|t| t.baseline.is_none_or(|of| of < count));
         let is_treatment = self.trials.iter().all(|trial| trial.treatment < count);
-        let are_cuts =
-            self.cuts.is_none_or(|cuts| self.is_in(LabKind::Virtual) && cuts.are_possible());
+        let are_cuts = self
+            .cuts
+            .as_ref()
+            .is_none_or(|cuts| self.is_in(LabKind::Virtual) && cuts.are_possible());
         first_false([
             (are_cuts, "its power cuts are not possible"),
             (has_sizes, "a phase has no work to do"),
+            (self.misnamed_program().is_none(), "a program has no name that guests can find"),
             (has_place, "a treatment has no device"),
             (are_bounds, "a claim's bound is not above 0"),
             (is_baseline, "a treatment's baseline does not exist"),

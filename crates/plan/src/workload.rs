@@ -93,7 +93,8 @@ pub(super) fn resolve(
             "change the size in the plan's command or job file",
         ));
     }
-    let workload = Workload { tree, build, bonnie, quiet_ns, phases };
+    let programs = written.programs.clone();
+    let workload = Workload { tree, build, bonnie, quiet_ns, phases, programs };
     if let Some(fault) = soundness::fault_of(&workload) {
         return Err(Fault::at(
             at,
@@ -506,10 +507,11 @@ fn check_setup(
     Ok(())
 }
 
-/// A guest of the virtual lab has the programs that make and check filesystems, and no others.
+/// A guest of the virtual lab has the programs that a plan names, but not all of a build's, and
+/// fio's clock is not its own.
 fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     let foreign = workload.phases.iter().find(|phase| match phase.action {
-        Action::Command { .. } | Action::Fio { .. } => true,
+        Action::Fio { .. } => true,
         Action::Clone | Action::Make | Action::Clean => {
             matches!(workload.build, Some(Build::Git { .. }))
         }
@@ -517,8 +519,8 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     });
     match foreign {
         Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
-            format!("phase `{}` runs a program of this machine", phase.name),
-            "the virtual lab has no such programs: use --lab image (with root) or --lab directory",
+            format!("phase `{}` runs fio or a real build", phase.name),
+            "the virtual lab has neither: use --lab image (with root) or --lab directory",
         )),
         _ => Ok(()),
     }

@@ -188,6 +188,11 @@ pub struct Workload {
     /// The longest a phase may take before its trial fails (default 30 min).
     #[schemars(example = &"2 h")]
     pub limit: Option<Span>,
+    /// Further programs of this machine that commands start: in the virtual lab there are no others
+    /// than these, those that `run` names, and the shared libraries of all of them.
+    #[serde(default)]
+    #[schemars(example = ["sqlite3"])]
+    pub programs: Vec<String>,
     /// The timed steps, in order.
     #[schemars(with = "Vec<Phase>")]
     pub phases: Spanned<Vec<Spanned<Phase>>>,

@@ -37,13 +37,8 @@ struct Bench {
 
 impl Bench {
     fn new(sizes: &Bonnie, seed: u64) -> Self {
-        let spec = schedule::Workload {
-            tree: None,
-            build: None,
-            bonnie: Some(sizes.clone()),
-            quiet_ns: 0,
-            phases: Vec::new(),
-        };
+        let spec =
+            schedule::Workload { bonnie: Some(sizes.clone()), ..schedule::Workload::default() };
         let mut workload =
             Workload::new(&spec, &BTreeMap::new(), seed, &Interrupt::default()).unwrap();
         workload.seed(seed);

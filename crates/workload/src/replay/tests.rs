@@ -72,13 +72,7 @@ fn a_replay_leaves_the_tree_that_was_recorded() {
 #[test]
 fn a_replay_can_be_verified() {
     let phases = phases(&["zstd-make", "zstd-clean"]);
-    let spec = schedule::Workload {
-        tree: None,
-        build: None,
-        bonnie: None,
-        quiet_ns: 0,
-        phases: phases.clone(),
-    };
+    let spec = schedule::Workload { phases: phases.clone(), ..schedule::Workload::default() };
     let mut workload = Workload::new(&spec, &Hashes::new(), 1, &Interrupt::default()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
