@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use ssdlab_advice as advice;
-use ssdlab_cuts::{Fault, Moment, Outcome, Verdict};
+use ssdlab_cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
 use ssdlab_latency::LatencySummary;
@@ -290,6 +290,7 @@ fn cut(cut: u32) -> Outcome {
         amiss: None,
         unchecked: false,
         verdict: Some(verdict),
+        data: Some(Data::Rejected("row 7".to_owned())),
     }
 }
 
@@ -304,7 +305,7 @@ fn claims_on_power_cuts_are_in_the_unit_of_their_metric() {
             baseline = {{ filesystem = "ext4" }}
             factors = {{ filesystem = ["ext4", "xfs"] }}
             virtual = {{ seeds = 1 }}
-            cuts = {{ number = 10 }}
+            cuts = {{ number = 10, check = "true" }}
             answer = ["amount"]
             [workload]
             phases = [{{ do = "replace", replace = {{ files = 2, rounds = 2 }} }}]

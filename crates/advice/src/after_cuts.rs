@@ -40,6 +40,7 @@ impl Found {
             AfterCuts::Damaged => Self::share(cuts, Finding::Damaged),
             AfterCuts::Unmountable => Self::share(cuts, Finding::Unmountable),
             AfterCuts::Amiss => Self::share(cuts, Finding::Amiss),
+            AfterCuts::Rejected => Self::share(cuts, Finding::Rejected),
             AfterCuts::LostTime => lost(|verdict| verdict.lost_ns, 50),
             AfterCuts::LostTimeP99 => lost(|verdict| verdict.lost_ns, 99),
             AfterCuts::LostBytes => lost(|verdict| verdict.lost_bytes, 50),

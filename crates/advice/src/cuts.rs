@@ -19,8 +19,13 @@ pub struct CutsResult {
     /// whether or not it could be mounted before; absent if none was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amiss: Option<Proportion>,
+    /// How many cuts left data that the plan's own check rejects, out of those after which the
+    /// filesystem could be mounted; absent if there is no such check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<Proportion>,
     /// How many cuts left a file neither old nor new nor in a permitted intermediate state, out of
-    /// those after which the filesystem could be mounted; absent if there are none.
+    /// those after which the filesystem could be mounted; absent if there are none, or if no file
+    /// records its history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<Proportion>,
     /// How many cuts lost something that a sync had promised to be durable, out of the same cuts.
@@ -36,8 +41,9 @@ pub struct CutsResult {
     /// How long it took to mount, in ns, where that was possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_ns: Option<Quantiles>,
-    /// The first cut that broke a promise; if none did, the first that damaged a file, left the
-    /// filesystem unmountable or made its check fail, in this order.
+    /// The first cut that broke a promise; if none did, the first that left data that the plan's
+    /// check rejects, damaged a file, left the filesystem unmountable or made its check fail, in
+    /// this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
 }
@@ -128,6 +134,7 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         number: cuts().count() as u64,
         unmountable: share(Finding::Unmountable)?,
         amiss: share(Finding::Amiss),
+        rejected: share(Finding::Rejected),
         damaged: share(Finding::Damaged),
         broken_promises: share(Finding::BrokenPromise),
         lost_ns: quantiles(lost(cuts(), |verdict| verdict.lost_ns)),

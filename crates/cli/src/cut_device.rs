@@ -244,7 +244,7 @@ impl CutDevice {
             ..Overrides::default()
         };
         let schedule = plan::schedule("device-log.toml", PLAN, &overrides, Path::new("."))?;
-        let cuts = Some(Cuts { of_trial: self.cuts, survivors: self.survivors });
+        let cuts = Some(Cuts { of_trial: self.cuts, survivors: self.survivors, check: None });
         Ok(Schedule { cuts, ..schedule })
     }
 }

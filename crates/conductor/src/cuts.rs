@@ -1,10 +1,10 @@
 //! Cuts the power of simulated drives: the trial has run once, and its log says what a drive may
 //! hold after a cut at any moment; guests recover these states, many in a row each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use ssdlab_cuts::{Outcome, Recovery};
+use ssdlab_cuts::{Data, Moment, Outcome, Recovery};
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_guest::Message;
@@ -18,7 +18,7 @@ use super::hypervisor::Run;
 use super::images::{Images, Requests};
 use super::inside::Job;
 use super::measure::nanos;
-use super::recovery::Recoveries;
+use super::recovery::{Check, Recoveries};
 use super::trial::PREPARATION;
 
 /// Cuts that one guest recovers from. What a guest has seen before may change how long it takes by
@@ -68,7 +68,14 @@ impl Guests<'_> {
     pub(super) fn cut(&self, evidence: &Evidence<'_>) -> Result<Vec<Outcome>, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
-        let (different, recovery_of) = different(evidence.requests, &mut cuts, &cases);
+        if evidence.asked.check.is_some() {
+            self.check_uncut(evidence)?;
+        }
+        let said = |case: &Case| match evidence.asked.check {
+            Some(_) => evidence.heard.said_before(case.at),
+            None => 0,
+        };
+        let (different, recovery_of) = different(evidence.requests, &mut cuts, &cases, said);
         let mut images = Images::new(evidence.requests, evidence.original);
         let mut image = |case: &Case| {
             let cut = cuts.at(case.at);
@@ -80,6 +87,33 @@ impl Guests<'_> {
         })?;
         let recovered = cases.iter().zip(recovery_of);
         Ok(recovered.map(|(case, of)| evidence.outcome(case, recoveries[of].clone())).collect())
+    }
+
+    /// Has the plan's own check judge what the trial leaves if the power is never cut. A check that
+    /// rejects even that, for want of a program or by mistake, would say nothing of power cuts.
+    fn check_uncut(&self, evidence: &Evidence<'_>) -> Result<(), Failure> {
+        let end = Nanos(u64::MAX);
+        let case = Case { cut: 0, survivor: 0, at: end, moment: Moment::Random, seed: 0 };
+        let mut cuts = evidence.power_cuts()?;
+        let mut images = Images::new(evidence.requests, evidence.original);
+        let mut image = |case: &Case| {
+            let cut = cuts.at(case.at);
+            images.of(&cut, &cut.losing(&BTreeSet::new()))
+        };
+        let mut failed = None;
+        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery| {
+            failed = match (recovery.mounted, recovery.data) {
+                (Err(says), _) | (_, Some(Data::Rejected(says))) => Some(says),
+                _ => None,
+            };
+        })?;
+        let Some(says) = failed else { return Ok(()) };
+        Err(Failure::Failed(format!(
+            "the check of [cuts] must accept what the trial leaves without a power cut, but: \
+             {says} (it runs in the trial's directory, with the programs that `run`, `check` and \
+             `programs` name and no others; to test it: --lab directory with the check as a last \
+             phase)"
+        )))
     }
 
     /// Has guests recover from cases, given the contents that each leaves.
@@ -108,20 +142,28 @@ impl Guests<'_> {
         guest: usize,
         series: &mut Series<'_>,
     ) -> Result<(), Failure> {
-        let Evidence { trial, setup, host, subjects, .. } = evidence;
+        let Evidence { trial, setup, host, subjects, heard, .. } = evidence;
         let count = series.cases.len().min(OF_A_GUEST);
+        let cases = &series.cases.as_slice()[..count];
+        let check = evidence.asked.check.clone().map(|run| Check {
+            run,
+            said: heard.said.iter().map(|(_, line)| line.clone()).collect(),
+            before: cases.iter().map(|case| heard.said_before(case.at)).collect(),
+        });
         let count = u32::try_from(count).expect("a guest recovers from few cuts");
         let job = Job::Recovery(Recoveries {
             setup: for_guest(setup)?,
             subjects: subjects.clone(),
             count,
+            check,
         });
         let run = Run {
             name: &format!("recovery-{}-{guest}", trial.position),
             kernel: self.kernel(setup),
             host,
             seed: trial.seed,
-            limit: Nanos(nanos(PREPARATION) * u64::from(count + 1)),
+            // Whatever checks a case may take as long as its recovery.
+            limit: Nanos(nanos(PREPARATION) * 2 * u64::from(count + 1)),
         };
         let contents = Memory::new(evidence.drive.specification().capacity_bytes());
         let flash = Flash::with_contents(evidence.drive.clone(), contents);
@@ -139,7 +181,7 @@ impl Guests<'_> {
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Died(reason)) if series.cases.len() < before => {
                 let mounted = Err(format!("the kernel died of it: {reason}"));
-                series.enter(Recovery { mounted, found: Vec::new(), checked: None });
+                series.enter(Recovery { mounted, found: Vec::new(), checked: None, data: None });
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -148,18 +190,21 @@ impl Guests<'_> {
 }
 
 /// The cases that leave different contents, and for each case the index of the one that leaves the
-/// same: the same request was the last to change them, and the same parts are lost.
+/// same: the same request was the last to change them, and the same parts are lost. Cases differ,
+/// too, if programs had printed a different number of lines.
 fn different(
     requests: &Requests,
     cuts: &mut PowerCuts<'_>,
     cases: &[Case],
+    said: impl Fn(&Case) -> usize,
 ) -> (Vec<Case>, Vec<usize>) {
     let mut different = Vec::new();
     let mut known = HashMap::new();
     let recovery_of = cases.iter().map(|case| {
         let cut = cuts.at(case.at);
         let last = requests.last_change(cut.submitted());
-        *known.entry((last, cut.survivor(case.seed).reverted)).or_insert_with(|| {
+        let reverted = cut.survivor(case.seed).reverted;
+        *known.entry((last, reverted, said(case))).or_insert_with(|| {
             different.push(*case);
             different.len() - 1
         })

@@ -203,7 +203,7 @@ impl Guests<'_> {
             return Err(Failure::Unavailable(missing));
         }
         let (drive, host, _) = self.simulation(&setup.simulated, trial)?;
-        let asked = self.schedule.cuts;
+        let asked = self.schedule.cuts.as_ref();
         judge(&Evidence {
             asked: asked.ok_or_else(|| Failure::Failed("no cuts are scheduled".to_owned()))?,
             trial,

@@ -69,6 +69,7 @@ impl<'a> Watch<'a> {
             Message::Layout(_)
             | Message::Functions(_)
             | Message::Deed(_)
+            | Message::Said(_)
             | Message::Next
             | Message::Recovered(_) => {}
             Message::Done(_) => {

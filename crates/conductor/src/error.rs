@@ -204,7 +204,7 @@ pub enum GuestsError {
     /// A program that the plan names is not on this machine.
     #[error("guests need a copy of the program `{program}`, but no folder of PATH has it")]
     #[diagnostic(help(
-        "install it, or have its folder in PATH; `run` or `programs` in the plan names it"
+        "install it, or have its folder in PATH; `run`, `check` and `programs` in the plan name it"
     ))]
     NoProgram {
         /// Its name.

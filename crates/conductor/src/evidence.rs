@@ -22,6 +22,8 @@ pub(super) struct Heard {
     pub over: Nanos,
     /// When data became durable, other than by a flush.
     pub durable: Vec<Nanos>,
+    /// When programs printed a line, and the line.
+    pub said: Vec<(Nanos, String)>,
 }
 
 impl Heard {
@@ -31,12 +33,18 @@ impl Heard {
             Message::Begins(name) => self.phases.push((now, name.clone())),
             Message::Over(_) => self.over = now,
             Message::Deed(deed) => self.deed(now, *deed),
+            Message::Said(line) => self.said.push((now, line.clone())),
             _ => {}
         }
     }
 
     fn deed(&mut self, now: Nanos, deed: Deed) {
         self.history.add(now.0, deed);
+    }
+
+    /// How many lines programs had printed at a moment.
+    pub fn said_before(&self, at: Nanos) -> usize {
+        self.said.partition_point(|(said, _)| *said <= at)
     }
 
     /// The phase at a moment.
@@ -49,7 +57,7 @@ impl Heard {
 /// A trial that has run, and whose drive could have lost power at any moment of it.
 pub(super) struct Evidence<'a> {
     /// How its power is cut.
-    pub asked: Cuts,
+    pub asked: &'a Cuts,
     pub trial: Trial,
     pub setup: &'a Setup,
     pub host: &'a HostModel,
@@ -86,7 +94,10 @@ impl<'a> Evidence<'a> {
         let begin = self.heard.phases.first().map_or(Nanos::ZERO, |(began, _)| *began);
         let within = begin..self.heard.over.max(begin);
         let promises = self.heard.history.promises().into_iter().map(Nanos);
-        let marks: Vec<Nanos> = promises.chain(self.heard.durable.iter().copied()).collect();
+        let durable = self.heard.durable.iter().copied();
+        let said = self.heard.said.iter().map(|(at, _)| *at);
+        let said = said.filter(|_| self.asked.check.is_some());
+        let marks: Vec<Nanos> = promises.chain(durable).chain(said).collect();
         let seed = self.trial.seed;
         let count = self.asked.of_trial as usize;
         let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);
@@ -109,8 +120,8 @@ impl<'a> Evidence<'a> {
 
     /// The outcome of a case, given its recovery.
     pub fn outcome(&self, case: &Case, recovery: Recovery) -> Outcome {
-        let Recovery { mounted, found, checked } = recovery;
-        let is_mounted = mounted.is_ok();
+        let Recovery { mounted, found, checked, data } = recovery;
+        let is_judged = mounted.is_ok() && self.subjects != Subjects::default();
         let found = self.subjects.each().zip(found);
         Outcome {
             cut: case.cut,
@@ -122,7 +133,8 @@ impl<'a> Evidence<'a> {
             unmountable: mounted.err(),
             unchecked: checked.is_none(),
             amiss: checked.and_then(Result::err),
-            verdict: is_mounted.then(|| self.heard.history.judge(case.at.0, found)),
+            verdict: is_judged.then(|| self.heard.history.judge(case.at.0, found)),
+            data,
         }
     }
 }

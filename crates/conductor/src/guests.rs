@@ -267,7 +267,7 @@ impl<'a> Guests<'a> {
             books::keep_executed(&books::functions_of(logs, trial), &executed)?;
         }
         if let (Some(asked), Some(original), Some(log), Ok(())) =
-            (schedule.cuts, &original, self.log_of(trial), &performed.ended)
+            (&schedule.cuts, &original, self.log_of(trial), &performed.ended)
         {
             let _ = news.send(News::Phase(trial, "power cuts".to_owned()));
             let writes = locked(&flash).take_writes();

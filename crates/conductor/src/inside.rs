@@ -16,7 +16,7 @@ use ssdlab_meter::processor;
 use ssdlab_plan::schedule::{Hashes, Workload};
 use ssdlab_plan::{Setup, Target};
 use ssdlab_undo::Journal;
-use ssdlab_workload as workload;
+use ssdlab_workload::{self as workload, Happened};
 
 use super::assignment::Assignment;
 use super::books::Books;
@@ -112,7 +112,13 @@ fn on_lab(
         .map_err(io::Error::other)?;
     workload.hand_calls_over();
     if let Some(line) = deeds.map(Rc::clone) {
-        workload.tell_deeds(move |deed| tell(&line, &Message::Deed(deed)));
+        workload.tell(move |happened| {
+            let message = match happened {
+                Happened::Deed(deed) => Message::Deed(deed),
+                Happened::Said(said) => Message::Said(said),
+            };
+            tell(&line, &message);
+        });
     }
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };

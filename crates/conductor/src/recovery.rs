@@ -4,12 +4,13 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Recovery, Subjects};
+use ssdlab_cuts::{Data, Recovery, Subjects};
 use ssdlab_guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::Rules;
+use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_lab::{self as lab, Tools};
 use ssdlab_plan::Setup;
+use ssdlab_quantity::Words;
 use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
 
@@ -25,6 +26,28 @@ pub(super) struct Recoveries {
     pub subjects: Subjects,
     /// How often the drive's contents will be replaced.
     pub count: u32,
+    /// The plan's own check of the data, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+}
+
+/// The plan's own check.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Check {
+    /// The program and its arguments.
+    pub run: Words,
+    /// What programs printed in the trial, line by line.
+    pub said: Vec<String>,
+    /// How many of these lines before each of the cuts, in the order of recovery.
+    pub before: Vec<usize>,
+}
+
+impl Check {
+    /// What it says after a recovery, by the number of recoveries before it.
+    fn judge(&self, number: u32, directory: &Path, rules: Rules<'_>) -> Result<Data, ProgramError> {
+        let before = self.before.get(number as usize).copied().unwrap_or(0);
+        workload::check(&self.run.0, &self.said[..before], directory, rules)
+    }
 }
 
 /// Recovers one after the other, in a folder of the guest.
@@ -34,17 +57,24 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
-    let Recoveries { setup, subjects, count } = job;
+    let Recoveries { setup, subjects, count, check } = job;
     let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
-    for _ in 0..*count {
+    for number in 0..*count {
         line.tell(&Message::Next)?;
-        let look = |directory: &Path| workload::look(subjects, directory);
-        let recovered = drive.recover(setup, rules, look).map_err(io::Error::other)?;
-        let (mounted, found) = match recovered.mounted {
-            Ok((took, found)) => (Ok(nanos(took)), found),
-            Err(error) => (Err(error.to_string()), Vec::new()),
+        // Files are looked at before the check may change them.
+        let look = |directory: &Path| {
+            let found = workload::look(subjects, directory);
+            (found, check.as_ref().map(|check| check.judge(number, directory, rules)))
         };
-        line.tell(&Message::Recovered(Recovery { mounted, found, checked: recovered.checked }))?;
+        let recovered = drive.recover(setup, rules, look).map_err(io::Error::other)?;
+        let (mounted, found, data) = match recovered.mounted {
+            Ok((took, (found, data))) => (Ok(nanos(took)), found, data),
+            Err(error) => (Err(error.to_string()), Vec::new(), None),
+        };
+        let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
+        let data = data.transpose().map_err(unasked)?;
+        let checked = recovered.checked;
+        line.tell(&Message::Recovered(Recovery { mounted, found, checked, data }))?;
     }
     Ok(())
 }

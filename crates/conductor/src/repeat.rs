@@ -250,6 +250,8 @@ impl Evidence<'_> {
     fn course(&self, case: &Case, remains: &Remains) -> Vec<Event> {
         let deeds = self.heard.history.deeds().into_iter();
         let deeds = deeds.map(|(at_ns, deed)| Event { at_ns, what: Happening::Deed(deed) });
+        let said = self.heard.said.iter().cloned();
+        let said = said.map(|(at, line)| Event { at_ns: at.0, what: Happening::Said(line) });
         let requests =
             remains.asked.iter().enumerate().filter(|(_, asked)| asked.at_risk_bytes > 0);
         let requests = requests.map(|(number, asked)| Event {
@@ -257,7 +259,7 @@ impl Evidence<'_> {
             what: Happening::Request(asked.at_risk(number)),
         });
         let before = |event: &Event| event.at_ns <= case.at.0;
-        let mut course: Vec<Event> = deeds.filter(before).chain(requests).collect();
+        let mut course: Vec<Event> = deeds.chain(said).filter(before).chain(requests).collect();
         course.sort_by_key(|event| event.at_ns);
         course
     }

@@ -26,6 +26,8 @@ pub enum Moment {
 pub enum Finding {
     /// Something is gone that was promised.
     BrokenPromise,
+    /// The plan's own check rejects the data.
+    Rejected,
     /// A file is damaged.
     Damaged,
     /// The filesystem cannot be mounted.
@@ -36,18 +38,30 @@ pub enum Finding {
 
 impl Finding {
     /// Every kind, the worst first.
-    pub const ALL: [Self; 4] = [Self::BrokenPromise, Self::Damaged, Self::Unmountable, Self::Amiss];
+    pub const ALL: [Self; 5] =
+        [Self::BrokenPromise, Self::Rejected, Self::Damaged, Self::Unmountable, Self::Amiss];
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BrokenPromise => "a broken promise",
+            Self::Rejected => "data that the plan's check rejects",
             Self::Damaged => "a damaged file",
             Self::Unmountable => "an unmountable filesystem",
             Self::Amiss => "a check that fails",
         })
     }
+}
+
+/// What the plan's own check says of the data that survived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// It ended with exit status 0.
+    Accepted,
+    /// It ended otherwise; how, and the end of what it printed.
+    Rejected(String),
 }
 
 /// The recovery of a filesystem from the contents of a drive.
@@ -60,6 +74,9 @@ pub struct Recovery {
     /// Whether the filesystem's own check then found it sound, or what it said; none if it was not
     /// run.
     pub checked: Option<Result<(), String>>,
+    /// What the plan's check says, if there is one and the filesystem could be mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
 }
 
 /// What came of one survivor of one cut.
@@ -87,19 +104,25 @@ pub struct Outcome {
     /// Whether that check was not run: the filesystem has none, or the kernel had died.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
-    /// What the cut did to the files; absent if the filesystem could not be mounted.
+    /// What the cut did to the files; absent if the filesystem could not be mounted, or if no file
+    /// records its history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What the plan's own check says of the data; absent if there is none, or if the filesystem
+    /// could not be mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
 }
 
 impl Outcome {
     /// Whether it has this finding; none if nobody could look: at the files of a filesystem that
-    /// could not be mounted, or at what no check was run on.
+    /// could not be mounted, or where there is no check.
     #[must_use]
     pub fn has(&self, finding: Finding) -> Option<bool> {
         let files = self.verdict.as_ref();
         match finding {
             Finding::BrokenPromise => files.map(|files| files.broken_promises > 0),
+            Finding::Rejected => self.data.as_ref().map(|data| matches!(data, Data::Rejected(_))),
             Finding::Damaged => files.map(|files| !files.damaged.is_empty()),
             Finding::Unmountable => Some(self.unmountable.is_some()),
             Finding::Amiss => (!self.unchecked).then_some(self.amiss.is_some()),
@@ -121,6 +144,10 @@ impl Outcome {
             amiss: outcome.amiss.as_ref().map(|_| String::new()),
             unchecked: false,
             recovery_ns: None,
+            data: outcome.data.as_ref().map(|data| match data {
+                Data::Accepted => Data::Accepted,
+                Data::Rejected(_) => Data::Rejected(String::new()),
+            }),
             ..outcome.clone()
         };
         wordless(self) == wordless(other)

@@ -38,6 +38,8 @@ pub enum Message {
     Layout(serde_json::Value),
     /// An operation on a file that a power cut may undo, or a promise about the file.
     Deed(Deed),
+    /// A line that a program of the workload printed.
+    Said(String),
     /// The drive may be replaced by that of the next power cut: nothing uses it.
     Next,
     /// The result of recovering it.

@@ -7,7 +7,7 @@ use ssdlab_quantity::{Bytes, Share, Span};
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::metric::{self, Better, Metric, Source, Together, Unit};
+use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
@@ -147,10 +147,24 @@ fn check_cuts(
     schedule: &Schedule,
 ) -> Result<(), (String, &'static str)> {
     let id = &written.id;
-    if schedule.cuts.is_none() {
+    let Some(cuts) = &schedule.cuts else {
         return Err((
             format!("claim `{id}`: `{metric}` is about power cuts, and the plan has none"),
             "add [cuts] with number = 1000",
+        ));
+    };
+    let Source::Cuts(what) = metric::of(metric).source else { return Ok(()) };
+    if what == AfterCuts::Rejected && cuts.check.is_none() {
+        return Err((
+            format!("claim `{id}`: `{metric}` is what the plan's own check says, and it has none"),
+            "add it to [cuts], for example check = \"git fsck\"",
+        ));
+    }
+    let has_history = schedule.workload.phases.iter().any(|phase| phase.action.has_history());
+    if what.is_of_files() && !has_history {
+        return Err((
+            format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
+            "add a phase with do = \"replace\", \"append\" or \"database\", or claim `rejected`",
         ));
     }
     if written.best.is_some() || written.excess_over.is_some() {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_quantity::Words;
 use toml::Spanned;
 
 use super::error::Fault;
@@ -22,20 +23,28 @@ pub struct WrittenCuts {
     /// How many of the states in which a cut may leave the drive are examined (default 1).
     #[schemars(example = 3)]
     pub survivors: Option<u32>,
+    /// The program that says whether data survived, and its arguments: it runs in the trial's
+    /// directory after each recovery, reads what `command` phases had printed before the cut, and
+    /// rejects the data by any exit status but 0.
+    #[schemars(example = ["git","fsck","--strict"])]
+    pub check: Option<Words>,
 }
 
 /// Power cuts, with everything explicit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
     /// How often the power is cut in each trial.
     pub of_trial: u32,
     /// How many of the states that a cut may leave its drive in are examined.
     pub survivors: u32,
+    /// The plan's own check of what survived: a program and its arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Words>,
 }
 
 impl Cuts {
-    /// Whether a plan could ask for them.
-    pub(super) fn are_possible(self) -> bool {
+    /// Whether a plan could ask for so many.
+    pub(super) fn are_possible(&self) -> bool {
         let total = u64::from(self.of_trial) * u64::from(self.survivors);
         (1..=MOST).contains(&total)
     }
@@ -52,9 +61,10 @@ pub(super) fn resolve(
     let Some(written) = written else { return Ok(None) };
     let fault =
         |message: &str, help: &str| Err(Fault::at(written.span(), message.to_owned(), help));
-    let WrittenCuts { number, survivors } = *written.get_ref();
+    let WrittenCuts { number, survivors, check } = written.get_ref().clone();
     let survivors = survivors.unwrap_or(1);
-    if !(Cuts { of_trial: number, survivors }).are_possible() {
+    let cuts = Cuts { of_trial: number, survivors, check };
+    if !cuts.are_possible() {
         return Err(Fault::at(
             written.span(),
             format!(
@@ -67,11 +77,12 @@ pub(super) fn resolve(
     if lab != LabKind::Virtual {
         return fault("power cuts need simulated drives", "use --lab virtual, or leave [cuts] out");
     }
-    if !has_history {
+    if !has_history && cuts.check.is_none() {
         return fault(
-            "no phase records what its files must hold",
-            "add a phase with do = \"replace\", \"append\" or \"database\"",
+            "nothing says what files must hold after a power cut",
+            "add a phase with do = \"replace\", \"append\" or \"database\", or give a program that \
+             checks them: check = \"git fsck\"",
         );
     }
-    Ok(Some(Cuts { of_trial: number.div_ceil(blocks), survivors }))
+    Ok(Some(Cuts { of_trial: number.div_ceil(blocks), ..cuts }))
 }

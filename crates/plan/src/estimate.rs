@@ -105,8 +105,8 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
 
 /// How often a trial's filesystem is recovered from a power cut.
 fn recoveries(schedule: &Schedule) -> u64 {
-    let of = |cuts: Cuts| u64::from(cuts.of_trial) * u64::from(cuts.survivors);
-    schedule.cuts.map_or(0, of)
+    let of = |cuts: &Cuts| u64::from(cuts.of_trial) * u64::from(cuts.survivors);
+    schedule.cuts.as_ref().map_or(0, of)
 }
 
 fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {

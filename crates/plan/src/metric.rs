@@ -94,12 +94,27 @@ pub enum Source {
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum AfterCuts {
-    BrokenPromises, Damaged, Unmountable, Amiss,
+    BrokenPromises, Damaged, Unmountable, Amiss, Rejected,
     LostTime, LostTimeP99, LostBytes, Recovery,
 }
 
+impl AfterCuts {
+    /// Whether it is about files that record their history.
+    pub(super) const fn is_of_files(self) -> bool {
+        match self {
+            Self::BrokenPromises
+            | Self::Damaged
+            | Self::LostTime
+            | Self::LostTimeP99
+            | Self::LostBytes => true,
+            Self::Unmountable | Self::Amiss | Self::Rejected | Self::Recovery => false,
+        }
+    }
+}
+
 use AfterCuts::{
-    Amiss, BrokenPromises, Damaged, LostBytes, LostTime, LostTimeP99, Recovery, Unmountable,
+    Amiss, BrokenPromises, Damaged, LostBytes, LostTime, LostTimeP99, Recovery, Rejected,
+    Unmountable,
 };
 use Better::{Less, More, Neither};
 use Source::{
@@ -151,7 +166,7 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 
 /// Every metric with a fixed name: its name, properties and description.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 70] = [
+pub const METRICS: [(&str, Metric, &str); 71] = [
     // Metrics that every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
@@ -252,6 +267,8 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
         "power cuts after which the filesystem cannot be mounted"),
     ("amiss", cuts(Percent, Amiss),
         "power cuts after which the filesystem's own check reports errors"),
+    ("rejected", cuts(Percent, Rejected),
+        "power cuts after which the plan's own check rejects the data"),
     ("lost_ns", cuts(Ns, LostTime),
         "median over power cuts at random moments: age of the oldest lost operation"),
     ("lost.p99_ns", cuts(Ns, LostTimeP99), "99th percentile of that age"),

@@ -2,20 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use ssdlab_quantity::Words;
+
 use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::schedule::{Action, Schedule};
 
 impl Schedule {
-    /// The names of the programs that trials start, other than those of filesystems: in phases,
-    /// and those that the plan says these start in turn.
+    /// The names of the programs that trials start, other than those of filesystems: in phases and
+    /// to check what survived a power cut, and those that the plan says these start in turn.
     #[must_use]
     pub fn programs(&self) -> BTreeSet<&str> {
         let started = self.workload.phases.iter().filter_map(|phase| match &phase.action {
             Action::Command { run, .. } => run.first(),
             _ => None,
         });
-        started.chain(&self.workload.programs).map(String::as_str).collect()
+        let check = self.cuts.iter().filter_map(|cuts| cuts.check.as_ref());
+        let check = check.filter_map(|Words(words)| words.first());
+        started.chain(check).chain(&self.workload.programs).map(String::as_str).collect()
     }
 
     /// The first program that guests cannot have. They have all programs in one folder, so a path

@@ -169,7 +169,7 @@ pub struct Workload {
     pub quiet_ns: u64,
     /// The timed steps that every treatment shares.
     pub phases: Vec<Phase>,
-    /// The programs that those of phases start in turn.
+    /// The programs that those of phases, or the check of power cuts, start in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
 }

@@ -8,11 +8,14 @@ use super::versions::{Append, Replace};
 
 impl Workload {
     /// Workloads that do less and still have files that record their history: without one of the
-    /// phases, the last one first; then with fewer operations of one phase, the fewest first.
+    /// phases, the last one first, but with all programs, as one may need what another left; then
+    /// with fewer operations of one phase, the fewest first.
     /// Whoever goes on with one of them comes to an end.
     pub fn smaller(&self) -> impl Iterator<Item = Self> {
         let count = self.phases.len();
-        let without = (0..count).rev().map(|index| {
+        let is_program =
+            |index: &usize| matches!(self.phases[*index].action, Action::Command { .. });
+        let without = (0..count).rev().filter(move |index| !is_program(index)).map(|index| {
             let mut workload = self.clone();
             workload.phases.remove(index);
             workload

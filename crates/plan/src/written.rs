@@ -189,7 +189,7 @@ pub struct Workload {
     #[schemars(example = &"2 h")]
     pub limit: Option<Span>,
     /// Further programs of this machine that commands start: in the virtual lab there are no others
-    /// than these, those that `run` names, and the shared libraries of all of them.
+    /// than these, those that `run` and `check` name, and the shared libraries of all of them.
     #[serde(default)]
     #[schemars(example = ["sqlite3"])]
     pub programs: Vec<String>,

@@ -50,7 +50,7 @@ pub struct Share(pub f64);
 
 /// A program and its arguments: a list of words, or one text that is split as a shell would
 /// (quotes are understood, nothing is expanded).
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "TextOrList")]
 #[schemars(with = "TextOrList")]
 pub struct Words(pub Vec<String>);

@@ -281,6 +281,9 @@ pub(super) fn noun(metric: &str) -> String {
         Source::Cuts(AfterCuts::Damaged) => "the share of power cuts that damage a file",
         Source::Cuts(AfterCuts::Unmountable) => "the share of power cuts that leave it unmountable",
         Source::Cuts(AfterCuts::Amiss) => "the share of power cuts after which its check fails",
+        Source::Cuts(AfterCuts::Rejected) => {
+            "the share of power cuts after which the data is rejected"
+        }
         Source::Cuts(AfterCuts::LostTime) => "the median time lost to a power cut",
         Source::Cuts(AfterCuts::LostTimeP99) => {
             "the 99th percentile of the time lost to a power cut"

@@ -11,13 +11,18 @@ use super::table::label;
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), and what was \
                                   lost at random moments (median / 99 % / worst)";
 
-/// A row for each treatment with power cuts; `None` if there were none.
+/// A row for each treatment with power cuts; `None` if there were none. The plan's own check has a
+/// column if the plan has one.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
-    let row = |treatment: &TreatmentResult| {
-        let cuts = treatment.cuts.as_ref()?;
-        Some(cells(label(schedule, &treatment.levels), cuts))
+    let cut = analysis.treatments.iter().filter_map(|treatment| {
+        Some((label(schedule, &treatment.levels), treatment.cuts.as_ref()?))
+    });
+    let cut: Vec<(String, &CutsResult)> = cut.collect();
+    let has_check = cut.iter().any(|(_, cuts)| cuts.rejected.is_some());
+    let shown = |columns: [String; 10]| -> Vec<String> {
+        let all = columns.into_iter().enumerate();
+        all.filter(|(at, _)| has_check || *at != REJECTED).map(|(_, column)| column).collect()
     };
-    let rows: Vec<Vec<String>> = analysis.treatments.iter().filter_map(row).collect();
     let header = [
         "",
         "cuts",
@@ -25,13 +30,19 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
         "damaged",
         "unmountable",
         "check fails",
+        "data rejected",
         "time lost",
         "bytes lost",
         "time to mount",
     ];
-    let header = header.map(str::to_owned).to_vec();
+    let header = shown(header.map(str::to_owned));
+    let rows: Vec<Vec<String>> =
+        cut.into_iter().map(|(name, cuts)| shown(cells(name, cuts))).collect();
     (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
 }
+
+/// The place of what the plan's own check says among the columns.
+const REJECTED: usize = 6;
 
 /// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
@@ -48,14 +59,17 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
     analysis.treatments.iter().filter_map(of).collect()
 }
 
-fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
-    vec![
+fn cells(name: String, cuts: &CutsResult) -> [String; 10] {
+    let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
+    let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
+    [
         name,
         number::count(cuts.number as f64),
-        proportion(cuts.broken_promises, "not mounted"),
-        proportion(cuts.damaged, "not mounted"),
+        proportion(cuts.broken_promises, unjudged),
+        proportion(cuts.damaged, unjudged),
         proportion(Some(cuts.unmountable), ""),
         proportion(cuts.amiss, "not checked"),
+        proportion(cuts.rejected, unjudged),
         quantiles(cuts.lost_ns, number::duration),
         quantiles(cuts.lost_bytes, number::bytes),
         quantiles(cuts.recovery_ns, number::duration),

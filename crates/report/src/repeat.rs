@@ -5,7 +5,7 @@ mod course;
 
 use std::fmt::Write;
 
-use ssdlab_cuts::{Fault, Moment, Outcome, Subject, Verdict};
+use ssdlab_cuts::{Data, Fault, Moment, Outcome, Subject, Verdict};
 use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
@@ -63,6 +63,7 @@ fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Resul
     say(&at_risk(drive))?;
     say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.image_sha256))?;
     write_recovery(out, &repeated.into(), style)?;
+    write_data(out, repeated.data.as_ref(), style)?;
     write_course(out, repeat, style)?;
     write_files(out, &repeat.files, style)?;
     writeln!(out)?;
@@ -142,6 +143,18 @@ pub(super) fn write_recovery(
     };
     writeln!(out, "{mounted}The filesystem's own check says:")?;
     write_said(out, amiss, style)
+}
+
+/// What the plan's own check says, if there is one.
+fn write_data(out: &mut String, data: Option<&Data>, style: Style) -> std::fmt::Result {
+    match data {
+        None => Ok(()),
+        Some(Data::Accepted) => writeln!(out, "The plan's check accepts the data."),
+        Some(Data::Rejected(said)) => {
+            writeln!(out, "The plan's check rejects the data:")?;
+            write_said(out, said, style)
+        }
+    }
 }
 
 fn write_said(out: &mut String, said: &str, style: Style) -> std::fmt::Result {
@@ -226,9 +239,18 @@ fn finding(verdict: &Verdict) -> String {
 
 /// The outcome of a cut, in words.
 fn outcome(outcome: &Outcome) -> String {
-    let files = outcome.verdict.as_ref().map_or_else(|| "unmountable".to_owned(), finding);
-    let check = if outcome.amiss.is_some() { ", the check fails" } else { "" };
-    format!("{files}{check}")
+    let is_unmountable = outcome.unmountable.is_some();
+    let data = outcome.data.as_ref().map(|data| match data {
+        Data::Accepted => "the data is accepted",
+        Data::Rejected(_) => "the data is rejected",
+    });
+    let parts = [
+        is_unmountable.then(|| "unmountable".to_owned()),
+        outcome.verdict.as_ref().map(finding),
+        data.map(str::to_owned),
+        outcome.amiss.as_ref().map(|_| "the check fails".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn write_agreement(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {

@@ -121,7 +121,7 @@ fn run(schedule: &Schedule) -> Analysis {
             let phases = phases.iter().map(|one| phase(&one.name, levels, trial.block)).collect();
             let draw = schedule.draw_of(trial.block);
             let draw = draw.map(|_| Draw { values: BTreeMap::new(), redrawn: 0 });
-            let cuts = schedule.cuts.and_then(|_| {
+            let cuts = schedule.cuts.as_ref().and_then(|_| {
                 let last = schedule.phase_names().pop()?;
                 Some(serde_json::from_value(cuts(&last)).unwrap())
             });

@@ -90,6 +90,8 @@ pub struct Event {
 pub enum Happening {
     /// A step of an operation on a file.
     Deed(Deed),
+    /// A program of the workload printed this line.
+    Said(String),
     /// A request to the drive was submitted that was at risk when the power failed.
     Request(RequestAtRisk),
 }

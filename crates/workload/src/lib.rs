@@ -10,6 +10,7 @@ mod beside;
 mod bonnie;
 mod bounds;
 mod calls;
+mod check;
 mod clearing;
 mod content;
 mod database;
@@ -40,12 +41,12 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssdlab_cuts::Deed;
 use ssdlab_engine::Counted;
 use ssdlab_host::interrupt::Interrupt;
 
 pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
+pub use self::check::check;
 use self::content::{Content, Contents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
@@ -67,7 +68,7 @@ use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
 use self::versions::Teller;
-pub use self::versions::{look, subjects};
+pub use self::versions::{Happened, look, subjects};
 
 /// The mean size of the files of a prefill.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
@@ -210,8 +211,8 @@ impl Workload {
         self.hands_calls_over = true;
     }
 
-    /// Sends each deed that a power cut may undo to this receiver only.
-    pub fn tell_deeds(&mut self, told: impl FnMut(Deed) + 'static) {
+    /// Sends all that happens and that a power cut may undo to this receiver only.
+    pub fn tell(&mut self, told: impl FnMut(Happened) + 'static) {
         self.teller = Teller::new(told);
     }
 
@@ -296,7 +297,11 @@ impl Workload {
             (Action::Command { run, env }, _) => {
                 let mut command = Command::new(&run[0]);
                 command.args(&run[1..]).envs(env).current_dir(place.directory);
-                program::run(command, place.rules)?;
+                if self.teller.is_heard() {
+                    program::run_aloud(command, place.rules, &mut |line| self.teller.say(line))?;
+                } else {
+                    program::run(command, place.rules)?;
+                }
                 Ok(Done::default())
             }
             (Action::Fio { job }, _) => {

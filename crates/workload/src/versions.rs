@@ -39,16 +39,30 @@ const TEMPORARY: &str = "replacing";
 /// A read after a power cut, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Called with each deed.
-type Listener = Box<dyn FnMut(Deed)>;
+/// What happens in a trial that a power cut may undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// A step of an operation on a file.
+    Deed(Deed),
+    /// A program printed a line.
+    Said(String),
+}
 
-/// The receiver of deeds, if any.
+/// Called with all that happens.
+type Listener = Box<dyn FnMut(Happened)>;
+
+/// The receiver of what happens, if any.
 #[derive(Default)]
 pub(super) struct Teller(RefCell<Option<Listener>>);
 
 impl Teller {
-    pub fn new(told: impl FnMut(Deed) + 'static) -> Self {
+    pub fn new(told: impl FnMut(Happened) + 'static) -> Self {
         Self(RefCell::new(Some(Box::new(told))))
+    }
+
+    /// Whether there is one.
+    pub fn is_heard(&self) -> bool {
+        self.0.borrow().is_some()
     }
 
     /// The bytes written to files, for comparison with the kernel's count; unknown if deeds are
@@ -58,8 +72,16 @@ impl Teller {
     }
 
     pub fn tell(&self, of: Subject, version: u32, step: Step) {
+        self.pass_on(|| Happened::Deed(Deed { of, version, step }));
+    }
+
+    pub fn say(&self, line: &str) {
+        self.pass_on(|| Happened::Said(line.to_owned()));
+    }
+
+    fn pass_on(&self, happened: impl FnOnce() -> Happened) {
         if let Some(told) = &mut *self.0.borrow_mut() {
-            told(Deed { of, version, step });
+            told(happened());
         }
     }
 }

@@ -37,6 +37,7 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
         unmountable: None,
         recovery_ns: Some(1),
         amiss: None,
+        data: None,
         unchecked: false,
         verdict: Some(verdict),
     }

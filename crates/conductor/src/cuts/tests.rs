@@ -45,7 +45,7 @@ fn cases_that_are_recovered_once_leave_the_same() {
         seed: u64::from(cut),
     };
     let cases: Vec<Case> = (0..400).map(case).collect();
-    let (different, of) = different(&requests, &mut cuts, &cases);
+    let (different, of) = different(&requests, &mut cuts, &cases, |_| 0);
     assert!((50..300).contains(&different.len()), "{}", different.len());
     let original = Memory::new(CAPACITY_BYTES);
     let mut image = |case: &Case| {

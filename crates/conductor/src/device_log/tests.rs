@@ -78,6 +78,7 @@ fn a_case_names_its_entry_and_mark() {
         amiss: None,
         unchecked: false,
         verdict: None,
+        data: None,
     };
     let case = DeviceLog::case(outcome(15, "made"));
     assert_eq!((case.cut, case.survivor, case.entry), (3, 1, 3));

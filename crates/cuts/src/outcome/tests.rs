@@ -1,4 +1,4 @@
-use super::{Finding, Moment, Outcome};
+use super::{Data, Finding, Moment, Outcome};
 use crate::{Fault, Verdict};
 
 fn outcome() -> Outcome {
@@ -13,6 +13,7 @@ fn outcome() -> Outcome {
         amiss: None,
         unchecked: false,
         verdict: Some(Verdict::default()),
+        data: None,
     }
 }
 
@@ -24,6 +25,10 @@ fn outcomes_agree_on_what_was_found_and_not_on_how_long_it_took_or_was_put() {
     assert!(amiss("block 7").agrees_with(&amiss("block 8")));
     assert!(!outcome().agrees_with(&amiss("block 7")));
     assert!(!outcome().agrees_with(&Outcome { at_ns: 11, ..outcome() }));
+    let data = |data| Outcome { data: Some(data), ..outcome() };
+    let rejected = |says: &str| data(Data::Rejected(says.to_owned()));
+    assert!(rejected("row 7").agrees_with(&rejected("row 8")));
+    assert!(!rejected("row 7").agrees_with(&data(Data::Accepted)));
     let broken = Verdict { broken_promises: 1, ..Verdict::default() };
     assert!(!outcome().agrees_with(&Outcome { verdict: Some(broken), ..outcome() }));
 }
@@ -43,6 +48,11 @@ fn the_worst_finding_is_the_one_that_nothing_forgives() {
     assert_eq!(gone.worst(), Some(Finding::Unmountable));
     assert_eq!(found(with(0, 2)).worst(), Some(Finding::Damaged));
     assert_eq!(found(with(1, 2)).worst(), Some(Finding::BrokenPromise));
+    let data = |data| Outcome { data: Some(data), ..found(with(0, 2)) };
+    let rejected = data(Data::Rejected("row 7".to_owned()));
+    assert_eq!(rejected.worst(), Some(Finding::Rejected));
+    assert_eq!(data(Data::Accepted).worst(), Some(Finding::Damaged));
+    assert_eq!(outcome().has(Finding::Rejected), None, "there is no check");
     assert_eq!(gone.has(Finding::BrokenPromise), None, "nobody could look");
     let unchecked = Outcome { unchecked: true, ..outcome() };
     assert_eq!(unchecked.has(Finding::Amiss), None);

@@ -20,6 +20,9 @@ const KINDS: [Kind; 4] = [
     ("made the check fail", |cuts| cuts.amiss),
 ];
 
+/// Only of plans with a check of their own.
+const REJECTED: Kind = ("left data that the plan's check rejects", |cuts| cuts.rejected);
+
 /// A row for each treatment with power cuts, and a panel for each kind of harm.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let cut = data
@@ -30,7 +33,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     if cut.is_empty() {
         return Vec::new();
     }
-    let parts: Vec<_> = KINDS.chunks(panels_in_a_chart(cut.len())).collect();
+    let has_check = cut.iter().any(|(_, cuts)| cuts.rejected.is_some());
+    let kinds: Vec<Kind> = KINDS.into_iter().chain(has_check.then_some(REJECTED)).collect();
+    let parts: Vec<_> = kinds.chunks(panels_in_a_chart(cut.len())).collect();
     let of = parts.len();
     let parts = parts.into_iter().enumerate();
     parts.map(|(index, kinds)| chart(&cut, kinds, &part(index, of))).collect()

@@ -20,8 +20,9 @@ pub(super) fn table(repeat: &Repeat) -> Option<(Grid, usize)> {
         vec![duration(before as f64), words.clone()]
     };
     let rows: Vec<Vec<String>> = shown[first..].iter().map(row).collect();
-    let header = ["before the cut", "operation on a file, or request at risk"];
-    let header = header.map(str::to_owned).to_vec();
+    let says = shown[first..].iter().any(|(event, _)| matches!(event.what, Happening::Said(_)));
+    let what = if says { "operation on a file, line printed" } else { "operation on a file" };
+    let header = vec!["before the cut".to_owned(), format!("{what}, or request at risk")];
     (!rows.is_empty()).then_some((Grid { header, rows, numbers: usize::MAX }, first))
 }
 
@@ -29,6 +30,7 @@ pub(super) fn table(repeat: &Repeat) -> Option<(Grid, usize)> {
 fn words(what: &Happening) -> Option<String> {
     match what {
         Happening::Deed(deed) => operation(*deed),
+        Happening::Said(line) => Some(format!("printed: {line}")),
         Happening::Request(request) => Some(request_at_risk(request)),
     }
 }

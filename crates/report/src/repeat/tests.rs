@@ -28,6 +28,7 @@ fn outcome() -> Outcome {
             lost_bytes: 17_500,
             lost_ns: 750_000_000,
         }),
+        data: None,
     }
 }
 

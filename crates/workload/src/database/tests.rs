@@ -14,7 +14,7 @@ use ssdlab_plan::database::Database;
 use ssdlab_plan::schedule::{Action, Phase};
 
 use super::run;
-use crate::versions::{Teller, lay_out, look, verify};
+use crate::versions::{Happened, Teller, lay_out, look, verify};
 use crate::{Place, WorkloadError};
 
 fn work(torn_pages: TornPages) -> Database {
@@ -38,7 +38,10 @@ fn what_is_committed_is_promised_found_and_verified() {
 
     let told: Rc<RefCell<Vec<(u32, Step)>>> = Rc::default();
     let deeds = Rc::clone(&told);
-    let teller = Teller::new(move |deed| deeds.borrow_mut().push((deed.version, deed.step)));
+    let teller = Teller::new(move |happened| {
+        let Happened::Deed(deed) = happened else { panic!("{happened:?}") };
+        deeds.borrow_mut().push((deed.version, deed.step));
+    });
     assert_eq!(run(&work(kinds[0]), &teller, place).unwrap().application_bytes, None);
     let each = [Step::Begun, Step::Done, Step::Place];
     let all: Vec<_> = (1..=24).flat_map(|commit| each.map(|step| (commit, step))).collect();

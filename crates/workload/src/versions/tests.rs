@@ -10,7 +10,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_plan::versions::{Append, Replace, Synced};
 
-use super::{Teller, append, lay_out, look, replace};
+use super::{Happened, Teller, append, lay_out, look, replace};
 use crate::Place;
 
 #[test]
@@ -26,7 +26,10 @@ fn files_are_replaced_and_appended_to_as_told() {
 
     let told: Rc<RefCell<Vec<Deed>>> = Rc::default();
     let deeds = Rc::clone(&told);
-    let teller = Teller::new(move |deed| deeds.borrow_mut().push(deed));
+    let teller = Teller::new(move |happened| {
+        let Happened::Deed(deed) = happened else { panic!("{happened:?}") };
+        deeds.borrow_mut().push(deed);
+    });
     let work = Replace { files: 2, rounds: 3, sync: Synced::Both, think_ns: 0 };
     let done = replace(&work, &teller, place).unwrap();
     assert_eq!((done.application_bytes, done.counted.unwrap().operations), (None, 6));
