@@ -14,6 +14,7 @@ mod failing;
 mod flipping;
 mod kernels;
 mod logged;
+mod programs;
 mod repeating;
 mod replaying;
 mod support;
@@ -231,6 +232,7 @@ fn main() {
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(drivers::CASES);
+    let cases = cases.chain(programs::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)
