@@ -35,14 +35,9 @@ fn value(found: &str) -> &str {
     match found {
         "sequence" => "a list",
         "map" => "a table",
-        other => {
-            other.split_once(' ').filter(|(_, value)| is_quoted(value)).map_or(other, |of| of.1)
-        }
+        // A kind, and the value in quotes.
+        other => other.find(['`', '"']).map_or(other, |at| &other[at..]),
     }
-}
-
-fn is_quoted(value: &str) -> bool {
-    value.starts_with(['`', '"'])
 }
 
 #[cfg(test)]
