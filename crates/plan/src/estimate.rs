@@ -28,6 +28,8 @@ const RECOVERY_NS: u64 = 250_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Asked {
     calls: u64,
+    /// Calls that make or delete a tree, which the virtual lab makes many at once.
+    tree_calls: u64,
     bytes: u64,
     /// Waiting time, in ns; in virtual time it is free.
     waits_ns: u64,
@@ -37,6 +39,7 @@ struct Asked {
 struct Pace {
     trial_ns: u64,
     call_ns: u64,
+    tree_call_ns: u64,
     /// Of a kilobyte.
     kilobyte_ns: u64,
     /// Of a kilobyte that only fills the filesystem.
@@ -50,14 +53,16 @@ impl Pace {
         match lab {
             LabKind::Virtual => Self {
                 trial_ns: 1_000_000_000,
-                call_ns: 25_000,
-                kilobyte_ns: 8_000,
-                prefill_ns: 300,
+                call_ns: 15_000,
+                tree_call_ns: 7_000,
+                kilobyte_ns: 4_000,
+                prefill_ns: 200,
                 waits: false,
             },
             LabKind::Image | LabKind::Device | LabKind::Directory => Self {
                 trial_ns: 300_000_000,
                 call_ns: 5_000,
+                tree_call_ns: 5_000,
                 kilobyte_ns: 4_000,
                 prefill_ns: 4_000,
                 waits: true,
@@ -84,6 +89,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     for phase in &schedule.workload.phases {
         let of_phase = of_action(&phase.action, &schedule.workload)?;
         asked.calls = asked.calls.saturating_add(of_phase.calls);
+        asked.tree_calls = asked.tree_calls.saturating_add(of_phase.tree_calls);
         asked.bytes = asked.bytes.saturating_add(of_phase.bytes);
         asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
     }
@@ -91,6 +97,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let parts = [
         pace.trial_ns,
         asked.calls.saturating_mul(pace.call_ns),
+        asked.tree_calls.saturating_mul(pace.tree_call_ns),
         (asked.bytes / 1000).saturating_mul(pace.kilobyte_ns),
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
         if pace.waits { asked.waits_ns } else { 0 },
@@ -110,7 +117,7 @@ fn recoveries(schedule: &Schedule) -> u64 {
 }
 
 fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
-    let moved = |calls, bytes| Some(Asked { calls, bytes, waits_ns: 0 });
+    let of_tree = |tree_calls, bytes| Some(Asked { tree_calls, bytes, ..Asked::default() });
     let (files, bytes) = match (&workload.tree, &workload.build, action) {
         (_, Some(Build::Synthetic { files, bytes }), Action::Clone | Action::Make) => {
             (*files, *bytes)
@@ -120,9 +127,9 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
         _ => (0, 0),
     };
     match action {
-        Action::Unpack | Action::Clone | Action::Make => moved(files * CALLS_TO_MAKE, bytes),
-        Action::Delete | Action::Clean => moved(files * CALLS_TO_DELETE, 0),
-        Action::Sync | Action::Fstrim | Action::Remount => moved(0, 0),
+        Action::Unpack | Action::Clone | Action::Make => of_tree(files * CALLS_TO_MAKE, bytes),
+        Action::Delete | Action::Clean => of_tree(files * CALLS_TO_DELETE, 0),
+        Action::Sync | Action::Fstrim | Action::Remount => Some(Asked::default()),
         Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),
         Action::Bonnie { test } => {
             let bonnie = workload.bonnie.as_ref()?;
@@ -138,7 +145,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 End::Time(ns) => (ns / 100_000, ns),
             };
             let bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
-            Some(Asked { calls: operations, bytes, waits_ns })
+            Some(Asked { calls: operations, bytes, waits_ns, ..Asked::default() })
         }
         Action::Transactions(work) => {
             let number = match work.end {
@@ -147,22 +154,26 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 End::Bytes(_) => 0,
             };
             let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
-            Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns: work.lasts_ns() })
+            let (bytes, waits_ns) = (work.streamed_bytes(), work.lasts_ns());
+            Some(Asked { calls, bytes, waits_ns, ..Asked::default() })
         }
         Action::Replace(replace) => Some(Asked {
             calls: replace.operations().saturating_mul(CALLS_TO_MAKE),
             bytes: replace.operations().saturating_mul(10_000),
             waits_ns: replace.operations().saturating_mul(replace.think_ns),
+            ..Asked::default()
         }),
         Action::Append(append) => Some(Asked {
             calls: u64::from(append.records),
             bytes: u64::from(append.records) * 500,
             waits_ns: u64::from(append.records).saturating_mul(append.think_ns),
+            ..Asked::default()
         }),
         Action::Database(database) => Some(Asked {
             calls: database.calls(),
             bytes: database.written_bytes(),
             waits_ns: u64::from(database.commits).saturating_mul(database.think_ns),
+            ..Asked::default()
         }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
@@ -172,7 +183,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
 
 fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
     let chunks = bonnie.size_bytes / bonnie.chunk_bytes;
-    let moved = |calls, bytes| Asked { calls, bytes, waits_ns: 0 };
+    let moved = |calls, bytes| Asked { calls, bytes, ..Asked::default() };
     match test {
         BonnieTest::SeqOutputChar | BonnieTest::SeqInputChar => moved(bonnie.char_bytes, 0),
         BonnieTest::SeqOutputBlock => moved(chunks, bonnie.size_bytes),
