@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 15] = [
+pub const ALL: [Shipped; 16] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -33,6 +33,7 @@ pub const ALL: [Shipped; 15] = [
     today("btrfs-small-writes", include_str!("../../../plans/btrfs-small-writes.toml")),
     today("etcd", include_str!("../../../plans/etcd.toml")),
     today("sqlite", include_str!("../../../plans/sqlite.toml")),
+    today("database", include_str!("../../../plans/database.toml")),
     today("raspberry", include_str!("../../../plans/raspberry.toml")),
     today("trim-today", include_str!("../../../plans/trim-today.toml")),
     today("overprovision", include_str!("../../../plans/overprovision.toml")),
