@@ -54,7 +54,7 @@ manual:
 gallery: kernel
 	scripts/gallery $(SSDLAB) docs/gallery
 
-# What people ask today: docs/today.md, from a run of each plan (half an hour).
+# What people ask today: docs/today.md, from a run of each plan (ten minutes).
 today: kernel
 	scripts/today $(SSDLAB) target/today
 
