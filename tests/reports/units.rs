@@ -282,6 +282,7 @@ fn cut(cut: u32) -> Outcome {
     Outcome {
         cut,
         survivor: 0,
+        state: None,
         at_ns: 0,
         moment: Moment::Random,
         phase: "replace".to_owned(),

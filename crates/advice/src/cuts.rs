@@ -13,6 +13,10 @@ use super::CONFIDENCE;
 pub struct CutsResult {
     /// The number of power cuts. Each counts with the worst outcome among its examined states.
     pub number: u64,
+    /// How many different states of drives they left: those between which nothing changed leave
+    /// the same. Absent if a record is of an earlier release, which did not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
     /// After how many of them the filesystem could not be mounted.
     pub unmountable: Proportion,
     /// How many of the checked cuts left a filesystem whose own check (fsck) reported errors,
@@ -132,6 +136,7 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     };
     Some(CutsResult {
         number: cuts().count() as u64,
+        states: records.iter().map(|record| states(record)).sum(),
         unmountable: share(Finding::Unmountable)?,
         amiss: share(Finding::Amiss),
         rejected: share(Finding::Rejected),
@@ -142,6 +147,12 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         recovery_ns: quantiles(recovery(cuts())),
         example: Finding::ALL.into_iter().find_map(first),
     })
+}
+
+/// How many different states the cuts of a trial left, if the record says it.
+fn states(record: &Record) -> Option<u64> {
+    let last = record.cuts.iter().map(|outcome| outcome.state).max()??;
+    Some(u64::from(last) + 1)
 }
 
 /// The share of cuts after which something was so; `None` if no cut tells.

@@ -86,7 +86,10 @@ impl Guests<'_> {
             recoveries.push(recovery);
         })?;
         let recovered = cases.iter().zip(recovery_of);
-        Ok(recovered.map(|(case, of)| evidence.outcome(case, recoveries[of].clone())).collect())
+        let outcome = |(case, of): (&Case, usize)| {
+            evidence.outcome(case, u32::try_from(of).ok(), recoveries[of].clone())
+        };
+        Ok(recovered.map(outcome).collect())
     }
 
     /// Has the plan's own check judge what the trial leaves if the power is never cut. A check that

@@ -118,14 +118,16 @@ impl<'a> Evidence<'a> {
         (0..).zip(moments).flat_map(cut).collect()
     }
 
-    /// The outcome of a case, given its recovery.
-    pub fn outcome(&self, case: &Case, recovery: Recovery) -> Outcome {
+    /// The outcome of a case, given its recovery and the number of the state that it left, if that
+    /// is known.
+    pub fn outcome(&self, case: &Case, state: Option<u32>, recovery: Recovery) -> Outcome {
         let Recovery { mounted, found, checked, data } = recovery;
         let is_judged = mounted.is_ok() && self.subjects != Subjects::default();
         let found = self.subjects.each().zip(found);
         Outcome {
             cut: case.cut,
             survivor: case.survivor,
+            state,
             at_ns: case.at.0,
             moment: case.moment,
             phase: self.heard.phase(case.at),

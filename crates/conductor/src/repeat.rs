@@ -215,7 +215,7 @@ impl Guests<'_> {
             recovered.ok_or_else(|| Failure::Failed("nothing was recovered".to_owned()))?;
         let files = evidence.files(&case, &recovery);
         let course = evidence.course(&case, &remains);
-        let outcome = evidence.outcome(&case, recovery);
+        let outcome = evidence.outcome(&case, None, recovery);
         Ok(Again { outcome, files, course, remains, is_chosen: false })
     }
 }

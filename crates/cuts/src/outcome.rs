@@ -86,6 +86,10 @@ pub struct Outcome {
     pub cut: u32,
     /// Which of the states that it may leave, from 0.
     pub survivor: u32,
+    /// Which of the different states of the drive that the trial's cuts left, from 0: cuts between
+    /// which nothing changed leave the same. Absent in records of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<u32>,
     /// When the power was cut, in ns since the trial began.
     pub at_ns: u64,
     /// How the moment was chosen.
@@ -144,6 +148,7 @@ impl Outcome {
             amiss: outcome.amiss.as_ref().map(|_| String::new()),
             unchecked: false,
             recovery_ns: None,
+            state: None,
             data: outcome.data.as_ref().map(|data| match data {
                 Data::Accepted => Data::Accepted,
                 Data::Rejected(_) => Data::Rejected(String::new()),

@@ -62,9 +62,10 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
 fn cells(name: String, cuts: &CutsResult) -> [String; 10] {
     let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
     let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
+    let states = cuts.states.map(|states| format!("\n{} states", number::count(states as f64)));
     [
         name,
-        number::count(cuts.number as f64),
+        number::count(cuts.number as f64) + &states.unwrap_or_default(),
         proportion(cuts.broken_promises, unjudged),
         proportion(cuts.damaged, unjudged),
         proportion(Some(cuts.unmountable), ""),

@@ -31,6 +31,7 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
     Outcome {
         cut: 0,
         survivor: 0,
+        state: None,
         at_ns: 0,
         moment: Moment::Random,
         phase: "replace".to_owned(),
@@ -208,4 +209,21 @@ fn what_cannot_be_mounted_and_what_is_damaged_are_told_apart() {
         assert_eq!(verdict(&claim, &half(&gone), &[]), of_gone, "{metric}");
         assert_eq!(verdict(&claim, &half(&torn), &[]), of_torn, "{metric}");
     }
+}
+
+#[test]
+fn states_are_counted_once_each_unless_a_record_does_not_say() {
+    let schedule = plan("");
+    let states = |of: fn(u32) -> Option<u32>| {
+        let record = |trial| {
+            let cuts = cuts(6, |_| cut(0, false)).into_iter();
+            let cuts = cuts.map(|one| Outcome { state: of(one.cut), ..one }).collect();
+            Record { cuts, ..Record::new(&schedule, trial, 0) }
+        };
+        let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();
+        let treatments = analyse("run", &schedule, records, Ending::AllBlocks).treatments;
+        treatments[0].cuts.as_ref().unwrap().states
+    };
+    assert_eq!(states(|cut| Some(cut / 2)), Some(3));
+    assert_eq!(states(|_| None), None);
 }

@@ -70,6 +70,7 @@ fn a_case_names_its_entry_and_mark() {
     let outcome = |at_ns, phase: &str| Outcome {
         cut: 3,
         survivor: 1,
+        state: None,
         at_ns,
         moment: Moment::Random,
         phase: phase.to_owned(),

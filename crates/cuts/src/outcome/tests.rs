@@ -5,6 +5,7 @@ fn outcome() -> Outcome {
     Outcome {
         cut: 3,
         survivor: 0,
+        state: None,
         at_ns: 10,
         moment: Moment::Event,
         phase: "append".to_owned(),

@@ -14,6 +14,7 @@ fn outcome() -> Outcome {
     Outcome {
         cut: 12,
         survivor: 0,
+        state: None,
         at_ns: 1_234_567_890,
         moment: Moment::Event,
         phase: "append".to_owned(),
