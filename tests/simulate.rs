@@ -181,7 +181,7 @@ fn impossible_drives_are_refused_at_their_place() {
         ("\"256 MiB\"", "\"1 EiB\"", "2^32 pages"),
         ("\"4 KiB\"", "\"5 KiB\"", "not a power of two"),
         ("pages_per_block = 64", "pages_per_block = 0", "pages_per_block is 0"),
-        ("pages_per_block = 64", "pages_per_block = -1", "invalid value"),
+        ("pages_per_block = 64", "pages_per_block = -1", "found `-1`"),
         ("pages_per_block = 64", "pages_per_blok = 64", "unknown field `pages_per_blok`"),
         ("mapping = \"page\"", "mapping = \"pages\"", "unknown variant `pages`"),
         ("timing = \"none\"", "timing = \"some\"", "expected \"none\" or a table"),
