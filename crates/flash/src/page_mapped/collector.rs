@@ -39,6 +39,9 @@ impl PageMapped {
     #[inline]
     pub(super) fn collect_a_part<N: Nand>(&mut self, nand: &mut N, pages: u32, earliest: Nanos) {
         if self.collecting.is_none() {
+            // A block that was retired is replaced before another is emptied bit by bit: meanwhile
+            // the host may fill what the copies need, where both write to one frontier.
+            while self.free_blocks() < RESERVE - 1 && self.collect(nand, earliest).is_some() {}
             if self.free_blocks() >= RESERVE {
                 return;
             }

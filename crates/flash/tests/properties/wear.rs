@@ -79,6 +79,38 @@ fn a_worn_out_drive_refuses_writes_and_keeps_its_data() {
 }
 
 #[test]
+fn the_reserve_lasts_where_copies_and_the_host_share_a_frontier() {
+    const PER_BLOCK: u64 = 128;
+    for collection in ["greedy", "fifo", "cost-benefit"] {
+        for (spare, endurance, hot_share) in [(0.1, 10, 4), (0.1, 60, 16), (0.3, 10, 16)] {
+            // A drive with times empties blocks bit by bit, beside the host's requests.
+            let text = format!(
+                "name = \"shared\"\ncapacity = \"16 MiB\"\nspare_factor = {spare}\n\
+                 pages_per_block = {PER_BLOCK}\nmapping = \"page\"\nfrontiers = \"one\"\n\
+                 collection = \"{collection}\"\n[wear]\nlevelling = \"none\"\n\
+                 endurance = {endurance}\n[timing]\nchannels = 1\ndies_per_channel = 1\n\
+                 read = \"50 us\"\nprogram = \"900 us\"\nerase = \"3 ms\"\nbus = \"40 MB/s\"\n\
+                 link_read = \"270 MB/s\"\nlink_write = \"235 MB/s\"\n"
+            );
+            let mut drive = Drive::new(specification(&text), 1);
+            let pages = u64::from(drive.specification().logical_pages);
+            let mut random = 1_u64;
+            while !drive.is_worn_out() {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                let within = if random >> 63 == 0 { pages / hot_share } else { pages };
+                let first = (random >> 40) % within;
+                let count = (1 + (random >> 33) % PER_BLOCK).min(pages - first);
+                let extent = Extent { offset_bytes: first * 4096, length_bytes: count * 4096 };
+                let written = drive.submit(Nanos::ZERO, Command::Write(extent, Stream::Hot));
+                written.expect("it is not worn out");
+            }
+        }
+    }
+}
+
+#[test]
 fn age_is_a_number_of_erases() {
     let text = "name = \"old\"\ncapacity = \"4 MiB\"\nspare_factor = 0.1\npages_per_block = 16\n\
                 [wear]\nlevelling = \"static\"\nthreshold = 5\nendurance = 3000\n";
