@@ -40,7 +40,7 @@ pub(super) enum File {
 
 /// Calls that wait to be made.
 pub(super) struct Calls {
-    calls: Vec<Call>,
+    waiting: Vec<Call>,
     /// What each call belongs to, as its caller counts.
     owners: Vec<usize>,
     /// What arguments point to: never moved, and not overwritten while calls wait.
@@ -57,14 +57,14 @@ pub(super) struct Failed {
 
 impl std::fmt::Debug for Calls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Calls").field("waiting", &self.calls.len()).finish_non_exhaustive()
+        f.debug_struct("Calls").field("waiting", &self.waiting.len()).finish_non_exhaustive()
     }
 }
 
 impl Calls {
     pub fn new() -> Self {
         Self {
-            calls: Vec::with_capacity(MOST_CALLS),
+            waiting: Vec::with_capacity(MOST_CALLS),
             owners: Vec::with_capacity(MOST_CALLS),
             buffer: vec![0; CHUNK_BYTES + BESIDES_DATA].into(),
             used: 0,
@@ -74,7 +74,7 @@ impl Calls {
     /// Whether another call with so much data may wait. If not, those that wait must be made first.
     pub fn have_room(&self, data_bytes: usize) -> bool {
         let is_free = self.used == 0 || self.used + data_bytes <= ENOUGH_BYTES;
-        is_free && self.calls.len() < MOST_CALLS
+        is_free && self.waiting.len() < MOST_CALLS
     }
 
     pub fn mkdirat(&mut self, owner: usize, at: BorrowedFd<'_>, path: &[u8], mode: Mode) {
@@ -113,7 +113,7 @@ impl Calls {
         let path = self.text(path);
         let arguments = [raw(at), path, flags.bits().into(), mode.bits().into()];
         self.push(owner, libc::SYS_openat, &arguments);
-        File::Awaited(self.calls.len() - 1)
+        File::Awaited(self.waiting.len() - 1)
     }
 
     /// Goes to an offset from the start.
@@ -121,19 +121,19 @@ impl Calls {
         self.on(owner, file, libc::SYS_lseek, &[offset, 0]);
     }
 
-    /// Writes data, which the caller fills in.
+    /// Writes data, which a function fills in.
     pub fn write(
         &mut self,
         owner: usize,
         file: &File,
         length: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), Errno>,
+        contents: impl FnOnce(&mut [u8]) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let data = self.take(length);
-        fill(data)?;
+        contents(data)?;
         let data = data.as_ptr() as u64;
         self.on(owner, file, libc::SYS_write, &[data, length as u64]);
-        if let Some(call) = self.calls.last_mut() {
+        if let Some(call) = self.waiting.last_mut() {
             call.least = i64::try_from(length).unwrap_or(i64::MAX);
         }
         Ok(())
@@ -162,17 +162,18 @@ impl Calls {
     /// made.
     pub fn make(&mut self) -> Result<Vec<i64>, Failed> {
         let mut from = 0;
-        while from < self.calls.len() {
+        while from < self.waiting.len() {
             // SAFETY: the arguments of each call are numbers, or point into the buffer, which stays
             // where and as it is; the kernel writes results only.
-            let made =
-                unsafe { libc::syscall(TOGETHER, self.calls.as_mut_ptr(), from, self.calls.len()) };
+            let made = unsafe {
+                libc::syscall(TOGETHER, self.waiting.as_mut_ptr(), from, self.waiting.len())
+            };
             let Ok(made) = usize::try_from(made) else {
                 let errno = Errno::from_io_error(&std::io::Error::last_os_error());
                 return Err(self.failed(from, errno.unwrap_or(Errno::NOSYS)));
             };
             // All are made, or a signal came between two.
-            let Some(call) = self.calls.get(made).filter(|call| call.result < call.least) else {
+            let Some(call) = self.waiting.get(made).filter(|call| call.result < call.least) else {
                 from = made;
                 continue;
             };
@@ -183,7 +184,7 @@ impl Calls {
             let errno = i32::try_from(-call.result).unwrap_or(libc::EIO);
             return Err(self.failed(made, Errno::from_raw_os_error(errno)));
         }
-        let results = self.calls.iter().map(|call| call.result).collect();
+        let results = self.waiting.iter().map(|call| call.result).collect();
         self.forget();
         Ok(results)
     }
@@ -196,7 +197,7 @@ impl Calls {
         };
         let arguments: Vec<u64> = std::iter::once(first).chain(rest.iter().copied()).collect();
         self.push(owner, number, &arguments);
-        if let Some(call) = self.calls.last_mut() {
+        if let Some(call) = self.waiting.last_mut() {
             call.first_from = first_from;
         }
     }
@@ -204,7 +205,7 @@ impl Calls {
     fn push(&mut self, owner: usize, number: libc::c_long, arguments: &[u64]) {
         let mut all = [0; 6];
         all[..arguments.len()].copy_from_slice(arguments);
-        self.calls.push(Call {
+        self.waiting.push(Call {
             number: number.unsigned_abs(),
             arguments: all,
             first_from: 0,
@@ -235,7 +236,7 @@ impl Calls {
     }
 
     fn forget(&mut self) {
-        self.calls.clear();
+        self.waiting.clear();
         self.owners.clear();
         self.used = 0;
     }
