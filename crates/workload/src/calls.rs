@@ -4,7 +4,7 @@
 //! in real time. The lab kernel (`kernel/calls.c`) makes a series of them as if each came alone,
 //! and lets time pass for each, so that the trial is the same.
 
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags, Timestamps};
 use rustix::io::Errno;
@@ -20,6 +20,9 @@ const ENOUGH_BYTES: usize = 256 << 10;
 
 /// The room for the paths and times of one call.
 const BESIDES_DATA: usize = 2 * libc::PATH_MAX as usize;
+
+/// The result of a call until it is made; no least result is above it.
+const NOT_MADE: i64 = i64::MAX;
 
 /// `struct call` in `kernel/calls.c`.
 #[repr(C)]
@@ -132,10 +135,8 @@ impl Calls {
         let data = self.take(length);
         contents(data)?;
         let data = data.as_ptr() as u64;
-        self.on(owner, file, libc::SYS_write, &[data, length as u64]);
-        if let Some(call) = self.waiting.last_mut() {
-            call.least = i64::try_from(length).unwrap_or(i64::MAX);
-        }
+        let call = self.on(owner, file, libc::SYS_write, &[data, length as u64]);
+        call.least = i64::try_from(length).unwrap_or(i64::MAX);
         Ok(())
     }
 
@@ -190,29 +191,28 @@ impl Calls {
     }
 
     /// A call with a file as its first argument.
-    fn on(&mut self, owner: usize, file: &File, number: libc::c_long, rest: &[u64]) {
-        let (first, first_from) = match file {
-            File::Opened(file) => (raw_number(file.as_raw_fd()), 0),
-            File::Awaited(call) => (0, *call as u64 + 1),
-        };
-        let arguments: Vec<u64> = std::iter::once(first).chain(rest.iter().copied()).collect();
-        self.push(owner, number, &arguments);
-        if let Some(call) = self.waiting.last_mut() {
-            call.first_from = first_from;
+    fn on(&mut self, owner: usize, file: &File, number: libc::c_long, rest: &[u64]) -> &mut Call {
+        let call = self.push(owner, number, &[]);
+        match file {
+            File::Opened(file) => call.arguments[0] = raw(file.as_fd()),
+            File::Awaited(opening) => call.first_from = *opening as u64 + 1,
         }
+        call.arguments[1..=rest.len()].copy_from_slice(rest);
+        call
     }
 
-    fn push(&mut self, owner: usize, number: libc::c_long, arguments: &[u64]) {
+    fn push(&mut self, owner: usize, number: libc::c_long, arguments: &[u64]) -> &mut Call {
         let mut all = [0; 6];
         all[..arguments.len()].copy_from_slice(arguments);
+        self.owners.push(owner);
         self.waiting.push(Call {
             number: number.unsigned_abs(),
             arguments: all,
             first_from: 0,
             least: 0,
-            result: 0,
+            result: NOT_MADE,
         });
-        self.owners.push(owner);
+        self.waiting.last_mut().expect("it was just pushed")
     }
 
     /// The address of a copy of a path, with the zero that ends it.
@@ -255,9 +255,5 @@ impl File {
 }
 
 fn raw(file: BorrowedFd<'_>) -> u64 {
-    raw_number(file.as_raw_fd())
-}
-
-fn raw_number(file: RawFd) -> u64 {
-    u64::from(file.unsigned_abs())
+    u64::from(file.as_raw_fd().unsigned_abs())
 }
