@@ -1,7 +1,7 @@
 //! The stage for trials in guests: each on a simulated drive of its own under the lab kernel, in
 //! virtual time, so that several run at once without disturbing each other's measurements.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
@@ -109,7 +109,7 @@ impl<'a> Guests<'a> {
         let load = |(level, kernel)| Ok((level, hypervisor.load(kernel)?));
         let kernels = kernels.into_iter().map(load).collect::<Result<_, GuestsError>>()?;
         let root = &hypervisor.root;
-        let mut programs = vec![("fstrim", "util-linux")];
+        let mut programs = BTreeSet::from([("fstrim", "util-linux")]);
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let is_checked = schedule.verify || schedule.cuts.is_some();
             let check = filesystem.check.filter(|_| is_checked).map(|check| check.program);
