@@ -160,8 +160,7 @@ fn check_cuts(
             "add it to [cuts], for example check = \"git fsck\"",
         ));
     }
-    let has_history = schedule.workload.phases.iter().any(|phase| phase.action.has_history());
-    if what.is_of_files() && !has_history {
+    if what.is_of_files() && !schedule.workload.has_history() {
         return Err((
             format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
             "add a phase with do = \"replace\", \"append\" or \"database\", or claim `rejected`",

@@ -48,7 +48,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
     let plausible = plausible(plan, overrides, target.lab())?;
     let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
-    let has_history = workload.phases.iter().any(|phase| phase.action.has_history());
+    let has_history = workload.has_history();
     let cuts = cuts::resolve(plan.cuts.as_ref(), target.lab(), has_history, repetitions.most)?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,

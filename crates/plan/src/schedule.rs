@@ -181,6 +181,12 @@ impl Workload {
         self.phases.iter().filter_map(|phase| phase.action.file()).collect()
     }
 
+    /// Whether some phase records what its files must hold after a power cut.
+    #[must_use]
+    pub fn has_history(&self) -> bool {
+        self.phases.iter().any(|phase| phase.action.has_history())
+    }
+
     /// The files that it names: an archive, operation logs, fio job files.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let tree = self.tree.iter().filter_map(|tree| match tree {

@@ -27,9 +27,7 @@ impl Workload {
                 workload
             })
         });
-        let has_history =
-            |workload: &Self| workload.phases.iter().any(|phase| phase.action.has_history());
-        without.chain(with_less).filter(has_history)
+        without.chain(with_less).filter(Self::has_history)
     }
 }
 

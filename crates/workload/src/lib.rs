@@ -387,8 +387,9 @@ impl Workload {
     /// Whether there are files that phases need.
     #[must_use]
     pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
-        let has_history = workload.phases.iter().any(|phase| phase.action.has_history());
-        has_history || !workload.files().is_empty() || !self.replay.before.operations.is_empty()
+        workload.has_history()
+            || !workload.files().is_empty()
+            || !self.replay.before.operations.is_empty()
     }
 
     /// Writes and syncs the files that phases need.
