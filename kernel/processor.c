@@ -4,8 +4,8 @@
  *
  * In the time-travel modes a guest computes in no time. The lab kernel counts what it
  * executes instead, and lets virtual time pass for it: so many picoseconds for each basic
- * block, and so many nanoseconds for each KiB that a real kernel copies or digests by special
- * instructions. What is UML's own is not counted (see "uncounted" in apply), and neither is this
+ * block, and so many nanoseconds for each KiB that a real kernel copies, digests or encrypts by
+ * special instructions. What is UML's own is not counted (see "uncounted" in apply), and neither is this
  * file: the charge does not charge itself.
  *
  * Time passes when a system call returns, before a request is submitted, and before the
@@ -55,7 +55,7 @@ extern u64 __start_ssdlab_counts[], __stop_ssdlab_counts[], __start_ssdlab_kept[
 extern s32 __start_ssdlab_places[];
 
 unsigned long ssdlab_copied;
-unsigned long ssdlab_digested[SSDLAB_DIGESTS];
+unsigned long ssdlab_transformed[SSDLAB_TRANSFORMS];
 
 static unsigned long blocks(void)
 {
@@ -71,7 +71,7 @@ static unsigned long blocks(void)
 
 /* What one block costs in ps, a system call in ns, and a KiB in ns. */
 static struct {
-	u64 block_ps, call_ns, copy_ns, digest_ns[SSDLAB_DIGESTS];
+	u64 block_ps, call_ns, copy_ns, transform_ns[SSDLAB_TRANSFORMS];
 } cost;
 static bool is_charged;
 
@@ -82,7 +82,7 @@ static u64 spent_ps[ACCOUNTS];
 static s64 owed_ps;
 static s64 clock_ps;
 static unsigned int interrupts;
-static unsigned long seen_blocks, seen_copied, seen_digested[SSDLAB_DIGESTS];
+static unsigned long seen_blocks, seen_copied, seen_transformed[SSDLAB_TRANSFORMS];
 
 static enum account account(void)
 {
@@ -109,9 +109,9 @@ static u64 see(void)
 	seen_blocks = executed;
 	ps += kib_ps(ssdlab_copied - seen_copied, cost.copy_ns);
 	seen_copied = ssdlab_copied;
-	for (i = 0; i < SSDLAB_DIGESTS; i++) {
-		ps += kib_ps(ssdlab_digested[i] - seen_digested[i], cost.digest_ns[i]);
-		seen_digested[i] = ssdlab_digested[i];
+	for (i = 0; i < SSDLAB_TRANSFORMS; i++) {
+		ps += kib_ps(ssdlab_transformed[i] - seen_transformed[i], cost.transform_ns[i]);
+		seen_transformed[i] = ssdlab_transformed[i];
 	}
 	return ps;
 }
@@ -257,10 +257,11 @@ static int processor_show(struct seq_file *m, void *v)
 	seq_printf(m, "interrupts %llu ns\n", spent_ps[INTERRUPTS] / 1000);
 	seq_printf(m, "blocks %lu\n", blocks());
 	seq_printf(m, "copied %lu bytes\n", ssdlab_copied);
-	seq_printf(m, "crc32 %lu bytes\n", ssdlab_digested[SSDLAB_CRC32]);
-	seq_printf(m, "xxhash %lu bytes\n", ssdlab_digested[SSDLAB_XXHASH]);
-	seq_printf(m, "sha256 %lu bytes\n", ssdlab_digested[SSDLAB_SHA256]);
-	seq_printf(m, "blake2 %lu bytes\n", ssdlab_digested[SSDLAB_BLAKE2]);
+	seq_printf(m, "crc32 %lu bytes\n", ssdlab_transformed[SSDLAB_CRC32]);
+	seq_printf(m, "xxhash %lu bytes\n", ssdlab_transformed[SSDLAB_XXHASH]);
+	seq_printf(m, "sha256 %lu bytes\n", ssdlab_transformed[SSDLAB_SHA256]);
+	seq_printf(m, "blake2 %lu bytes\n", ssdlab_transformed[SSDLAB_BLAKE2]);
+	seq_printf(m, "aes %lu bytes\n", ssdlab_transformed[SSDLAB_AES]);
 	return 0;
 }
 
@@ -268,7 +269,7 @@ static int processor_show(struct seq_file *m, void *v)
 static int functions_show(struct seq_file *m, void *v)
 {
 	size_t i, count = __stop_ssdlab_counts - __start_ssdlab_counts;
-	unsigned long before = blocks(), begin = 0, size = 0, offset;
+	unsigned long before = blocks(), copied = ssdlab_copied, begin = 0, size = 0, offset;
 	char name[KSYM_NAME_LEN], *module;
 	u64 *counts = __start_ssdlab_kept, sum = 0;
 
@@ -293,6 +294,7 @@ static int functions_show(struct seq_file *m, void *v)
 	if (sum)
 		seq_printf(m, "%.*s %llu\n", (int)strcspn(name, "."), name, sum);
 	memcpy(__start_ssdlab_counts, counts, count * sizeof(*counts));
+	ssdlab_copied = copied;
 	uncounted += blocks() - before;
 	return 0;
 }
@@ -308,10 +310,10 @@ static int __init ssdlab_processor_init(void)
 	uncounted += blocks();
 	seen_blocks = ssdlab_copied = seen_copied = 0;
 
-	pr_info("ssdlab: block %llu ps, call %llu ns, a KiB copied %llu, crc32 %llu, xxhash %llu, sha256 %llu, blake2 %llu ns\n",
-		cost.block_ps, cost.call_ns, cost.copy_ns, cost.digest_ns[SSDLAB_CRC32],
-		cost.digest_ns[SSDLAB_XXHASH], cost.digest_ns[SSDLAB_SHA256],
-		cost.digest_ns[SSDLAB_BLAKE2]);
+	pr_info("ssdlab: block %llu ps, call %llu ns, a KiB copied %llu, crc32 %llu, xxhash %llu, sha256 %llu, blake2 %llu, aes %llu ns\n",
+		cost.block_ps, cost.call_ns, cost.copy_ns, cost.transform_ns[SSDLAB_CRC32],
+		cost.transform_ns[SSDLAB_XXHASH], cost.transform_ns[SSDLAB_SHA256],
+		cost.transform_ns[SSDLAB_BLAKE2], cost.transform_ns[SSDLAB_AES]);
 	if (!folder || !proc_create_single("processor", 0444, folder, processor_show) ||
 	    !proc_create_single("functions", 0444, folder, functions_show))
 		pr_err("ssdlab: /proc/ssdlab cannot be made\n");
@@ -323,8 +325,9 @@ late_initcall(ssdlab_processor_init);
 static int __init ssdlab_cpu_setup(char *str, int *add)
 {
 	u64 *const to[] = { &cost.block_ps, &cost.call_ns, &cost.copy_ns,
-			    &cost.digest_ns[SSDLAB_CRC32], &cost.digest_ns[SSDLAB_XXHASH],
-			    &cost.digest_ns[SSDLAB_SHA256], &cost.digest_ns[SSDLAB_BLAKE2] };
+			    &cost.transform_ns[SSDLAB_CRC32], &cost.transform_ns[SSDLAB_XXHASH],
+			    &cost.transform_ns[SSDLAB_SHA256], &cost.transform_ns[SSDLAB_BLAKE2],
+			    &cost.transform_ns[SSDLAB_AES] };
 	char *p = str, *end;
 	int i;
 
@@ -332,7 +335,7 @@ static int __init ssdlab_cpu_setup(char *str, int *add)
 		*to[i] = simple_strtoull(p, &end, 10);
 		if (end == p || end - p > 7 || *to[i] > 1000000 ||
 		    *end != (i + 1 < ARRAY_SIZE(to) ? ',' : '\0')) {
-			os_warn("ssdlab.cpu=%s: not BLOCK,CALL,COPY,CRC32,XXHASH,SHA256,BLAKE2, each at most 1000000\n",
+			os_warn("ssdlab.cpu=%s: not BLOCK,CALL,COPY,CRC32,XXHASH,SHA256,BLAKE2,AES, each at most 1000000\n",
 				str);
 			exit(2);
 		}
@@ -343,7 +346,7 @@ static int __init ssdlab_cpu_setup(char *str, int *add)
 }
 
 __uml_setup("ssdlab.cpu=", ssdlab_cpu_setup,
-"ssdlab.cpu=<BLOCK>,<CALL>,<COPY>,<CRC32>,<XXHASH>,<SHA256>,<BLAKE2>\n"
+"ssdlab.cpu=<BLOCK>,<CALL>,<COPY>,<CRC32>,<XXHASH>,<SHA256>,<BLAKE2>,<AES>\n"
 "    What computing costs: virtual picoseconds a basic block, nanoseconds a\n"
 "    system call, and nanoseconds a KiB copied or digested. Default: nothing.\n\n"
 );

@@ -22,10 +22,12 @@ extern long ssdlab_get_xstate(int pid, struct iovec *to);
 extern long ssdlab_set_xstate(int pid, const struct iovec *of);
 extern void ssdlab_forget_xstate(void);
 
-/* Bytes that real processors move or digest by special instructions, by kind. */
-enum ssdlab_digest { SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_DIGESTS };
+/* Bytes that real processors move, digest or encrypt by special instructions, by kind. */
+enum ssdlab_transform {
+	SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_AES, SSDLAB_TRANSFORMS
+};
 extern unsigned long ssdlab_copied;
-extern unsigned long ssdlab_digested[SSDLAB_DIGESTS];
+extern unsigned long ssdlab_transformed[SSDLAB_TRANSFORMS];
 
 struct pt_regs;
 

@@ -80,8 +80,8 @@ fn list() -> String {
 
 /// A computer, as the virtual lab takes it.
 fn computer(host: &HostModel) -> String {
-    let Costs { block_ps, call_ns, copy_ns, crc32_ns, xxhash_ns, sha256_ns, blake2_ns } =
-        host.costs;
+    let Costs { block_ps, call_ns, copy_ns, .. } = host.costs;
+    let Costs { crc32_ns, xxhash_ns, sha256_ns, blake2_ns, aes_ns, .. } = host.costs;
     let digests =
         format!("CRC-32 {crc32_ns}, xxHash {xxhash_ns}, SHA-256 {sha256_ns}, BLAKE2b {blake2_ns}");
     let lines = [
@@ -90,6 +90,7 @@ fn computer(host: &HostModel) -> String {
         ("kernel", format!("{} ns a basic block, {call_ns} ns a call", block_ps as f64 / 1e3)),
         ("copying", format!("{copy_ns} ns a KiB")),
         ("checksums", format!("{digests} ns a KiB")),
+        ("encryption", format!("AES {aes_ns} ns a KiB")),
         ("memory", Bytes(host.memory_bytes).to_string()),
     ];
     lines.map(|(name, text)| format!("  {name:14} {text}\n")).concat()

@@ -197,7 +197,7 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Er
             [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
         [least.min(0.99 * value), most.max(1.01 * value)]
     };
-    let digests = computing::digests();
+    let transforms = computing::transforms();
     let whole = |value: f64| value.round().max(1.0);
     let [block, call, copy] = [
         (fitted.block_ns, range(&|of| of.block_ns, fitted.block_ns)),
@@ -216,7 +216,7 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Er
         call.0,
         copy.0,
     );
-    for (key, ns) in digests {
+    for (key, ns) in transforms {
         let _ = writeln!(out, "{key} = {}", whole(ns));
     }
     let figures = "the processor time of a process for eleven operations";
@@ -243,7 +243,7 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Er
         "\n[evidence.memory]\nbasis = \"assumed\"\nrange = [\"2 GiB\", \"64 GiB\"]\n\
          source = \"the guest's memory is this machine's; it limits how much may be dirty\"\n"
     );
-    for (key, ns) in digests {
+    for (key, ns) in transforms {
         let [least, most] = [(ns / 2.0).floor(), (2.0 * ns).ceil().max(2.0)];
         let _ = write!(
             out,

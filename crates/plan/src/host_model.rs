@@ -73,6 +73,8 @@ pub struct Costs {
     pub sha256_ns: u64,
     /// A KiB of `BLAKE2b`, in ns.
     pub blake2_ns: u64,
+    /// A KiB of AES-256-XTS, as dm-crypt encrypts with, in ns.
+    pub aes_ns: u64,
 }
 
 impl Costs {
@@ -88,6 +90,7 @@ impl Costs {
             "ns_per_kib.xxhash" => self.xxhash_ns = whole,
             "ns_per_kib.sha256" => self.sha256_ns = whole,
             "ns_per_kib.blake2" => self.blake2_ns = whole,
+            "ns_per_kib.aes" => self.aes_ns = whole,
             _ => {}
         }
     }
@@ -96,8 +99,10 @@ impl Costs {
 impl fmt::Display for Costs {
     /// The lab kernel's parameter `ssdlab.cpu`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block_ps, call_ns, copy_ns, crc32_ns, xxhash_ns, sha256_ns, blake2_ns } = self;
-        write!(f, "{block_ps},{call_ns},{copy_ns},{crc32_ns},{xxhash_ns},{sha256_ns},{blake2_ns}")
+        let Self { block_ps, call_ns, copy_ns, .. } = self;
+        let Self { crc32_ns, xxhash_ns, sha256_ns, blake2_ns, aes_ns, .. } = self;
+        write!(f, "{block_ps},{call_ns},{copy_ns},")?;
+        write!(f, "{crc32_ns},{xxhash_ns},{sha256_ns},{blake2_ns},{aes_ns}")
     }
 }
 
@@ -160,7 +165,7 @@ struct HostFile {
     ns_per_block: Spanned<f64>,
     /// The time of a system call besides the blocks it executes, in ns.
     ns_per_call: Spanned<u64>,
-    /// The times per KiB of copying and digesting, for which real processors have special
+    /// The times per KiB of copying, digesting and encrypting, for which real processors have special
     /// instructions, in ns.
     ns_per_kib: NsPerKib,
     /// The memory.
@@ -178,6 +183,7 @@ struct NsPerKib {
     xxhash: Spanned<u64>,
     sha256: Spanned<u64>,
     blake2: Spanned<u64>,
+    aes: Spanned<u64>,
 }
 
 /// The most that a basic block, or anything else, may take, in ns: a millisecond.
@@ -211,7 +217,7 @@ impl HostFile {
     // A cast keeps to the range of the type.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn model(self, name: &str) -> Result<HostModel, Fault> {
-        let NsPerKib { copy, crc32, xxhash, sha256, blake2 } = self.ns_per_kib;
+        let NsPerKib { copy, crc32, xxhash, sha256, blake2, aes } = self.ns_per_kib;
         let block_ns = *self.ns_per_block.get_ref();
         if !is_cost(block_ns) {
             return Err(out_of_range(self.ns_per_block.span()));
@@ -236,6 +242,7 @@ impl HostFile {
                 xxhash_ns: cost(&xxhash)?,
                 sha256_ns: cost(&sha256)?,
                 blake2_ns: cost(&blake2)?,
+                aes_ns: cost(&aes)?,
             },
             memory_bytes,
             uncertain: self

@@ -19,7 +19,7 @@ fn every_value_of_a_real_host_has_evidence_that_fits_it() {
 #[test]
 fn costs_are_told_to_the_kernel_in_its_units_and_order() {
     let text = "description = \"x\"\nns_per_block = 0.75\nns_per_call = 2\nmemory = \"1 GiB\"\n\
-                [ns_per_kib]\ncopy = 3\ncrc32 = 4\nxxhash = 5\nsha256 = 6\nblake2 = 7\n";
+                [ns_per_kib]\ncopy = 3\ncrc32 = 4\nxxhash = 5\nsha256 = 6\nblake2 = 7\naes = 8\n";
     let host = HostModel::parse("tried", text).unwrap();
     assert_eq!(host.costs.to_string(), "750,2,3,4,5,6,7");
     assert_eq!(host.memory_bytes, 1 << 30);
@@ -54,6 +54,7 @@ fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() 
             xxhash_ns: 0,
             sha256_ns: 0,
             blake2_ns: 0,
+            aes_ns: 0,
         };
         let before = costs;
         costs.set(key, 7.0);
