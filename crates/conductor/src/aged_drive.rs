@@ -21,7 +21,7 @@ use ssdlab_trace::{Options, Reader};
 use super::ageing::{Facts, MadeFrom, shaping};
 use super::failure::Failure;
 use super::guests::{Guests, conditioned, identity};
-use super::hypervisor::Run;
+use super::hypervisor::{PATIENCE, Run};
 use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{IMAGE, PREPARATION};
@@ -91,6 +91,7 @@ impl Guests<'_> {
             host,
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
+            patience: PATIENCE,
         };
         let (facts, _) = self.hypervisor.run(&run, &job, flash, Some(log), |_, _| ())?;
         facts

@@ -16,7 +16,7 @@ use ssdlab_undo::Journal;
 use super::computing::{Computing, Times};
 use super::error::{ComputingError, GuestsError};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Loaded, Run};
+use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::inside::Job;
 use super::measure::nanos;
 
@@ -76,8 +76,14 @@ impl<'a> ComputingLab<'a> {
     fn times(&mut self, host: &HostModel, checksums: Option<&str>) -> Result<Times, Failure> {
         self.performed += 1;
         let name = format!("computing-{}", self.performed);
-        let limit = Nanos(nanos(LIMIT));
-        let run = Run { name: &name, kernel: &self.kernel, host, seed: 1, limit };
+        let run = Run {
+            name: &name,
+            kernel: &self.kernel,
+            host,
+            seed: 1,
+            limit: Nanos(nanos(LIMIT)),
+            patience: PATIENCE,
+        };
         let job = Job::Computing(Computing {
             filesystem: self.filesystem.name.to_owned(),
             checksums: checksums.map(str::to_owned),

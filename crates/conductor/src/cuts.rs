@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ssdlab_cuts::{Data, Moment, Outcome, Recovery};
 use ssdlab_disk::{BackendError, Flash, Memory};
@@ -24,6 +25,9 @@ use super::trial::PREPARATION;
 /// Cuts that one guest recovers from. What a guest has seen before may change how long it takes by
 /// a little, so the number is part of the result.
 const OF_A_GUEST: usize = 100;
+
+/// How long a recovery may compute, in real time, without issuing a request: it takes milliseconds.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Makes the contents that a case leaves.
 type ImageOf<'a> = dyn FnMut(&Case) -> Result<Memory, BackendError> + Send + 'a;
@@ -137,8 +141,8 @@ impl Guests<'_> {
         Ok(())
     }
 
-    /// Has one guest recover from the next cases. If it dies of what it finds, that is the outcome
-    /// of the case, and the next guest continues after it.
+    /// Has one guest recover from the next cases. If it dies of what it finds or never ends, that is
+    /// the outcome of the case, and the next guest continues after it.
     fn recover(
         &self,
         evidence: &Evidence<'_>,
@@ -167,6 +171,7 @@ impl Guests<'_> {
             seed: trial.seed,
             // Whatever checks a case may take as long as its recovery.
             limit: Nanos(nanos(PREPARATION) * 2 * u64::from(count + 1)),
+            patience: PATIENCE,
         };
         let contents = Memory::new(evidence.drive.specification().capacity_bytes());
         let flash = Flash::with_contents(evidence.drive.clone(), contents);
@@ -183,7 +188,7 @@ impl Guests<'_> {
             // The lab's fault, not the filesystem's.
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Died(reason)) if series.cases.len() < before => {
-                let mounted = Err(format!("the kernel died of it: {reason}"));
+                let mounted = Err(format!("the recovery did not end: {reason}"));
                 series.enter(Recovery { mounted, found: Vec::new(), checked: None, data: None });
                 Ok(())
             }

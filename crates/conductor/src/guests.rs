@@ -34,7 +34,7 @@ use super::drive_watch::{Watch, locked};
 use super::error::GuestsError;
 use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Loaded, Run};
+use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
@@ -239,6 +239,7 @@ impl<'a> Guests<'a> {
             host: &host,
             seed: trial.seed,
             limit: limit(&assignment.workload),
+            patience: PATIENCE,
         };
         let mut heard = Heard::default();
         let mut watch = Watch::new(&flash, &assignment.workload.phases);

@@ -23,8 +23,8 @@ use super::failure::Failure;
 use super::inside::Job;
 use super::trial::PREPARATION;
 
-/// How long a guest may compute, in real time, without issuing a request.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// How long the guest of a trial may compute, in real time, without issuing a request.
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What guests share.
 pub(super) struct Hypervisor<'a> {
@@ -60,6 +60,9 @@ pub(super) struct Run<'a> {
     pub seed: u64,
     /// The limit of its virtual time.
     pub limit: Nanos,
+    /// How long it may compute, in real time, without issuing a request; one that goes on for
+    /// longer is taken to be in an endless loop.
+    pub patience: Duration,
 }
 
 impl<'a> Hypervisor<'a> {
@@ -121,7 +124,7 @@ impl<'a> Hypervisor<'a> {
             host: run.host,
             seed: run.seed,
             limit: run.limit,
-            patience: PATIENCE,
+            patience: run.patience,
             marker: &self.marker,
         };
         let mut drive = Disk::new(

@@ -139,16 +139,16 @@ pub enum DiskError {
 
 impl DiskError {
     /// Whether a guest is to blame, which on another computer would do the same: it ended, waits
-    /// for ever, or has not ended within its own time.
+    /// for ever, computes without end, or has not ended within its own time.
     #[must_use]
     pub const fn is_of_guest(&self) -> bool {
-        // Writing to one that has just ended fails. One that is silent may be in an endless loop,
-        // or on a slow computer.
+        // Writing to one that has just ended fails.
         matches!(
             self,
             Self::GuestGone { .. }
                 | Self::Socket { .. }
                 | Self::Deadlock { .. }
+                | Self::Silent { .. }
                 | Self::OutOfTime { .. }
         )
     }
