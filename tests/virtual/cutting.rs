@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 9] = [
+pub const CASES: [(&str, fn()); 11] = [
     ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
+    ("a_drive_that_ignores_flushes_breaks_promises_on_every_filesystem", ignored_anywhere),
+    ("a_journal_of_data_keeps_what_ordered_data_keeps", journalled),
     ("nobarrier_breaks_promises_unless_the_drive_has_capacitors", nobarrier),
     ("ext2_needs_its_check_and_ext3_does_not", unchecked),
     ("a_rename_without_a_sync_empties_files_where_ext4_is_told_so", renamed),
@@ -73,6 +75,42 @@ fn ignored() {
     assert!(broken(honest).is_empty(), "{:?}", broken(honest));
     assert!(broken(ignored).len() > 3, "{ignored:?}");
     assert_eq!(run(), first);
+}
+
+fn ignored_anywhere() {
+    let filesystems =
+        [("btrfs", 1), ("ext2", 3), ("ext3", 3), ("f2fs", 3), ("nilfs2", 3), ("xfs", 3)];
+    let factors = format!(
+        "flush = \"ignored\"\nfilesystem = {:?}",
+        filesystems.map(|(filesystem, _)| filesystem)
+    );
+    let found = cut(20, "filesystem", &factors, SYNCED);
+    assert_eq!(found.len(), filesystems.len());
+    for ((level, cuts), (filesystem, least)) in found.iter().zip(filesystems) {
+        assert_eq!(level, filesystem);
+        assert!(broken(cuts).len() >= least, "{filesystem}: {cuts:?}");
+    }
+}
+
+/// The same cuts, by their number: the journal makes requests of its own, so that their moments
+/// differ.
+fn journalled() {
+    let phases = r#"
+        { do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } },
+        { do = "replace", replace = { files = 10, rounds = 20 } },
+    "#;
+    let factors = "filesystem = \"ext4\"\nmount = [\"data=journal\", \"data=ordered\"]";
+    let lost = |cuts: &[Value]| -> usize {
+        let damaged = |cut: &&Value| {
+            let kinds = cut["verdict"]["damaged"].as_object();
+            kinds.is_some_and(|kinds| kinds.values().any(|files| files.as_u64() > Some(0)))
+        };
+        broken(cuts).len() + cuts.iter().filter(damaged).count()
+    };
+    let found = cut(40, "mount", factors, phases);
+    let [(_, journal), (_, ordered)] = &found[..] else { panic!("{found:?}") };
+    assert!(lost(journal) <= lost(ordered), "{journal:?}");
+    assert!(broken(journal).is_empty(), "{:?}", broken(journal));
 }
 
 fn recovered() {

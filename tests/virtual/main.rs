@@ -4,6 +4,7 @@
 //! The tests need a lab kernel, and are ignored with that reason without one; they need neither
 //! root nor a quiet machine.
 
+mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod cutting;
@@ -231,8 +232,8 @@ fn main() {
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
-    let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(drivers::CASES);
-    let cases = cases.chain(programs::CASES);
+    let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
+    let cases = cases.chain(drivers::CASES).chain(programs::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)
