@@ -43,6 +43,7 @@ fn main() {
     });
     trial();
     discard();
+    cuts();
     large_drive();
 }
 
@@ -132,6 +133,19 @@ fn discard() {
     println!("virtual time measured, by real time       {:.1}", virtual_seconds / seconds);
     let (seconds, _) = run(&["discard"]);
     println!("discard as shipped, with the full drive   {seconds:.0} s");
+}
+
+/// A thousand power cuts, and what each leaves recovered and judged.
+fn cuts() {
+    let plan = "name = \"cuts\"\nquestion = \"?\"\ncuts = { number = 500 }\n\
+                target = { lab = \"virtual\" }\n\
+                [factors]\nfilesystem = \"ext4\"\ndrive = \"x25m-g2\"\n[workload]\nphases = [\
+                { do = \"replace\", replace = { files = 50, rounds = 20, sync = \"file\" } }]\n";
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("plan.toml");
+    fs::write(&path, plan).unwrap();
+    let (seconds, _) = run(&[path.to_str().unwrap(), "--runs", "2"]);
+    println!("1,000 power cuts of `replace` on ext4     {seconds:.0} s");
 }
 
 /// The drive of founding post 1, 60 % full, with a minimal workload and with its tree.
