@@ -72,7 +72,7 @@ pub struct Run {
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
-    /// At the end print every table, not only the one that the answer rests on.
+    /// At the end print the whole report: every claim with its evidence, every table, every caveat.
     #[arg(long, conflicts_with = "json")]
     verbose: bool,
 }
@@ -304,7 +304,7 @@ impl Run {
         let every = if self.verbose {
             String::new()
         } else {
-            format!("Every table: ssdlab report {run} --verbose\n")
+            format!("The whole report: ssdlab report {run} --verbose\n")
         };
         output::print(&format!(
             "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --out {name}.html\n",
