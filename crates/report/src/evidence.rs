@@ -76,6 +76,26 @@ pub(super) fn found(claim: &Judgement) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
+/// The verdict so far, which way the number leans if there is none, and the number.
+pub(super) fn so_far(claim: &Judgement) -> String {
+    let verdict = claim.verdict;
+    let (Some(ratio), Some(amount)) = (claim.ratio, amount(claim)) else {
+        return verdict.to_string();
+    };
+    let is_met = claim.at_least.is_none_or(|least| ratio >= least)
+        && claim.at_most.is_none_or(|most| ratio <= most);
+    let leans = match (verdict, is_met) {
+        (Verdict::Undecided, true) => ", leans to holds",
+        (Verdict::Undecided, false) => ", leans to refuted",
+        _ => "",
+    };
+    let n = claim
+        .plausible
+        .as_ref()
+        .map_or_else(|| format!("n = {}", claim.n), |over| counted(over.of, "plausible drive"));
+    format!("{verdict}{leans}: {amount}, {n}")
+}
+
 /// The number that was found, with its range, and what was claimed of it.
 fn amount(claim: &Judgement) -> Option<String> {
     let ratio = claim.ratio?;

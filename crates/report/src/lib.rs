@@ -44,7 +44,7 @@ pub use features::features;
 pub use functions::functions;
 pub use history::{HISTORY_SCHEMA, History, Past, history};
 pub use html::html;
-pub use live::{Going, Shown, live};
+pub use live::{Going, Shown, SoFar, live};
 pub use markdown::markdown;
 pub use method::method;
 pub use number::{bounded, bytes, duration, roughly};
