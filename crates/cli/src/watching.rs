@@ -8,7 +8,7 @@ use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{Event, Observer};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_report::{Going, Shown, live};
+use ssdlab_report::{Going, Shown, charts, live};
 use ssdlab_results::{Ending, Record, Status};
 use ssdlab_watch::Watch;
 
@@ -79,6 +79,10 @@ impl<'a> Watching<'a> {
         let analysis = analysed(self.run, self.schedule, records);
         self.shown = Shown::new(self.schedule, &analysis);
         self.progress.know(self.shown.so_far());
+        if let Some(watch) = self.watch {
+            let drawn = charts(self.schedule, &analysis);
+            watch.draw(&serde_json::to_string(&drawn).expect("it is plain data"));
+        }
         self.seen = records.len();
         self.analysed = Instant::now();
         self.took = self.analysed - began;
