@@ -149,12 +149,12 @@ pub fn main(version: &'static str) -> ExitCode {
     let done = if Internal::command().find_subcommand(first).is_some() {
         parsed(Internal::command()).map(|internal| run_internal(&internal, &line))
     } else {
-        parsed(line.clone()).map(|cli: Cli| match cli.command {
-            Some(command) => run(command, line),
-            None => {
+        parsed(line.clone()).map(|cli: Cli| {
+            let Some(command) = cli.command else {
                 output::tell(help::FIRST_STEPS);
-                Ok(Exit::Wrong)
-            }
+                return Ok(Exit::Wrong);
+            };
+            run(command, line)
         })
     };
     match done {

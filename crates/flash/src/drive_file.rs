@@ -45,9 +45,11 @@ pub struct DriveFileError {
 #[serde(deny_unknown_fields)]
 pub struct DriveFile {
     /// Its name.
+    #[schemars(example = &"my-drive")]
     pub name: String,
     /// The drive that it models, in a sentence.
     #[serde(default)]
+    #[schemars(example = &"a drive of 2026 with a small write buffer")]
     pub description: String,
     /// The capacity that the host sees.
     #[schemars(with = "Bytes")]
@@ -77,12 +79,14 @@ pub struct DriveFile {
     pub open_blocks: Option<Spanned<u32>>,
     /// For `bast` and `fast`: the number of log blocks, as a share of the data blocks.
     #[schemars(with = "Option<f64>")]
+    #[schemars(example = 0.03)]
     pub log_fraction: Option<Spanned<f64>>,
     /// For `page`: which full block is collected (default `greedy`).
     #[serde(default)]
     pub collection: Collection,
     /// For `d-choices`: how many blocks are drawn (default 10).
     #[schemars(with = "Option<u32>")]
+    #[schemars(example = 10)]
     pub choices: Option<Spanned<u32>>,
     /// For `page`: which pages share a block being filled (default `one`).
     #[serde(default)]
@@ -97,6 +101,7 @@ pub struct DriveFile {
     /// What a power failure may do to data that were safe: `none` (default), or `lost-map`: one in
     /// eight costs a third of the blocks, which then read as before the trial.
     #[serde(default)]
+    #[schemars(example = &"lost-map")]
     pub power_fault: PowerFault,
     /// The size of aligned units that survive a power failure as a whole or not at all (default 512
     /// bytes, a sector).
@@ -120,11 +125,11 @@ pub struct DriveFile {
     pub timing: MaybeTiming,
     /// The drive's work when it is idle.
     pub background: Option<Background>,
-    /// The evidence for the values, by their keys: `[evidence."timing.read"]`.
+    /// The evidence for the values, by their keys: [`[evidence.KEY]`](#evidencekey).
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Evidence>")]
     pub evidence: EvidenceByKey,
-    /// Published figures of the real drive.
+    /// Published figures of the real drive, by names: `ssdlab drive show vertex-le` has some.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>")]
     pub figures: FiguresByName,
@@ -205,6 +210,7 @@ pub struct Trim {
     /// The additional time of each discarded page that held data.
     pub per_mapped_page: Span,
     /// The additional time of each discarded MiB without data.
+    #[schemars(example = &"1 us")]
     pub per_unmapped_mib: Span,
 }
 
@@ -256,6 +262,7 @@ pub struct MapCache {
     pub size: Spanned<Bytes>,
     /// The size of an entry (default 4 bytes).
     #[schemars(with = "Option<Bytes>")]
+    #[schemars(example = &"4 B")]
     pub entry: Option<Spanned<Bytes>>,
 }
 
@@ -285,6 +292,7 @@ pub struct Timing {
     /// The bandwidth of a channel.
     pub bus: Rate,
     /// To interrupt a program or an erase for a read of the host (default: they cannot be).
+    #[schemars(example = &"50 us")]
     pub suspend: Option<Span>,
     /// The bandwidth of the link from the drive to the host.
     pub link_read: Rate,

@@ -167,6 +167,7 @@ pub fn host_file_schema() -> Schema {
 #[serde(deny_unknown_fields)]
 struct HostFile {
     /// What it stands for.
+    #[schemars(example = &"a laptop of 2026")]
     description: String,
     /// The time of a basic block of the kernel's code, in ns.
     #[schemars(with = "f64")]
@@ -179,7 +180,7 @@ struct HostFile {
     /// The memory of the guest; how much may be dirty follows from it.
     #[schemars(with = "Bytes")]
     memory: Spanned<Bytes>,
-    /// The evidence for values, by their dotted keys: `[evidence."ns_per_kib.copy"]`.
+    /// The evidence for values, by their dotted keys: [`[evidence.KEY]`](#evidencekey).
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Evidence>")]
     evidence: EvidenceByKey,

@@ -60,7 +60,7 @@ fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
         for (_, line) in examples {
             for pair in words(line).windows(2) {
                 let (before, word) = (pair[0].as_str(), pair[1].as_str());
-                if word.ends_with(".toml") || word.starts_with('-') {
+                if ssdlab_plan::names_file(word) || word.starts_with('-') {
                     continue;
                 }
                 let is_known = match (name, before) {

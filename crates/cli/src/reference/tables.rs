@@ -19,7 +19,7 @@ pub struct Tables {
 
 impl Tables {
     /// Writes the tables and the words. `example` gives the example, as TOML, of a key by the
-    /// table's heading and the key, for keys without one in the schema.
+    /// table's heading and the key, for keys with neither one in the schema nor a table.
     pub fn write(
         &self,
         out: &mut String,
@@ -34,9 +34,13 @@ impl Tables {
                 described(table)
             );
             for key in properties(table) {
-                let own = key.example.as_ref().map(toml);
-                let example = own.or_else(|| example([*title, &key.name]));
-                let _ = writeln!(out, "{}", self.row(&key, example));
+                let linked = key.of.as_deref().and_then(|name| self.heading(name));
+                let shown = match (&key.example, linked) {
+                    (Some(own), _) => Some(toml(own)),
+                    (None, Some(_)) => None,
+                    (None, None) => example([*title, &key.name]),
+                };
+                let _ = writeln!(out, "{}", self.row(&key, shown, linked));
             }
         }
         for (name, title) in self.words {
@@ -49,8 +53,7 @@ impl Tables {
         }
     }
 
-    fn row(&self, key: &Property, example: Option<String>) -> String {
-        let linked = key.of.as_deref().and_then(|name| self.heading(name));
+    fn row(&self, key: &Property, example: Option<String>, linked: Option<&str>) -> String {
         let example = match (example, linked) {
             (Some(value), _) => format!("`{} = {}`", key.name, cell(&value)),
             (None, Some(title)) => format!("[{title}](#{})", anchor(title)),

@@ -28,6 +28,11 @@ fn every_key_and_word_of_drive_and_host_files_is_explained() {
         let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
         let bare: Vec<&&str> = rows.iter().filter(|row| row.ends_with("|  |")).collect();
         assert!(bare.is_empty(), "{bare:?}");
+        // Only these two hold tables of names that a file chooses.
+        let is_without = |row: &&&str| row.contains(" |  | ");
+        let without = rows.iter().filter(is_without).map(|row| row.split('`').nth(1).unwrap());
+        let without: Vec<&str> = without.collect();
+        assert!(without.iter().all(|key| ["evidence", "figures"].contains(key)), "{without:?}");
         // No heading is above a table without rows.
         assert!(!page.contains("|---|\n\n") && !page.ends_with("|---|\n"), "{page}");
     }
