@@ -82,7 +82,7 @@ fn man_pages() {
     sh(&format!("{SSDLAB} man {folder}"));
     let faults = sh(&format!("groff -man -Tutf8 -ww -z {folder}/*.1 2>&1"));
     assert_eq!(faults, "");
-    let page = sh(&format!("groff -man -Tascii -P-c {folder}/ssdlab-drive-show.1"));
+    let page = sh(&format!("groff -man -Tascii -P-cbou {folder}/ssdlab-drive-show.1"));
     assert!(page.contains("ssdlab drive show 970-pro\n"), "{page}");
 }
 

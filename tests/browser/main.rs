@@ -1,5 +1,5 @@
-//! The report, and the page of a watched run, in a real browser: Debian's chromium, headless, driven
-//! by `report.mjs`.
+//! The report, and the page of a watched run, in a real browser: Debian's chromium, headless,
+//! driven by `report.mjs`.
 //!
 //! It needs chromium, node and the packages of `package.json`. Without them, tests are ignored with
 //! that reason; in continuous integration (`CI=true`) they fail. Screenshots of the pages are kept
