@@ -50,7 +50,7 @@ reference:
 manual:
 	scripts/manual
 
-# The reports of all shipped plans as pages, and the page of the manual that shows them (an hour or two).
+# The reports of the founding plans as pages, and the page of the manual that shows them (an hour or two).
 gallery: kernel
 	scripts/gallery $(SSDLAB) docs/gallery
 
@@ -68,7 +68,7 @@ deb: kernel
 	scripts/install-packages package
 	scripts/deb $(SSDLAB) target/deb
 
-# A binary without dependencies, and its checksum, in target/dist. The same commit and compiler give the same bytes
+# A statically linked binary, and its checksum, in target/dist. The same commit and compiler give the same bytes
 # in any folder.
 dist:
 	scripts/install-packages build

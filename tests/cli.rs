@@ -19,6 +19,10 @@ mod dm_log;
 mod earlier_runs;
 #[path = "cli/kernels.rs"]
 mod kernels;
+#[path = "cli/killed.rs"]
+mod killed;
+#[path = "cli/words.rs"]
+mod words;
 
 struct Place(TempDir);
 

@@ -1,6 +1,7 @@
 // Looks at a report in a real browser. Usage: node report.mjs CHROMIUM CASE PAGE EXPECTED
 //
-// EXPECTED is JSON, what the other side knows of the page. Pictures are put beside the page. A case
+// EXPECTED is JSON, what the other side knows of the page; its `address`, if there is one, is where
+// the page is served, and PAGE only names its pictures. Pictures are put beside the page. A case
 // that fails says why on standard error.
 
 import assert from "node:assert/strict";
@@ -12,6 +13,7 @@ import { chromium } from "playwright-core";
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const [executablePath, name, file, expectedJson] = process.argv.slice(2);
 const expected = JSON.parse(expectedJson);
+const address = expected?.address ?? pathToFileURL(file).href;
 const picture = (kind) => file.replace(/\.html$/, `-${kind}.png`);
 
 // Chromium keeps no sandbox for root.
@@ -27,9 +29,11 @@ async function open(options = {}) {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("dialog", (dialog) => complaints.push(dialog.message()) && dialog.dismiss());
   page.on("request", (request) => {
-    if (request.url() !== pathToFileURL(file).href) complaints.push(`asks for ${request.url()}`);
+    const isOwn = expected?.address ? request.url().startsWith(address) : request.url() === address;
+    if (!isOwn) complaints.push(`asks for ${request.url()}`);
   });
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(address);
+  if (expected?.address) await page.locator("figure").first().waitFor();
   return { page, complaints };
 }
 
@@ -191,7 +195,8 @@ const cases = {
       const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 900 } });
       await context.addInitScript({ path: AXE });
       const page = await context.newPage();
-      await page.goto(pathToFileURL(file).href);
+      await page.goto(address);
+      if (expected?.address) await page.locator("figure").first().waitFor();
       await unfold(page);
       const { violations } = await page.evaluate(() => globalThis.axe.run());
       const says = violations.map(({ id, help, nodes }) =>
@@ -217,6 +222,22 @@ const cases = {
     assert.equal(await page.locator("main > section").count(), expected.sections.length);
     assert.equal(await page.locator("button:visible").count(), 0);
     assert.deepEqual(complaints, []);
+  },
+
+  async watched() {
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, complaints } = await open({ colorScheme });
+      assert.equal(await page.locator("h1").innerText(), expected.question);
+      assert.equal(await page.locator("#claims > li").count(), expected.claims);
+      const charts = await page.locator("figure").evaluateAll((all) => all.map((one) => one.id));
+      assert.deepEqual(charts, expected.charts);
+      for (const id of charts) {
+        const drawn = await page.locator(`#${id} svg`).boundingBox();
+        assert.ok(drawn.height > 50, `${id} is flat`);
+      }
+      await page.screenshot({ path: picture(colorScheme), fullPage: true });
+      assert.deepEqual(complaints, []);
+    }
   },
 
   async hostile() {

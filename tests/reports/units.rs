@@ -169,7 +169,7 @@ fn shown(metric: &str) -> Vec<(&'static str, String)> {
     let state: Value = serde_json::from_str(&state).unwrap();
     let shown = vec![
         ("text", after(&text, "│ unpack ┆", "┆").to_owned()),
-        ("bars", after(&text, "\nunpack\n  ext4", "█").to_owned()),
+        ("bars", after(&text, "\nunpack: ", " each").to_owned()),
         ("markdown", after(&markdown(&schedule, &analysis), "| unpack |", "|").to_owned()),
         ("html", after(cell, "data-value=", "<").split_once('>').unwrap().1.to_owned()),
         ("live", state["rows"][0]["mean"].as_str().unwrap().to_owned()),

@@ -7,7 +7,7 @@ use clap::builder::StyledStr;
 
 use super::exit::Exit;
 
-/// The commands by task. Every command that is not hidden is in one group.
+/// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
     (
@@ -18,8 +18,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
-/// Examples of a command: their purpose, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
+/// Examples of a command, which is given by all its words: their purpose, and the command line.
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
     (
         "run",
         &[
@@ -66,7 +66,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
         "compare",
         &[(
             "Compare two runs by the bytes written",
-            "ssdlab compare journal-1 journal-2 --metric write_bytes",
+            "ssdlab compare journal-1 journal-2 --metric written_bytes",
         )],
     ),
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
@@ -124,6 +124,16 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
             ("Measure this computer", "ssdlab host fit --dir /var/tmp"),
         ],
     ),
+    ("host list", &[("See which computers there are", "ssdlab host list")]),
+    (
+        "host show",
+        &[
+            ("Start a host file of your own", "ssdlab host show modern-2020s"),
+            ("Read its values by program", "ssdlab host show modern-2020s --json"),
+        ],
+    ),
+    ("host check", &[("Check a host file of your own", "ssdlab host check my-host.toml")]),
+    ("host fit", &[("Measure this computer", "ssdlab host fit --dir /var/tmp")]),
     (
         "simulate",
         &[
@@ -143,6 +153,21 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
             ("List the shipped drives", "ssdlab drive list"),
             ("Start a drive file of your own", "ssdlab drive show 970-pro"),
             ("Check it", "ssdlab drive check my-drive.toml"),
+        ],
+    ),
+    ("drive list", &[("See which drives there are", "ssdlab drive list")]),
+    (
+        "drive show",
+        &[
+            ("Start a drive file of your own", "ssdlab drive show 970-pro"),
+            ("Read its values by program", "ssdlab drive show 970-pro --json"),
+        ],
+    ),
+    (
+        "drive check",
+        &[
+            ("Check a drive file of your own", "ssdlab drive check my-drive.toml"),
+            ("See a drive at another capacity", "ssdlab drive check 970-pro --capacity 8GB"),
         ],
     ),
     (
@@ -183,12 +208,26 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
         ],
     ),
     (
+        "kernel build",
+        &[
+            ("From the distribution's source in /usr/src", "ssdlab kernel build"),
+            (
+                "From another source",
+                "ssdlab kernel build --source /usr/src/linux-source-6.12.tar.xz",
+            ),
+        ],
+    ),
+    ("kernel list", &[("See which kernels a plan can name", "ssdlab kernel list")]),
+    ("kernel default", &[("Let runs use Linux 6.12", "ssdlab kernel default 6.12")]),
+    ("kernel info", &[("See what the default kernel can do", "ssdlab kernel info")]),
+    (
         "cache",
         &[
             ("See the cache", "ssdlab cache"),
             ("Remove what can be recreated", "ssdlab cache clear"),
         ],
     ),
+    ("cache clear", &[("Remove what can be recreated", "ssdlab cache clear")]),
     ("schema", &[("The schema of plans", "ssdlab schema plan")]),
     ("completions", &[("Complete commands in this shell", "source <(ssdlab completions bash)")]),
     ("man", &[("Write the man pages", "ssdlab man man1")]),
@@ -213,12 +252,21 @@ pub fn explained(command: Command) -> Command {
     );
     let styles = command.get_styles().clone();
     let command = command.help_template(template).after_help(Exit::codes());
-    EXAMPLES.iter().fold(command, |command, (name, examples)| {
+    EXAMPLES.iter().fold(command, |command, (path, examples)| {
         let mut text = heading_in(&styles, "Examples");
         for (says, line) in *examples {
             text.extend(["\n  ", says, ":\n    ", line]);
         }
-        command.mut_subcommand(name, |subcommand| subcommand.after_help(StyledStr::from(text)))
+        with_after_help(command, path, &StyledStr::from(text))
+    })
+}
+
+/// Puts a text after the help of the command that is below this one by these words.
+fn with_after_help(command: Command, path: &str, text: &StyledStr) -> Command {
+    let (name, below) = path.split_once(' ').unwrap_or((path, ""));
+    command.mut_subcommand(name, |command| match below {
+        "" => command.after_help(text.clone()),
+        below => with_after_help(command, below, text),
     })
 }
 

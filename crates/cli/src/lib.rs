@@ -56,6 +56,7 @@ mod watching;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use miette::Report;
 use ssdlab_meter::environment;
 
 use self::exit::Exit;
@@ -124,14 +125,18 @@ enum Command {
     Completions(completions::Completions),
     /// Write the man pages to a folder.
     Man(man::Pages),
+}
+
+/// What ssdlab runs itself, on nodes and in guests, and what makes its manual: commands that no
+/// help, completion or suggestion names.
+#[derive(Debug, Parser)]
+#[command(name = "ssdlab")]
+enum Internal {
     /// Write the reference pages of the manual to a folder.
-    #[command(hide = true)]
     Reference(reference::Reference),
     /// Run one Slurm array task.
-    #[command(hide = true)]
     Node(node::Node),
     /// Run as the init process of a guest of the virtual lab.
-    #[command(hide = true)]
     Guest(guest::Guest),
 }
 
@@ -140,25 +145,48 @@ enum Command {
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
     let line = help::explained(Cli::command());
-    let parsed = line.clone().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    let done = if Internal::command().find_subcommand(first).is_some() {
+        parsed(Internal::command()).map(|internal| run_internal(&internal, &line))
+    } else {
+        parsed(line.clone()).map(|cli: Cli| {
+            let Some(command) = cli.command else {
+                output::tell(help::FIRST_STEPS);
+                return Ok(Exit::Wrong);
+            };
+            run(command, line)
+        })
+    };
+    match done {
+        Ok(done) => done.unwrap_or_else(|error| exit::explain(&error)).into(),
+        Err(exit) => exit.into(),
+    }
+}
+
+/// Parses the arguments of this process. Otherwise prints what is wrong, or the help that was
+/// asked for.
+fn parsed<T: FromArgMatches>(line: clap::Command) -> Result<T, Exit> {
+    let parsed = line.try_get_matches().and_then(|found| T::from_arg_matches(&found));
+    parsed.map_err(|error| {
+        let _ = error.print();
         // Help and version succeed; everything else is a wrong command line.
-        Err(error) => {
-            let code = if error.use_stderr() { Exit::Wrong } else { Exit::Done };
-            let _ = error.print();
-            return code.into();
-        }
-    };
-    let Some(command) = cli.command else {
-        output::tell(help::FIRST_STEPS);
-        return Exit::Wrong.into();
-    };
-    let done = match command {
+        if error.use_stderr() { Exit::Wrong } else { Exit::Done }
+    })
+}
+
+fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report> {
+    match command {
+        Internal::Reference(reference) => reference.run(line),
+        Internal::Node(node) => node.run(),
+        Internal::Guest(_) => guest::Guest::run(),
+    }
+}
+
+fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
+    match command {
         Command::Run(run) => run.run(),
         Command::Status(status) => status.run(),
         Command::Cancel(cancel) => cancel.run(),
-        Command::Node(node) => node.run(),
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),
@@ -182,8 +210,5 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Restore(restore) => restore.run(),
         Command::Completions(completions) => Ok(completions.run(line)),
         Command::Man(pages) => pages.run(line),
-        Command::Reference(reference) => reference.run(&line),
-        Command::Guest(_) => guest::Guest::run(),
-    };
-    done.unwrap_or_else(|error| exit::explain(&error)).into()
+    }
 }

@@ -1,15 +1,20 @@
 //! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use ssdlab_advice::Verdict;
 use ssdlab_conductor::{Event, Observer};
 use ssdlab_plan::Levels;
-use ssdlab_report::{counted, duration};
+use ssdlab_report::{SoFar, counted, duration};
 use ssdlab_results::{Record, Status};
 
 use super::output;
+
+/// The maximum number of claims below the bar.
+const MOST_CLAIMS: usize = 8;
 
 /// Shows the progress of a run.
 pub struct Progress {
@@ -21,17 +26,48 @@ pub struct Progress {
     begun: usize,
     /// The time left, as estimated when the last trial began.
     left: Option<Duration>,
+    /// The verdict on each claim so far, by its name.
+    verdicts: BTreeMap<String, Verdict>,
 }
 
 impl Progress {
     /// Progress in a form that suits standard error.
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}")
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}\n{prefix}")
                 .expect("the template is right");
             ProgressBar::new(0).with_style(style)
         });
-        Self { bar, started: Instant::now(), resumed: None, begun: 0, left: None }
+        let verdicts = BTreeMap::new();
+        Self { bar, started: Instant::now(), resumed: None, begun: 0, left: None, verdicts }
+    }
+
+    /// Shows what is known of each claim: below the bar, or else on a line when a verdict changes.
+    pub fn know(&mut self, claims: &[SoFar]) {
+        if let Some(bar) = &self.bar {
+            let width = output::error_width();
+            let line = |claim: &SoFar| -> String {
+                format!("{}: {}", claim.id, claim.says).chars().take(width).collect()
+            };
+            let lines: Vec<String> = claims.iter().take(MOST_CLAIMS).map(line).collect();
+            bar.set_prefix(output::harmless(&lines.join("\n")));
+        } else {
+            for line in self.news(claims) {
+                output::tell(&line);
+            }
+        }
+    }
+
+    /// The claims whose verdict has changed; at first none has one.
+    fn news(&mut self, claims: &[SoFar]) -> Vec<String> {
+        let mut news = Vec::new();
+        for SoFar { id, verdict, says } in claims {
+            let before = self.verdicts.insert(id.clone(), *verdict);
+            if before.unwrap_or(Verdict::Undecided) != *verdict {
+                news.push(format!("so far {id}: {says}"));
+            }
+        }
+        news
     }
 
     /// Removes the bar.
@@ -116,3 +152,6 @@ impl Observer for Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

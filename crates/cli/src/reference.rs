@@ -3,8 +3,10 @@
 
 mod cell;
 mod formats;
+mod model_files;
 mod plans;
 mod properties;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -47,12 +49,14 @@ impl Reference {
 }
 
 /// The pages: file, title, text.
-fn pages(line: &Command) -> [(&'static str, &'static str, String); 7] {
+fn pages(line: &Command) -> [(&'static str, &'static str, String); 9] {
     [
         ("plans", "Plans, key by key", plans::page()),
         ("factors", "Factors", factors()),
         ("metrics", "Metrics", metrics()),
         ("drives", "Simulated drives", drives()),
+        ("drive-files", "Drive files, key by key", model_files::drives()),
+        ("host-files", "Host files, key by key", model_files::hosts()),
         ("formats", "JSON formats", formats::page()),
         ("commands", "Commands", commands(line)),
         ("exit-codes", "Exit codes", exit_codes()),
@@ -117,7 +121,7 @@ fn commands(line: &Command) -> String {
     let mut line = line.clone().term_width(WIDTH).disable_help_subcommand(true);
     line.build();
     let mut out = format!("```text\n{}```\n", trimmed(&line.render_long_help().to_string()));
-    for command in line.get_subcommands().filter(|command| !command.is_hide_set()) {
+    for command in line.get_subcommands() {
         command_and_parts(&mut out, command, "ssdlab");
     }
     out

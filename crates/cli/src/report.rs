@@ -38,7 +38,7 @@ pub struct Report {
     /// keep theirs.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Print every table of a text report, not only the one that the answer rests on.
+    /// Print the whole text report: every claim with its evidence, every table, every caveat.
     #[arg(long)]
     verbose: bool,
     /// Also save the charts, as SVG and PNG, in a folder.

@@ -9,8 +9,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{
-    self as conductor, Conductor, ConductorError, Desk, Fleet, Observer, Rsync, Stage, Submission,
-    Submitter,
+    self as conductor, Conductor, ConductorError, Desk, Fleet, Rsync, Stage, Submission, Submitter,
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
@@ -72,7 +71,7 @@ pub struct Run {
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
-    /// At the end print every table, not only the one that the answer rests on.
+    /// At the end print the whole report: every claim with its evidence, every table, every caveat.
     #[arg(long, conflicts_with = "json")]
     verbose: bool,
 }
@@ -304,7 +303,7 @@ impl Run {
         let every = if self.verbose {
             String::new()
         } else {
-            format!("Every table: ssdlab report {run} --verbose\n")
+            format!("The whole report: ssdlab report {run} --verbose\n")
         };
         output::print(&format!(
             "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --out {name}.html\n",
@@ -339,21 +338,12 @@ fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) 
     let mut progress = Progress::new();
     let id = session.run.id();
     let records = std::mem::take(&mut session.records);
-    let mut watching = None;
-    let observer: &mut dyn Observer = match watch {
-        None => &mut progress,
-        Some(watch) => {
-            let schedule = &session.schedule;
-            watching.insert(Watching::new(&mut progress, watch, schedule, &id, &records))
-        }
-    };
-    let desk = Desk::new(&session.schedule, &mut session.run, observer, records);
+    let mut watching = Watching::new(&mut progress, watch, &session.schedule, &id, &records);
+    let desk = Desk::new(&session.schedule, &mut session.run, &mut watching, records);
     let mut conductor = Conductor { desk, stage };
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);
-    if let Some(mut watching) = watching {
-        watching.ended(&session.records, ended.as_ref().ok().copied());
-    }
+    watching.ended(&session.records, ended.as_ref().ok().copied());
     progress.finish();
     ended
 }

@@ -1,13 +1,14 @@
-//! Shows a run in browsers while it is running: `ssdlab run --watch`.
+//! Shows what is known of a run while it is running: on the terminal and, with
+//! `ssdlab run --watch`, in browsers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use ssdlab_advice as advice;
+use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{Event, Observer};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_report::{Going, Shown, live};
+use ssdlab_report::{Going, Shown, charts, live};
 use ssdlab_results::{Ending, Record, Status};
 use ssdlab_watch::Watch;
 
@@ -30,7 +31,7 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
 /// never during one: that would disturb wall-clock trials.
 pub struct Watching<'a> {
     progress: &'a mut Progress,
-    watch: &'a Watch,
+    watch: Option<&'a Watch>,
     schedule: &'a Schedule,
     run: &'a str,
     shown: Shown,
@@ -47,12 +48,13 @@ impl<'a> Watching<'a> {
     /// Shows a run with its existing records.
     pub fn new(
         progress: &'a mut Progress,
-        watch: &'a Watch,
+        watch: Option<&'a Watch>,
         schedule: &'a Schedule,
         run: &'a str,
         records: &[Record],
     ) -> Self {
-        let (shown, seen) = (analysed(run, schedule, records), records.len());
+        let analysis = analysed(run, schedule, records);
+        let (shown, seen) = (Shown::new(schedule, &analysis), records.len());
         let (analysed, took) = (Instant::now(), Duration::ZERO);
         let (running, going) = (Vec::new(), Going::default());
         Self { progress, watch, schedule, run, shown, seen, analysed, took, running, going }
@@ -60,7 +62,7 @@ impl<'a> Watching<'a> {
 
     /// Shows how the run ended; `None` if it failed.
     pub fn ended(&mut self, records: &[Record], ending: Option<Ending>) {
-        if self.seen < records.len() {
+        if self.watch.is_some() && self.seen < records.len() {
             self.analyse(records);
         }
         self.running.clear();
@@ -74,24 +76,31 @@ impl<'a> Watching<'a> {
 
     fn analyse(&mut self, records: &[Record]) {
         let began = Instant::now();
-        self.shown = analysed(self.run, self.schedule, records);
+        let analysis = analysed(self.run, self.schedule, records);
+        self.shown = Shown::new(self.schedule, &analysis);
+        self.progress.know(self.shown.so_far());
+        if let Some(watch) = self.watch {
+            let drawn = charts(self.schedule, &analysis);
+            watch.draw(&serde_json::to_string(&drawn).expect("it is plain data"));
+        }
         self.seen = records.len();
         self.analysed = Instant::now();
         self.took = self.analysed - began;
     }
 
     fn show(&mut self) {
+        let Some(watch) = self.watch else { return };
         let shown = |(_, levels, phase): &(Trial, String, String)| match (&**levels, &**phase) {
             ("", only) | (only, "") => only.to_owned(),
             (levels, phase) => format!("{levels}: {phase}"),
         };
         self.going.running = self.running.iter().map(shown).collect();
-        self.watch.show(&live(&self.shown, &self.going));
+        watch.show(&live(&self.shown, &self.going));
     }
 }
 
-fn analysed(run: &str, schedule: &Schedule, records: &[Record]) -> Shown {
-    Shown::new(schedule, &advice::analyse(run, schedule, records, Ending::Interrupted))
+fn analysed(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
+    advice::analyse(run, schedule, records, Ending::Interrupted)
 }
 
 impl Observer for Watching<'_> {

@@ -5,16 +5,18 @@
 //! another mapping or collection than the file's are allowed, so that one file can be tried with
 //! several.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use ssdlab_quantity::{Bytes, Rate, Share, Span, in_words};
 use toml::Spanned;
 
-use crate::evidence::EvidenceByKey;
+use crate::evidence::{Evidence, EvidenceByKey, Value};
 use crate::figures::FiguresByName;
 use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads};
 
@@ -39,39 +41,52 @@ pub struct DriveFileError {
 }
 
 /// A drive as written in a file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveFile {
     /// Its name.
+    #[schemars(example = &"my-drive")]
     pub name: String,
     /// The drive that it models, in a sentence.
     #[serde(default)]
+    #[schemars(example = &"a drive of 2026 with a small write buffer")]
     pub description: String,
     /// The capacity that the host sees.
+    #[schemars(with = "Bytes")]
     pub capacity: Spanned<Bytes>,
     /// The part of the flash that is spare: (T - U) / T, where U is the capacity and T the flash
     /// that may hold data.
+    #[schemars(with = "f64")]
     pub spare_factor: Spanned<f64>,
     /// The page size, in which pages are mapped and programmed (default 4 KiB).
+    #[schemars(with = "Option<Bytes>")]
     pub page: Option<Spanned<Bytes>>,
     /// The pages of an erase block (default 256).
+    #[schemars(with = "Option<u32>")]
     pub pages_per_block: Option<Spanned<u32>>,
     /// How many erase blocks, each on a die of its own, are filled and erased together
     /// (default 1).
+    #[schemars(with = "Option<u32>")]
     pub superblock: Option<Spanned<u32>>,
     /// The compressed size of a page, as a share of its size (default 1).
+    #[schemars(with = "Option<f64>")]
     pub compression: Option<Spanned<f64>>,
     /// How logical pages are mapped to flash (default `page`).
     #[serde(default)]
     pub mapping: Mapping,
     /// For `block`: how many blocks may be open for writing at once (default 1).
+    #[schemars(with = "Option<u32>")]
     pub open_blocks: Option<Spanned<u32>>,
     /// For `bast` and `fast`: the number of log blocks, as a share of the data blocks.
+    #[schemars(with = "Option<f64>")]
+    #[schemars(example = 0.03)]
     pub log_fraction: Option<Spanned<f64>>,
     /// For `page`: which full block is collected (default `greedy`).
     #[serde(default)]
     pub collection: Collection,
     /// For `d-choices`: how many blocks are drawn (default 10).
+    #[schemars(with = "Option<u32>")]
+    #[schemars(example = 10)]
     pub choices: Option<Spanned<u32>>,
     /// For `page`: which pages share a block being filled (default `one`).
     #[serde(default)]
@@ -86,9 +101,11 @@ pub struct DriveFile {
     /// What a power failure may do to data that were safe: `none` (default), or `lost-map`: one in
     /// eight costs a third of the blocks, which then read as before the trial.
     #[serde(default)]
+    #[schemars(example = &"lost-map")]
     pub power_fault: PowerFault,
     /// The size of aligned units that survive a power failure as a whole or not at all (default 512
     /// bytes, a sector).
+    #[schemars(with = "Option<Bytes>")]
     pub atomic_write_unit: Option<Spanned<Bytes>>,
     /// How blocks wear.
     #[serde(default)]
@@ -104,19 +121,22 @@ pub struct DriveFile {
     pub map_cache: Option<MapCache>,
     /// The times of operations; `"none"` (the default) for a drive without times.
     #[serde(default)]
+    #[schemars(with = "Option<Timing>")]
     pub timing: MaybeTiming,
     /// The drive's work when it is idle.
     pub background: Option<Background>,
-    /// The evidence for the values.
+    /// The evidence for the values, by their keys: [`[evidence.KEY]`](#evidencekey).
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Evidence>")]
     pub evidence: EvidenceByKey,
-    /// Published figures of the real drive.
+    /// Published figures of the real drive, by names: `ssdlab drive show vertex-le` has some.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>")]
     pub figures: FiguresByName,
 }
 
 /// How logical pages find their place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mapping {
     /// Every page on its own.
@@ -131,7 +151,7 @@ pub enum Mapping {
 }
 
 /// Which full block is collected.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collection {
     /// The one with the fewest valid pages.
@@ -148,20 +168,22 @@ pub enum Collection {
 }
 
 /// How blocks wear.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wear {
     /// How the drive spreads erases (default `none`).
     #[serde(default)]
     pub levelling: Levelling,
     /// For `static`: the most that erase counts may differ before data move (default 100).
+    #[schemars(with = "Option<u32>")]
     pub threshold: Option<Spanned<u32>>,
     /// How often a block can be erased (default: for ever).
+    #[schemars(with = "Option<u32>")]
     pub endurance: Option<Spanned<u32>>,
 }
 
 /// How a drive spreads erases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Levelling {
     /// Not at all.
@@ -174,7 +196,7 @@ pub enum Levelling {
 }
 
 /// The effect and the cost of a discard.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trim {
     /// Whether the drive forgets what is discarded (default true).
@@ -188,6 +210,7 @@ pub struct Trim {
     /// The additional time of each discarded page that held data.
     pub per_mapped_page: Span,
     /// The additional time of each discarded MiB without data.
+    #[schemars(example = &"1 us")]
     pub per_unmapped_mib: Span,
 }
 
@@ -206,20 +229,23 @@ impl Default for Trim {
 }
 
 /// Memory for data on their way to the flash.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteBuffer {
     /// Its size.
+    #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
 }
 
 /// Flash with one bit a cell.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCache {
     /// What it holds.
+    #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
     /// The bits a cell holds outside the cache: a block holds so many times fewer pages in it.
+    #[schemars(with = "u32")]
     pub bits_per_cell: Spanned<u32>,
     /// To read a page there into the die's register.
     pub read: Option<Span>,
@@ -228,12 +254,15 @@ pub struct SlcCache {
 }
 
 /// The part of the map in memory.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MapCache {
     /// Its size.
+    #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
     /// The size of an entry (default 4 bytes).
+    #[schemars(with = "Option<Bytes>")]
+    #[schemars(example = &"4 B")]
     pub entry: Option<Spanned<Bytes>>,
 }
 
@@ -242,14 +271,17 @@ pub struct MapCache {
 pub struct MaybeTiming(pub Option<Timing>);
 
 /// The times of operations.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// Buses to the dies.
+    #[schemars(with = "u32")]
     pub channels: Spanned<u32>,
     /// Dies per channel.
+    #[schemars(with = "u32")]
     pub dies_per_channel: Spanned<u32>,
     /// Planes per die, each of which works independently (default 1).
+    #[schemars(with = "Option<u32>")]
     pub planes: Option<Spanned<u32>>,
     /// To read a page into the die's register.
     pub read: Span,
@@ -260,6 +292,7 @@ pub struct Timing {
     /// The bandwidth of a channel.
     pub bus: Rate,
     /// To interrupt a program or an erase for a read of the host (default: they cannot be).
+    #[schemars(example = &"50 us")]
     pub suspend: Option<Span>,
     /// The bandwidth of the link from the drive to the host.
     pub link_read: Rate,
@@ -291,7 +324,7 @@ const fn no_time() -> Span {
 }
 
 /// The drive's work when it is idle.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
     /// The idle time after which it begins.

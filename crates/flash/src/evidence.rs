@@ -19,18 +19,23 @@ pub type EvidenceByKey = BTreeMap<String, Spanned<Evidence>>;
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// How the value was found.
+    #[schemars(example = &"measured")]
     pub basis: Basis,
     /// Where it is from; of an assumption, the reason for it.
+    #[schemars(example = &"a review of 2026, with fio")]
     pub source: String,
     /// The least and the most that it may plausibly be; absent where the source leaves no doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &["20 us", "30 us"])]
     pub range: Option<[Value; 2]>,
     /// What else it may plausibly be, where a range says nothing: of a mapping, or of yes and no.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = &["page", "block"])]
     pub choices: Vec<Value>,
     /// The published figures that it was fitted to, which it therefore does not predict, by their
     /// names under `[figures]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = &["random_write"])]
     pub fitted_to: Vec<String>,
 }
 

@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::units::{MILLION, Nanos};
@@ -117,7 +118,7 @@ pub enum Collection {
 }
 
 /// Which pages are written into the same block.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frontiers {
     /// All.
@@ -205,7 +206,7 @@ pub struct Trim {
 }
 
 /// What reads after a power cut return of sectors whose discard was flushed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrimmedReads {
     /// Zeros.
@@ -229,7 +230,7 @@ pub struct PowerLoss {
 }
 
 /// What a flush, or a write with forced unit access, does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Flush {
     /// It is acknowledged once the data are safe.
@@ -240,7 +241,7 @@ pub enum Flush {
 }
 
 /// What a power cut may do to data that were safe.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerFault {
     /// Nothing.

@@ -50,7 +50,11 @@ pub(super) fn mount(
             rustix::io::Errno::INVAL => {
                 let options = match data.join(",") {
                     none if none.is_empty() => none,
-                    options => format!(" with the options `{options}`"),
+                    options => {
+                        format!(
+                            " with the options `{options}`: is one misspelt, or of another {kind}?"
+                        )
+                    }
                 };
                 let refusal = format!("{kind} refused it{options} (the kernel log says why)");
                 let cause = io::Error::new(io::ErrorKind::InvalidInput, refusal);

@@ -261,10 +261,11 @@ pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, Fault
 }
 
 impl Schedule {
-    /// The claim that answers the question, or the first of several.
+    /// The claim that answers the question, or the first of several. None if another metric was
+    /// asked for: what is shown is then not the answer.
     #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
-        let id = self.answer.first()?;
+        let id = self.answer.first().filter(|_| !self.is_metric_asked)?;
         self.claims.iter().find(|claim| claim.id == *id)
     }
 }

@@ -8,8 +8,9 @@ use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::Deserialize;
-use ssdlab_flash::evidence::{EvidenceByKey, Value};
+use ssdlab_flash::evidence::{Evidence, EvidenceByKey, Value};
 use ssdlab_flash::grounded::{self, Grounded};
 use ssdlab_flash::plausible::Uncertain;
 use ssdlab_quantity::{Bytes, in_words};
@@ -155,34 +156,58 @@ pub fn find(name: &str) -> Option<&'static HostModel> {
     HOSTS.iter().find(|host| host.name == name)
 }
 
-/// A host file.
-#[derive(Debug, Clone, Deserialize)]
+/// The JSON schema of a host file.
+#[must_use]
+pub fn host_file_schema() -> Schema {
+    schema_for!(HostFile)
+}
+
+/// A host file. Every key but `evidence` is required.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct HostFile {
     /// What it stands for.
+    #[schemars(example = &"a laptop of 2026")]
     description: String,
-    /// The time of a basic block, in ns.
+    /// The time of a basic block of the kernel's code, in ns.
+    #[schemars(with = "f64")]
     ns_per_block: Spanned<f64>,
     /// The time of a system call besides the blocks it executes, in ns.
+    #[schemars(with = "u64")]
     ns_per_call: Spanned<u64>,
-    /// The times per KiB of copying, digesting and encrypting, for which real processors have special
-    /// instructions, in ns.
+    /// What real processors have special instructions for.
     ns_per_kib: NsPerKib,
-    /// The memory.
+    /// The memory of the guest; how much may be dirty follows from it.
+    #[schemars(with = "Bytes")]
     memory: Spanned<Bytes>,
-    /// The evidence for values, by their dotted keys.
+    /// The evidence for values, by their dotted keys: [`[evidence.KEY]`](#evidencekey).
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Evidence>")]
     evidence: EvidenceByKey,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+/// The times per KiB of copying, digesting and encrypting, for which real processors have special
+/// instructions, in ns.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NsPerKib {
+    /// Copying or zeroing.
+    #[schemars(with = "u64")]
     copy: Spanned<u64>,
+    /// CRC-32 or CRC-32C, the checksums of ext4, xfs and btrfs.
+    #[schemars(with = "u64")]
     crc32: Spanned<u64>,
+    /// `xxHash`.
+    #[schemars(with = "u64")]
     xxhash: Spanned<u64>,
+    /// SHA-256.
+    #[schemars(with = "u64")]
     sha256: Spanned<u64>,
+    /// `BLAKE2b`.
+    #[schemars(with = "u64")]
     blake2: Spanned<u64>,
+    /// AES-256-XTS, as dm-crypt encrypts with.
+    #[schemars(with = "u64")]
     aes: Spanned<u64>,
 }
 

@@ -56,7 +56,9 @@ pub use error::{Fault, PlanError};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
 pub use files::level_from;
-pub use host_model::{Costs, HOSTS, HostModel, find as find_host, grounded_host, shipped_host};
+pub use host_model::{
+    Costs, HOSTS, HostModel, find as find_host, grounded_host, host_file_schema, shipped_host,
+};
 pub use lab_kind::{LabKind, Origin};
 pub use level_error::LevelError;
 pub use needs::differ_in_machine;

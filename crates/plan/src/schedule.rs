@@ -45,6 +45,9 @@ pub struct Schedule {
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
     pub metric: String,
+    /// Whether the reader asked for this metric: then charts show it instead of the answer's.
+    #[serde(skip)]
+    pub is_metric_asked: bool,
     /// Where the trials run; none in an imported run, whose trials ran elsewhere.
     #[serde(with = "target")]
     pub target: Option<Target>,
@@ -452,6 +455,7 @@ impl Schedule {
     /// metric of that name.
     pub fn show(&mut self, name: &str) -> Result<(), (String, String)> {
         metric::of_phases(name)?;
+        self.is_metric_asked = true;
         if self.metric != name {
             name.clone_into(&mut self.metric);
             self.published.clear();

@@ -73,7 +73,8 @@ fn nothing(analysis: &Analysis) -> String {
     format!("nothing could be measured{reason}")
 }
 
-fn verdicts(analysis: &Analysis) -> Option<String> {
+/// How many claims came out how, as a clause; `None` if there are none.
+pub(super) fn verdicts(analysis: &Analysis) -> Option<String> {
     let count = |verdict: Verdict| analysis.claims.iter().filter(|c| c.verdict == verdict).count();
     let all = analysis.claims.len();
     let [holds, refuted, depends, undecided, identical, untested] = Verdict::ALL.map(count);
@@ -253,7 +254,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
 }
 
 /// A sentence with its first letter in upper case.
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

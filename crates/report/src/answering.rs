@@ -131,7 +131,7 @@ fn found(
 }
 
 /// The range of the results of several cases.
-fn amount(cases: &[&Judgement]) -> String {
+pub(super) fn amount(cases: &[&Judgement]) -> String {
     let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.ratio).collect();
     found.sort_by(f64::total_cmp);
     let [least, most] = [found[0], found[found.len() - 1]];
@@ -141,7 +141,7 @@ fn amount(cases: &[&Judgement]) -> String {
 }
 
 /// Which cases of a claim are meant.
-fn of_which(cases: &[&Judgement], varied: &[Factor]) -> String {
+pub(super) fn of_which(cases: &[&Judgement], varied: &[Factor]) -> String {
     let own = |claim: &&Judgement| {
         let mut levels = claim.levels.clone().unwrap_or_default();
         levels.0.retain(|factor, _| varied.contains(factor));

@@ -2,18 +2,21 @@
 
 use std::fmt::Write;
 
-use ssdlab_advice::Analysis;
+use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::Schedule;
 use textwrap::core::display_width;
 
+use super::compared::Compared;
 use super::grid::FILE_WIDTH;
 use super::number;
 use super::table::{label, mean};
 use super::text::{Style, plain};
 
-/// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit.
+/// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit, and
+/// on a screen with the claims fewer still.
 const MOST_LINES: usize = 48;
 const MOST_LINES_OF_ANSWER: usize = 24;
+const MOST_LINES_OF_SCREEN: usize = 10;
 
 /// The length of the longest bar, in columns, and the least that is readable.
 const LONGEST: usize = 48;
@@ -29,7 +32,16 @@ const INDENT: &str = "  ";
 /// many or too few of them, or no room.
 pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Option<String> {
     let (metric, phases) = (&analysis.metric, schedule.phase_names());
-    of_phases(schedule, analysis, (metric, &phases), MOST_LINES, style)
+    of_phases(&named(schedule, analysis), (metric, &phases), MOST_LINES, style)
+}
+
+/// A treatment with its name.
+type Named<'a> = (&'a TreatmentResult, String);
+
+fn named<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Named<'a>> {
+    let named =
+        |treatment: &'a TreatmentResult| (treatment, plain(&label(schedule, &treatment.levels)));
+    analysis.treatments.iter().map(named).collect()
 }
 
 /// The metric of the claim that answers the question, and bars of it in the claim's phases; `None`
@@ -41,23 +53,40 @@ pub(super) fn answering<'a>(
 ) -> Option<(&'a str, String)> {
     let claim = schedule.answering_claim().filter(|claim| claim.metric != analysis.metric)?;
     let quantity = (claim.metric.as_str(), &*claim.phases);
-    let bars = of_phases(schedule, analysis, quantity, MOST_LINES_OF_ANSWER, style)?;
+    let bars = of_phases(&named(schedule, analysis), quantity, MOST_LINES_OF_ANSWER, style)?;
+    Some((&claim.metric, bars))
+}
+
+/// The same of only the treatments that the answer compares, in the first phases that fit on a
+/// screen.
+pub(super) fn brief<'a>(
+    schedule: &'a Schedule,
+    compared: &Compared<'_>,
+    style: Style,
+) -> Option<(&'a str, String)> {
+    let claim = schedule.answering_claim()?;
+    let treatments = compared.treatments.iter();
+    let treatments: Vec<Named<'_>> = treatments.map(|own| (*own, compared.name(own))).collect();
+    let bars = (1..=claim.phases.len()).rev().find_map(|number| {
+        let quantity = (claim.metric.as_str(), &claim.phases[..number]);
+        of_phases(&treatments, quantity, MOST_LINES_OF_SCREEN, style)
+    })?;
     Some((&claim.metric, bars))
 }
 
 fn of_phases(
-    schedule: &Schedule,
-    analysis: &Analysis,
+    treatments: &[Named<'_>],
     (metric, phases): (&str, &[String]),
     most_lines: usize,
     style: Style,
 ) -> Option<String> {
     let phases: Vec<Vec<Bar>> = phases
         .iter()
-        .map(|phase| of_phase(schedule, analysis, metric, phase))
+        .map(|phase| of_phase(treatments, metric, phase))
         .filter(|bars| bars.len() > 1)
         .collect();
-    let lines: usize = phases.iter().map(|bars| bars.len() + 1).sum();
+    let lines_of = |bars: &Vec<Bar>| if are_equal(bars) { 1 } else { bars.len() + 1 };
+    let lines: usize = phases.iter().map(lines_of).sum();
     let width_of = |of: fn(&Bar) -> &str| {
         phases.iter().flatten().map(|bar| display_width(of(bar))).max().unwrap_or(0)
     };
@@ -83,10 +112,15 @@ struct Bar {
     says: String,
 }
 
-fn of_phase(schedule: &Schedule, analysis: &Analysis, metric: &str, phase: &str) -> Vec<Bar> {
-    let bars = analysis.treatments.iter().filter_map(|treatment| {
+/// Whether readers see no difference, so that one line says it all.
+fn are_equal(bars: &[Bar]) -> bool {
+    bars.iter().all(|bar| bar.says == bars[0].says)
+}
+
+fn of_phase(treatments: &[Named<'_>], metric: &str, phase: &str) -> Vec<Bar> {
+    let bars = treatments.iter().filter_map(|(treatment, name)| {
         let value = mean(treatment, phase, metric)?;
-        let name = plain(&label(schedule, &treatment.levels));
+        let name = name.clone();
         let says = number::value(metric, value);
         value.is_finite().then(|| Bar { phase: plain(phase), name, value, says })
     });
@@ -99,6 +133,9 @@ fn write_phase(
     [names, values]: [usize; 2],
     room: usize,
 ) -> std::fmt::Result {
+    if are_equal(bars) {
+        return writeln!(out, "{}: {} each", bars[0].phase, bars[0].says);
+    }
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     writeln!(out, "{}", bars[0].phase)?;
     for Bar { name, value, says, .. } in bars {

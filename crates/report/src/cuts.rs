@@ -3,6 +3,7 @@
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
 use ssdlab_plan::Schedule;
 
+use super::compared::Compared;
 use super::grid::Grid;
 use super::number;
 use super::table::label;
@@ -11,13 +12,33 @@ use super::table::label;
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), and what was \
                                   lost at random moments (median / 99 % / worst)";
 
+/// The heading of [`brief_table`].
+pub(super) const BRIEF_HEADING: &str =
+    "After power cuts: how many did what, and the median of the time lost";
+
 /// A row for each treatment with power cuts; `None` if there were none. The plan's own check has a
 /// column if the plan has one.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
     let cut = analysis.treatments.iter().filter_map(|treatment| {
         Some((label(schedule, &treatment.levels), treatment.cuts.as_ref()?))
     });
-    let cut: Vec<(String, &CutsResult)> = cut.collect();
+    of(cut.collect())
+}
+
+/// The same for the treatments that the answer compares, with one line for each: intervals, the
+/// last columns, and all quantiles but the median are left out.
+pub(super) fn brief_table(compared: &Compared<'_>) -> Option<Grid> {
+    let cut = compared.treatments.iter();
+    let cut = cut.filter_map(|own| Some((compared.name(own), own.cuts.as_ref()?)));
+    let Grid { header, rows, numbers } = of(cut.collect())?;
+    let columns = header.len() - DETAILS;
+    let first_line =
+        |cell: &String| cell.lines().next().unwrap_or_default().replace("less than", "<");
+    let short = |row: &Vec<String>| row[..columns].iter().map(first_line).collect();
+    Some(Grid { header: short(&header), rows: rows.iter().map(short).collect(), numbers })
+}
+
+fn of(cut: Vec<(String, &CutsResult)>) -> Option<Grid> {
     let has_check = cut.iter().any(|(_, cuts)| cuts.rejected.is_some());
     let shown = |columns: [String; 10]| -> Vec<String> {
         let all = columns.into_iter().enumerate();
@@ -43,6 +64,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
 
 /// The place of what the plan's own check says among the columns.
 const REJECTED: usize = 6;
+
+/// The number of columns at the end that are details.
+const DETAILS: usize = 2;
 
 /// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";

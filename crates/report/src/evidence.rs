@@ -39,19 +39,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
         }
     }
     parts.extend(plausible::flips(claim));
-    match claim.verdict {
-        Verdict::Holds | Verdict::Refuted | Verdict::Depends => {}
-        Verdict::Undecided => parts.push(match (&claim.reason, claim.more_runs) {
-            (Some(reason), _) => reason.clone(),
-            (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
-            (None, None) => "no number of runs would tell".to_owned(),
-        }),
-        Verdict::Identical => parts.extend(claim.reason.clone()),
-        Verdict::Untested => {
-            let why = claim.reason.as_deref().unwrap_or_default();
-            parts.push(format!("not testable here: {why}"));
-        }
-    }
+    parts.extend(why_open(claim));
     if claim.left_open > 0 && claim.p.is_some() {
         let runs = counted(claim.left_open as usize, "earlier run");
         parts.push(format!("{runs} left it undecided, so the threshold is stricter"));
@@ -63,6 +51,64 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
         parts.push(format!("exploratory: {known}"));
     }
     parts
+}
+
+/// Why there is no verdict.
+fn why_open(claim: &Judgement) -> Option<String> {
+    match claim.verdict {
+        Verdict::Holds | Verdict::Refuted | Verdict::Depends => None,
+        Verdict::Undecided => Some(match (&claim.reason, claim.more_runs) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
+            (None, None) => "no number of runs would tell".to_owned(),
+        }),
+        Verdict::Identical => claim.reason.clone(),
+        Verdict::Untested => {
+            let why = claim.reason.as_deref().unwrap_or_default();
+            Some(format!("not testable here: {why}"))
+        }
+    }
+}
+
+/// What was found, beside what was claimed; without either, why there is no verdict.
+pub(super) fn found(claim: &Judgement) -> String {
+    let parts = amount(claim).into_iter().chain(why_open(claim));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// The verdict so far, which way the number leans if there is none, and the number.
+pub(super) fn so_far(claim: &Judgement) -> String {
+    let verdict = claim.verdict;
+    let (Some(ratio), Some(amount)) = (claim.ratio, amount(claim)) else {
+        return verdict.to_string();
+    };
+    let is_met = claim.at_least.is_none_or(|least| ratio >= least)
+        && claim.at_most.is_none_or(|most| ratio <= most);
+    let leans = match (verdict, is_met) {
+        (Verdict::Undecided, true) => ", leans to holds",
+        (Verdict::Undecided, false) => ", leans to refuted",
+        _ => "",
+    };
+    let n = claim
+        .plausible
+        .as_ref()
+        .map_or_else(|| format!("n = {}", claim.n), |over| counted(over.of, "plausible drive"));
+    format!("{verdict}{leans}: {amount}, {n}")
+}
+
+/// The number that was found, with its range, and what was claimed of it.
+fn amount(claim: &Judgement) -> Option<String> {
+    let ratio = claim.ratio?;
+    let amount = match &claim.plausible {
+        Some(over) => {
+            let times = if claim.is_absolute { "" } else { "x" };
+            let own = number::claimed(claim, ratio);
+            format!("{times}{own} ({})", plausible::range(claim, &over.spread))
+        }
+        None if claim.is_absolute => number::measured(&claim.metric, ratio, claim.interval),
+        None => number::effect(ratio, claim.interval),
+    };
+    Some(format!("{amount}, claimed: {}", bounds(claim)))
 }
 
 /// The levels in which a treatment differs from another, those of the other, and those that both

@@ -3,11 +3,12 @@
 use std::iter;
 
 use serde::Serialize;
-use ssdlab_advice::{Analysis, Verdict};
+use ssdlab_advice::{Analysis, Judgement, Verdict};
 use ssdlab_plan::Schedule;
 use ssdlab_results::Status;
 
 use super::claims::claims;
+use super::evidence::so_far;
 use super::number;
 use super::plausible;
 use super::text::plain;
@@ -39,6 +40,19 @@ pub struct Shown {
     metric: String,
     claims: Vec<LiveClaim>,
     rows: Vec<LiveRow>,
+    #[serde(skip)]
+    so_far: Vec<SoFar>,
+}
+
+/// What is known of a claim, for a line on a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoFar {
+    /// The claim's name; with the treatment in brackets where it applies to several.
+    pub id: String,
+    /// The verdict if the run ended now.
+    pub verdict: Verdict,
+    /// The verdict, which way it leans if there is none yet, and the numbers, in words.
+    pub says: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -93,8 +107,19 @@ impl Shown {
             metric: analysis.metric.clone(),
             claims: claims.collect(),
             rows: rows(schedule, analysis),
+            so_far: analysis.claims.iter().map(claim_so_far).collect(),
         }
     }
+
+    /// What is known of each claim.
+    #[must_use]
+    pub fn so_far(&self) -> &[SoFar] {
+        &self.so_far
+    }
+}
+
+fn claim_so_far(claim: &Judgement) -> SoFar {
+    SoFar { id: plain(&claim.id), verdict: claim.verdict, says: plain(&so_far(claim)) }
 }
 
 fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {

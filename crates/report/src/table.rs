@@ -7,8 +7,10 @@
 use std::iter;
 
 use ssdlab_advice::{Analysis, Effect, Place, StepRanking, TreatmentResult, TreatmentStatus};
+use ssdlab_plan::metric::{self, Source};
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 
+use super::compared::Compared;
 use super::grid::{self, Grid};
 use super::number;
 use super::plausible;
@@ -19,6 +21,9 @@ const MOST_COLUMNS: usize = 4;
 
 /// The metric of phases that move bytes, besides their operations.
 const MOVED: &str = "bytes_per_second";
+
+/// The prefix of metrics of a phase's reader.
+const READER: &str = "reader.";
 
 /// The width of a treatment's name.
 const LABEL_WIDTH: usize = 14;
@@ -31,6 +36,8 @@ pub(super) struct Layout<'a> {
     columns: Vec<Levels>,
     /// Combinations of the others.
     rows: Vec<Levels>,
+    /// The phases that are shown.
+    phases: Vec<String>,
 }
 
 impl<'a> Layout<'a> {
@@ -51,7 +58,30 @@ impl<'a> Layout<'a> {
                 rows.push(row);
             }
         }
-        Self { schedule, analysis, columns, rows }
+        Self { schedule, analysis, columns, rows, phases: schedule.phase_names() }
+    }
+
+    /// Only the treatments that the answer compares, in the phases in which it does.
+    pub fn answering(
+        schedule: &'a Schedule,
+        analysis: &'a Analysis,
+        compared: &Compared<'_>,
+    ) -> Self {
+        let mut layout = Self::new(schedule, analysis);
+        let is_compared =
+            |levels: &Levels| compared.treatments.iter().any(|own| own.levels == *levels);
+        let (columns, rows) = (layout.columns.clone(), layout.rows.clone());
+        layout.columns.retain(|column| rows.iter().any(|row| is_compared(&row.with(column))));
+        layout.rows.retain(|row| columns.iter().any(|column| is_compared(&row.with(column))));
+        if !compared.phases.is_empty() {
+            layout.phases.clone_from(&compared.phases);
+        }
+        layout
+    }
+
+    fn shows(&self, levels: &Levels) -> bool {
+        let of_row = |row: &Levels| self.columns.iter().any(|column| row.with(column) == *levels);
+        self.rows.iter().any(of_row)
     }
 
     fn treatment(&self, row: &Levels, column: &Levels) -> Option<&'a TreatmentResult> {
@@ -104,8 +134,7 @@ impl<'a> Layout<'a> {
         }
         let mut rows = Vec::new();
         for row in &self.rows {
-            let phases = self.schedule.phase_names();
-            for (index, phase) in phases.iter().enumerate() {
+            for (index, phase) in self.phases.iter().enumerate() {
                 let cells: Vec<Option<String>> = self
                     .columns
                     .iter()
@@ -117,7 +146,7 @@ impl<'a> Layout<'a> {
                 let mut line = vec![plain(phase)];
                 let treatments = self.columns.iter().map(|column| self.treatment(row, column));
                 line.extend(cells.into_iter().zip(treatments).map(|(cell, treatment)| {
-                    cell.unwrap_or_else(|| self.why_absent(treatment, phase).to_owned())
+                    cell.unwrap_or_else(|| self.why_absent(treatment, phase))
                 }));
                 if labelled {
                     let label = if index == 0 { self.row_label(row) } else { String::new() };
@@ -129,16 +158,25 @@ impl<'a> Layout<'a> {
         vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
     }
 
-    /// Why a cell has no value. If a treatment did not run, only its first phase says why.
-    fn why_absent(&self, treatment: Option<&TreatmentResult>, phase: &str) -> &'static str {
-        let Some(treatment) = treatment else { return "excluded" };
+    /// Why a cell has no value.
+    fn why_absent(&self, treatment: Option<&TreatmentResult>, phase: &str) -> String {
+        let Some(treatment) = treatment else { return "excluded".to_owned() };
+        if treatment.status != TreatmentStatus::Ok {
+            return treatment.status.to_string();
+        }
         let index = self.schedule.find(&treatment.levels);
         let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
-        match treatment.status {
-            TreatmentStatus::Ok if phases.any(|step| step.name == phase) => "not measured",
-            TreatmentStatus::Ok => "not done",
-            _ => "",
-        }
+        let why = match phases.find(|step| step.name == phase) {
+            None => "not done",
+            Some(step) if self.analysis.metric.starts_with(READER) && !step.reader => "no reader",
+            Some(step) if self.is_of_wear() && step.a_day.is_none() => "no `a_day`",
+            Some(_) => "not measured",
+        };
+        why.to_owned()
+    }
+
+    fn is_of_wear(&self) -> bool {
+        metric::of(&self.analysis.metric).source == Source::YearsUntilWorn
     }
 
     /// One row per treatment, with as many phases side by side as fit.
@@ -147,17 +185,17 @@ impl<'a> Layout<'a> {
         style: Style,
         cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
     ) -> Vec<Grid> {
-        let phases = self.schedule.phase_names();
         let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
         let ran = self.analysis.treatments.iter();
         let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
-        let tables = phases.chunks(side_by_side).map(|phases| {
+        let ran = ran.filter(|treatment| self.shows(&treatment.levels));
+        let tables = self.phases.chunks(side_by_side).map(|phases| {
             let levels = self.schedule.distinct(&self.schedule.treatments[0].levels);
             let names: Vec<&str> = levels.0.keys().map(|factor| factor.name()).collect();
             let row = |treatment: &TreatmentResult| {
                 let label = label(self.schedule, &treatment.levels);
                 let cells = phases.iter().map(|phase| {
-                    let absent = || self.why_absent(Some(treatment), phase).to_owned();
+                    let absent = || self.why_absent(Some(treatment), phase);
                     cell(treatment, phase).unwrap_or_else(absent)
                 });
                 iter::once(label).chain(cells).collect()
@@ -177,7 +215,7 @@ impl<'a> Layout<'a> {
     fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let metric = self.analysis.metric.as_str();
         let Some(mean) = mean(treatment, phase, metric) else {
-            let is_first = self.schedule.phase_names().first().is_some_and(|first| first == phase);
+            let is_first = self.phases.first().is_some_and(|first| first == phase);
             return (is_first && treatment.status != TreatmentStatus::Ok)
                 .then(|| treatment.status.to_string());
         };

@@ -18,7 +18,7 @@ use super::number;
 use super::table::{Layout, beside};
 
 /// The indent of lines below a verdict.
-const INDENT: &str = "          ";
+pub(super) const INDENT: &str = "          ";
 
 /// What the output can show.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,27 +32,14 @@ pub struct Style {
 /// The heading of tables that show what reached the device.
 const BYTES: &str = "bytes written / write requests, until the device was quiet";
 
-/// The report of a run.
+/// The whole report of a run.
 #[must_use]
 pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
-    report(schedule, analysis, style, write_tables)
-}
-
-/// The report of a run for a screen, with only the table that the answer rests on.
-#[must_use]
-pub fn brief(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
-    report(schedule, analysis, style, write_evidence)
-}
-
-/// Writes the tables of a report.
-type Tables = fn(&mut String, &Schedule, &Analysis, Style) -> std::fmt::Result;
-
-fn report(schedule: &Schedule, analysis: &Analysis, style: Style, tables: Tables) -> String {
     let mut report = String::new();
     write_head(&mut report, schedule, analysis, style)
         .and_then(|()| write_claims(&mut report, schedule, analysis, style))
         .and_then(|()| write_answering_bars(&mut report, schedule, analysis, style))
-        .and_then(|()| tables(&mut report, schedule, analysis, style))
+        .and_then(|()| write_tables(&mut report, schedule, analysis, style))
         .and_then(|()| write_caveats(&mut report, analysis, style))
         .expect("a String takes everything");
     report
@@ -99,32 +86,14 @@ fn write_answering_bars(
     writeln!(out, "\n{}\n{bars}", wrapped("", &format!("{metric}, {of}"), "", style))
 }
 
-/// The results of power cuts, or the rankings; without either, the main table.
-fn write_evidence(
-    out: &mut String,
-    schedule: &Schedule,
-    analysis: &Analysis,
-    style: Style,
-) -> std::fmt::Result {
-    let layout = Layout::new(schedule, analysis);
-    if write_cuts(out, schedule, analysis, style)? {
-        return Ok(());
-    }
-    if analysis.rankings.is_empty() {
-        write_main_table(out, &layout, analysis, style)
-    } else {
-        write_rankings(out, &layout, style)
-    }
-}
-
-/// Writes the results of power cuts; returns whether there were any.
+/// The results of power cuts, if there were any.
 fn write_cuts(
     out: &mut String,
     schedule: &Schedule,
     analysis: &Analysis,
     style: Style,
-) -> Result<bool, std::fmt::Error> {
-    let Some(table) = cuts::table(schedule, analysis) else { return Ok(false) };
+) -> std::fmt::Result {
+    let Some(table) = cuts::table(schedule, analysis) else { return Ok(()) };
     writeln!(out, "\n{}\n{}", wrapped("", cuts::HEADING, "", style), table.text(style))?;
     let reproducers = cuts::reproducers(schedule, analysis);
     if !reproducers.is_empty() {
@@ -134,7 +103,7 @@ fn write_cuts(
         // Not wrapped, so that the command can be copied.
         writeln!(out, "{}\n    {}", wrapped("  ", &name, "  ", style), plain(&command))?;
     }
-    Ok(true)
+    Ok(())
 }
 
 fn write_main_table(
@@ -194,7 +163,7 @@ fn write_tables(
     Ok(())
 }
 
-/// What limits the results.
+/// Every caveat: what limits the results.
 fn write_caveats(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
     writeln!(out, "\nCaveats")?;
     for warned in &analysis.warnings {
@@ -326,7 +295,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::R
 }
 
 /// A verdict, padded to the width of the indent.
-fn verdict(verdict: Verdict, style: Style) -> String {
+pub(super) fn verdict(verdict: Verdict, style: Style) -> String {
     let colour = match verdict {
         Verdict::Holds => 32,
         Verdict::Refuted => 31,

@@ -10,7 +10,7 @@ use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
-use ssdlab_report::{Answered, Style, answer, charts, html, markdown, text};
+use ssdlab_report::{Answered, Style, answer, brief, charts, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
 
 fn resolved(name: &str, overrides: &Overrides) -> Schedule {
@@ -146,6 +146,9 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         assert_eq!(report.lines().nth(1), Some(&*sentence));
         let claims = report.find("\nClaims\n").unwrap();
         assert!(claims < report.find('┌').unwrap(), "{}: tables before claims", plan.name);
+        let screen = brief(&schedule, &analysis, Style { width: Some(100), ..Style::default() });
+        assert!(screen.contains("Caveat: "), "{}", plan.name);
+        assert!(screen.lines().count() <= 50, "{}:\n{screen}", plan.name);
         let page = markdown(&schedule, &analysis);
         let paragraph = page.split("\n\n").nth(1).unwrap().replace('\\', "");
         assert_eq!(paragraph, sentence);

@@ -65,7 +65,8 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run {}: {why}", path.display())]
     #[diagnostic(help(
-        "runs are in {}; name one of them, its folder, or another results folder with --results",
+        "{}runs are in {}; name one of them, its folder, or another results folder with --results",
+        did_you_mean(path, folder),
         folder.display()
     ))]
     NoRun {
@@ -176,8 +177,23 @@ impl StoreError {
 }
 
 fn holds_runs(folder: &Path) -> bool {
-    let is_run = |entry: fs::DirEntry| entry.path().join(SCHEDULE).is_file();
-    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(is_run))
+    !runs_of(folder).is_empty()
+}
+
+/// The names of the runs in a folder, those of a plan with the latest last.
+fn runs_of(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let runs = entries.filter(|entry| entry.path().join(SCHEDULE).is_file());
+    let mut names: Vec<String> =
+        runs.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// A question to begin a help text with, if a run in a folder has a name like the last of a path.
+fn did_you_mean(path: &Path, folder: &Path) -> String {
+    let named = path.file_name().unwrap_or_default().to_string_lossy();
+    ssdlab_plan::did_you_mean(&named, runs_of(folder).iter().map(String::as_str))
 }
 
 pub(super) fn at<'a>(

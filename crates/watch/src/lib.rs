@@ -1,7 +1,7 @@
 //! A read-only live page of a run.
 //!
 //! A browser gets the page and then, by server-sent events (HTML Living Standard, section 9.2),
-//! each state of the run. This room does not know what a state contains.
+//! each state of the run and each new set of charts. This room does not know what they contain.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -33,6 +33,8 @@ pub struct Watch {
     address: SocketAddr,
     /// `None` when there are no more states: then the server ends, too.
     state: Option<watch::Sender<Arc<str>>>,
+    /// The charts end with the states.
+    charts: Option<watch::Sender<Arc<str>>>,
     server: Option<JoinHandle<()>>,
 }
 
@@ -44,10 +46,12 @@ impl Watch {
         let address = listener.local_addr()?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (state, states) = watch::channel(Arc::from("{}"));
+        let (charts, drawn) = watch::channel(Arc::from(""));
+        let shown = Shown { states, charts: drawn };
         let server = thread::Builder::new()
             .name("watch".to_owned())
-            .spawn(move || serve(&runtime, listener, states))?;
-        Ok(Self { address, state: Some(state), server: Some(server) })
+            .spawn(move || serve(&runtime, listener, shown))?;
+        Ok(Self { address, state: Some(state), charts: Some(charts), server: Some(server) })
     }
 
     /// Where it is served.
@@ -62,11 +66,26 @@ impl Watch {
             sender.send_replace(Arc::from(state));
         }
     }
+
+    /// Publishes new charts, a JSON array; browsers that connect later see only the last.
+    pub fn draw(&self, charts: &str) {
+        if let Some(sender) = &self.charts {
+            sender.send_replace(Arc::from(charts));
+        }
+    }
+}
+
+/// What browsers are shown.
+#[derive(Debug, Clone)]
+struct Shown {
+    states: watch::Receiver<Arc<str>>,
+    charts: watch::Receiver<Arc<str>>,
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         // Streams end after the last state, and then the server.
+        self.charts = None;
         self.state = None;
         if let Some(server) = self.server.take() {
             let _ = server.join();
@@ -74,11 +93,12 @@ impl Drop for Watch {
     }
 }
 
-fn serve(runtime: &Runtime, listener: TcpListener, states: watch::Receiver<Arc<str>>) {
+fn serve(runtime: &Runtime, listener: TcpListener, shown: Shown) {
     runtime.block_on(async {
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+        let states = shown.states.clone();
         let end = end_of(states.clone());
-        let server = axum::serve(listener, pages(states.clone())).with_graceful_shutdown(end);
+        let server = axum::serve(listener, pages(shown)).with_graceful_shutdown(end);
         tokio::select! {
             _ = server => {}
             () = async { end_of(states).await; tokio::time::sleep(FAREWELL).await } => {}
@@ -91,7 +111,7 @@ async fn end_of(mut states: watch::Receiver<Arc<str>>) {
     while states.changed().await.is_ok() {}
 }
 
-fn pages(states: watch::Receiver<Arc<str>>) -> Router {
+fn pages(shown: Shown) -> Router {
     let page = |kind: &'static str, text: &'static str| {
         routing::get(move || async move { ([(CONTENT_TYPE, kind)], text) })
     };
@@ -100,13 +120,15 @@ fn pages(states: watch::Receiver<Arc<str>>) -> Router {
         .route("/page.css", page("text/css", include_str!("page.css")))
         .route("/page.js", page("text/javascript", include_str!("page.js")))
         .route("/states", routing::get(stream))
-        .with_state(states)
+        .with_state(shown)
         .layer(middleware::from_fn(guard))
 }
 
-async fn stream(State(states): State<watch::Receiver<Arc<str>>>) -> impl IntoResponse {
-    let events = WatchStream::new(states).map(|state| Event::default().data(&*state));
-    Sse::new(events.map(Ok::<_, io::Error>)).keep_alive(KeepAlive::default())
+async fn stream(State(shown): State<Shown>) -> impl IntoResponse {
+    let states = WatchStream::new(shown.states).map(|state| Event::default().data(&*state));
+    let charts = WatchStream::new(shown.charts).filter(|charts| !charts.is_empty());
+    let charts = charts.map(|charts| Event::default().event("charts").data(&*charts));
+    Sse::new(states.merge(charts).map(Ok::<_, io::Error>)).keep_alive(KeepAlive::default())
 }
 
 /// Answers only requests addressed by IP address. A foreign page whose name was made to resolve

@@ -64,14 +64,34 @@ function show(state) {
   list("troubles", state.troubles);
 }
 
+/* A chart of the report; its drawing has neither scripts nor styles, which the policy forbids. */
+function figure(chart) {
+  const made = document.createElement("figure");
+  made.id = `chart-${chart.id}`;
+  const box = child(made, "div", undefined, "scroll");
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", chart.title);
+  const drawing = new DOMParser().parseFromString(chart.svg, "image/svg+xml");
+  box.append(document.importNode(drawing.documentElement, true));
+  child(made, "figcaption", chart.says, "note");
+  return made;
+}
+
 let ended = false;
 const states = new EventSource("states");
 states.onmessage = (message) => {
   const state = JSON.parse(message.data);
   ended = state.ended === true;
   show(state);
-  if (ended) states.close();
 };
+states.addEventListener("charts", (message) => {
+  const charts = JSON.parse(message.data);
+  element("charts-section").hidden = charts.length === 0;
+  element("charts").replaceChildren(...charts.map(figure));
+});
+/* The last charts may come after the last state, so only the server ends the stream. */
 states.onerror = () => {
-  if (!ended) element("pace").textContent = "ssdlab does not answer; the run may have ended";
+  if (ended) states.close();
+  else element("pace").textContent = "ssdlab does not answer; the run may have ended";
 };

@@ -64,6 +64,23 @@ fn a_browser_sees_the_last_state_and_each_that_follows_until_the_end() {
 }
 
 #[test]
+fn charts_are_events_of_their_own_until_the_end() {
+    let watch = watch();
+    watch.draw("[1]");
+    let host = watch.address().to_string();
+    let mut lines = ask(&watch, "GET /states", &host).lines().map_while(Result::ok);
+    let mut charts = || {
+        lines.find(|line| line == "event: charts")?;
+        lines.next()
+    };
+    assert_eq!(charts().as_deref(), Some("data: [1]"));
+    watch.draw("[1,2]");
+    drop(watch);
+    assert_eq!(charts().as_deref(), Some("data: [1,2]"));
+    assert_eq!(charts(), None);
+}
+
+#[test]
 fn an_address_that_is_taken_is_an_error() {
     let watch = watch();
     let error = Watch::serve(watch.address()).unwrap_err();

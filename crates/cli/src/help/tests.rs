@@ -1,23 +1,40 @@
 use std::collections::BTreeSet;
+use std::iter;
 
 use clap::{CommandFactory, Parser};
+use ssdlab_flash::presets;
+use ssdlab_plan::{metric, shipped, shipped_host};
 
 use super::*;
 use crate::Cli;
 
-fn visible() -> BTreeSet<String> {
-    let command = Cli::command();
-    let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
-    shown.map(|command| command.get_name().to_owned()).collect()
+fn commands() -> BTreeSet<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
 #[test]
 fn every_command_is_in_one_group_and_has_examples() {
     let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-    assert_eq!(grouped.len(), visible().len());
-    assert_eq!(grouped.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), visible());
-    let explained: BTreeSet<String> = EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(explained, visible());
+    assert_eq!(grouped.len(), commands().len());
+    assert_eq!(grouped.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), commands());
+    let paths = Cli::command().get_subcommands().flat_map(paths).collect::<BTreeSet<_>>();
+    let explained: BTreeSet<String> = EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(explained, paths);
+}
+
+/// A command and those below it, by all their words.
+fn paths(command: &Command) -> Vec<String> {
+    let name = command.get_name().to_owned();
+    let below = command.get_subcommands().flat_map(paths).map(|path| format!("{name} {path}"));
+    let below: Vec<String> = below.collect();
+    iter::once(name.clone()).chain(below).collect()
+}
+
+/// The words of an example, without what a shell does with them.
+fn words(line: &str) -> Vec<String> {
+    let line = line.strip_prefix("sudo ").unwrap_or(line);
+    let line = line.strip_prefix("source <(").unwrap_or(line).trim_end_matches(')');
+    shlex::split(line).expect("a line that a shell understands")
 }
 
 #[test]
@@ -25,15 +42,43 @@ fn examples_are_commands_that_are_understood() {
     for (name, examples) in EXAMPLES {
         assert!(!examples.is_empty(), "{name}");
         for (_, line) in examples {
-            let line = line.strip_prefix("sudo ").unwrap_or(line);
-            let line = line.strip_prefix("source <(").unwrap_or(line).trim_end_matches(')');
-            let words = shlex::split(line).expect("a line that a shell understands");
-            assert_eq!(words[1], *name, "{line}");
+            let words = words(line);
+            let path = name.split(' ');
+            assert!(path.zip(&words[1..]).all(|(one, other)| one == other), "{line}");
             if let Err(error) = Cli::try_parse_from(&words) {
                 panic!("{line}: {error}");
             }
         }
     }
+}
+
+/// Files of one's own (`.toml`) and options need not exist.
+#[test]
+fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
+    let mut checked = 0;
+    for (name, examples) in EXAMPLES {
+        for (_, line) in examples {
+            for pair in words(line).windows(2) {
+                let (before, word) = (pair[0].as_str(), pair[1].as_str());
+                if ssdlab_plan::names_file(word) || word.starts_with('-') {
+                    continue;
+                }
+                let is_known = match (name, before) {
+                    (_, "--metric") => metric::find(word).is_some(),
+                    (_, "--drive") => presets::find(word).is_some(),
+                    ("drive" | "drive show" | "drive check", "show" | "check") => {
+                        presets::find(word).is_some()
+                    }
+                    ("host" | "host show", "show") => shipped_host(word).is_some(),
+                    (_, "run" | "check" | "bisect") => shipped::find(word).is_some(),
+                    _ => continue,
+                };
+                assert!(is_known, "`{word}` in {line}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 10, "{checked}");
 }
 
 #[test]

@@ -29,11 +29,12 @@ use std::collections::BTreeSet;
 pub use trace::trace as trace_chart;
 
 use data::Data;
+use serde::Serialize;
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 /// A chart.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chart {
     /// Its name, unique in a run: lower-case letters, digits and hyphens.
     pub id: String,

@@ -1,0 +1,199 @@
+//! The report at the end of a run: the answer, and one screen of what it rests on. Everything else
+//! is in the whole report.
+
+use std::fmt::Write;
+
+use ssdlab_advice::{Analysis, Judgement, Verdict, Warning, are_by_construction};
+use ssdlab_plan::Schedule;
+
+use super::answer::{answer, capitalised, verdicts};
+use super::answering::{amount, of_which};
+use super::claims::{Claim, advice, claims, varied};
+use super::compared::Compared;
+use super::evidence::found;
+use super::grid::Grid;
+use super::table::{Layout, places};
+use super::text::{INDENT, Style, counted, how, main_heading, ranking_heading, verdict, wrapped};
+use super::{bars, cuts};
+
+/// The maximum numbers of claims, settings, and rows of a table.
+const MOST_CLAIMS: usize = 7;
+const MOST_SETTINGS: usize = 3;
+const MOST_ROWS: usize = 8;
+
+/// The maximum number of lines of a claim.
+const MOST_LINES: usize = 2;
+
+/// The report of a run for a screen.
+#[must_use]
+pub fn brief(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    let mut report = String::new();
+    write_head(&mut report, schedule, analysis, style)
+        .and_then(|()| write_claims(&mut report, schedule, analysis, style))
+        .and_then(|()| write_settings(&mut report, analysis, style))
+        .and_then(|()| write_evidence(&mut report, schedule, analysis, style))
+        .and_then(|()| write_caveat(&mut report, analysis, style))
+        .expect("a String takes everything");
+    report
+}
+
+/// The answer, and where and on what it was measured.
+fn write_head(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
+    writeln!(out, "{}", wrapped("", &answer(schedule, analysis).sentence, "", style))?;
+    let says = format!("{}: {}", analysis.run, how(analysis));
+    writeln!(out, "\n{}", wrapped("", &says, "", style))?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
+    }
+    Ok(())
+}
+
+/// The claims: those that answer the question, then others, in the order of the plan.
+fn write_claims(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let Some(summary) = verdicts(analysis) else { return Ok(()) };
+    writeln!(out, "\n{}", wrapped("", &capitalised(&summary), "", style))?;
+    let answers = |claim: &Claim<'_>| {
+        claim.cases.iter().any(|case| schedule.answer.contains(&case.judgement.claim))
+    };
+    let claims = claims(schedule, analysis);
+    let mut others = MOST_CLAIMS.saturating_sub(claims.iter().filter(|c| answers(c)).count());
+    let mut left_out = 0;
+    let are_all_by_construction = are_by_construction(&analysis.claims);
+    for claim in &claims {
+        if !answers(claim) {
+            if others == 0 {
+                left_out += 1;
+                continue;
+            }
+            others -= 1;
+        }
+        writeln!(out, "{}", shown(claim, !are_all_by_construction, style))?;
+    }
+    write_left_out(out, left_out, "more claim")
+}
+
+/// A claim with its verdict and its number.
+fn shown(claim: &Claim<'_>, says_construction: bool, style: Style) -> String {
+    let judgements: Vec<&Judgement> = claim.cases.iter().map(|case| case.judgement).collect();
+    let (first, mut found) = match &judgements[..] {
+        [only] => (verdict(only.verdict, style), found(only)),
+        all => {
+            let cases = counted(all.len(), "case");
+            (format!("{cases:width$}", width = INDENT.len()), by_verdict(all))
+        }
+    };
+    if says_construction && are_by_construction(judgements) {
+        found += "; by construction";
+    }
+    let mut words: Vec<&str> = claim.says.split_whitespace().collect();
+    let mut end = ":";
+    loop {
+        let text = wrapped(&first, &format!("{}{end} {found}", words.join(" ")), INDENT, style);
+        // A claim's words are cut, not its number.
+        if text.lines().count() <= MOST_LINES || words.pop().is_none() {
+            return text;
+        }
+        end = " ...:";
+    }
+}
+
+/// The cases of a claim by their verdicts, each with the range of its numbers.
+fn by_verdict(cases: &[&Judgement]) -> String {
+    let varied = varied(cases);
+    let of = |verdict: Verdict| {
+        let cases: Vec<&Judgement> =
+            cases.iter().copied().filter(|case| case.verdict == verdict).collect();
+        let (known, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
+            cases.iter().partition(|case| case.ratio.is_some());
+        let amount = match (cases.is_empty(), known.is_empty(), unknown.first()) {
+            (true, ..) => return None,
+            (_, true, Some(case)) => found(case),
+            _ => amount(&known),
+        };
+        Some(format!("{verdict}{}, {amount}", of_which(&cases, &varied)))
+    };
+    Verdict::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// What follows from the claims.
+fn write_settings(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
+    if analysis.settings.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat follows")?;
+    for setting in analysis.settings.iter().take(MOST_SETTINGS) {
+        writeln!(out, "{}", wrapped("- ", &advice(setting), "  ", style))?;
+    }
+    write_left_out(out, analysis.settings.len().saturating_sub(MOST_SETTINGS), "more setting")
+}
+
+/// The results of power cuts, the last ranking, bars, or a table: what the answer rests on.
+fn write_evidence(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let compared = Compared::of_answer(schedule, analysis);
+    if let Some(table) = cuts::brief_table(&compared) {
+        let heading = format!("{}{}", cuts::BRIEF_HEADING, compared.context());
+        writeln!(out, "\n{}", wrapped("", &heading, "", style))?;
+        return write_rows(out, table, style);
+    }
+    if let Some(ranking) = analysis.rankings.last() {
+        writeln!(out, "\n{}", wrapped("", &ranking_heading(ranking), "", style))?;
+        return write_rows(out, places(schedule, ranking), style);
+    }
+    if let Some((metric, bars)) = bars::brief(schedule, &compared, style) {
+        let of = if analysis.plausible_drives > 0 { "on the published drive" } else { "mean" };
+        let heading = format!("{metric}, {of}{}", compared.context());
+        return writeln!(out, "\n{}\n{bars}", wrapped("", &heading, "", style));
+    }
+    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    let layout = Layout::answering(schedule, analysis, &compared);
+    layout.main_table(style).into_iter().try_for_each(|table| write_rows(out, table, style))
+}
+
+/// The first rows of a table.
+fn write_rows(out: &mut String, mut table: Grid, style: Style) -> std::fmt::Result {
+    let left_out = table.rows.len().saturating_sub(MOST_ROWS);
+    table.rows.truncate(MOST_ROWS);
+    writeln!(out, "{}", table.text(style))?;
+    write_left_out(out, left_out, "more row")
+}
+
+fn write_left_out(out: &mut String, number: usize, what: &str) -> std::fmt::Result {
+    if number == 0 { Ok(()) } else { writeln!(out, "... and {}", counted(number, what)) }
+}
+
+/// What limits every number of the run, in a sentence, and how many other caveats there are.
+/// Treatments that failed are named: no table need have them.
+fn write_caveat(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
+    let (failures, others): (Vec<_>, Vec<_>) = analysis
+        .warnings
+        .iter()
+        .partition(|warned| matches!(warned.warning, Warning::Trials { .. }));
+    writeln!(out)?;
+    for failure in &failures {
+        writeln!(out, "{}", wrapped("- ", &failure.says, "  ", style))?;
+    }
+    let Some((first, others)) = others.split_first() else { return Ok(()) };
+    let sentence = first.says.split_once(". ").map_or(&*first.says, |(sentence, _)| sentence);
+    let more = match others.len() {
+        0 => String::new(),
+        number => format!(" ({})", counted(number, "more caveat")),
+    };
+    writeln!(out, "{}", wrapped("Caveat: ", &format!("{sentence}{more}"), "", style))
+}

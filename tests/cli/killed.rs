@@ -1,0 +1,51 @@
+//! What is said after a run was killed: that `ssdlab restore` has something to undo.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::{HEAD, Place};
+
+#[test]
+fn report_and_resume_name_restore_until_it_has_run() {
+    let place = Place::new();
+    let at = |name: &str| place.0.path().join(name);
+    let wait = "touch BEGUN; until [ -e GO ]; do sleep 0.05; done";
+    let wait = ["BEGUN", "GO"].iter().fold(wait.to_owned(), |script, name| {
+        script.replace(name, &at(&name.to_lowercase()).display().to_string())
+    });
+    let phase = format!("{{ do = \"command\", run = [\"sh\", \"-c\", \"{wait}\"] }}");
+    fs::write(at("plan.toml"), format!("{HEAD}[workload]\nphases = [{phase}]\n")).unwrap();
+    fs::create_dir(at("work")).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .args(["run", "plan.toml", "--lab", "directory", "--dir", "work", "--runs", "1"])
+        .args(["--results", "runs"])
+        .current_dir(place.0.path())
+        .env("XDG_STATE_HOME", at("run"))
+        .env("XDG_DATA_HOME", at("data"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !at("begun").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "the run ended before its phase began");
+        sleep(Duration::from_millis(5));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    fs::write(at("go"), "").unwrap();
+
+    let runs = fs::read_dir(at("runs")).unwrap();
+    let folder = runs.map(|entry| entry.unwrap().path()).next().unwrap();
+    let says = |arguments: &[&str]| {
+        let arguments = [arguments, &[folder.to_str().unwrap()]].concat();
+        String::from_utf8(place.ssdlab(&arguments).stderr).unwrap()
+    };
+    for command in [&["report"][..], &["run", "--resume"]] {
+        assert!(says(command).contains("`ssdlab restore` undoes them"), "{command:?}");
+    }
+    assert!(place.ssdlab(&["restore"]).status.success());
+    assert!(!says(&["report"]).contains("restore"));
+}

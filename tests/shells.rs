@@ -1,0 +1,113 @@
+//! What shells and man(1) make of the program: completions, man pages, and where they are put.
+//!
+//! A test needs its program: bash, zsh, fish or groff. Without it, it is ignored with that reason.
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use libtest_mimic::{Arguments, Trial};
+use tempfile::TempDir;
+
+use self::common::{caught, sh};
+
+const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let tests = vec![
+        test("bash_completes_commands_and_options", "bash", bash),
+        test("zsh_reads_its_completions", "zsh", zsh),
+        test("fish_completes_commands", "fish", fish),
+        test("man_pages_have_no_faults", "groff", man_pages),
+        test("everything_is_installed_below_destdir", "install", installed),
+    ];
+    libtest_mimic::run(&arguments, tests).exit();
+}
+
+/// A test that is ignored without its program.
+fn test(name: &str, program: &str, run: fn()) -> Trial {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+    let is_there = found.is_ok_and(|status| status.success());
+    let test = Trial::test(name, move || caught(run));
+    if is_there { test } else { test.with_kind(format!("needs {program}")).with_ignored_flag(true) }
+}
+
+/// A folder with the completions of a shell, and their path.
+fn completions(shell: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("completions").display().to_string();
+    sh(&format!("{SSDLAB} completions {shell} >{file}"));
+    (folder, file)
+}
+
+fn bash() {
+    let (_folder, file) = completions("bash");
+    sh(&format!("bash -n {file}"));
+    let offered = |words: &str, at: usize| {
+        let script = format!(
+            "source {file}; COMP_WORDS=(ssdlab {words}); COMP_CWORD={at}; \
+             _ssdlab ssdlab \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; \
+             echo \"${{COMPREPLY[@]}}\""
+        );
+        sh(&format!("bash -c '{script}'"))
+    };
+    assert_eq!(offered("rep", 1), "report");
+    assert_eq!(offered("drive sh", 2), "show");
+    assert_eq!(offered("report --met", 2), "--metric");
+    // What ssdlab runs itself is offered to nobody.
+    for start in ["gu", "nod", "ref"] {
+        assert_eq!(offered(start, 1), "");
+    }
+}
+
+fn zsh() {
+    let (_folder, file) = completions("zsh");
+    sh(&format!("zsh -n {file}"));
+}
+
+fn fish() {
+    let (_folder, file) = completions("fish");
+    let offered = sh(&format!("fish -c 'source {file}; complete -C \"ssdlab rep\"'"));
+    assert!(offered.starts_with("report"), "{offered}");
+}
+
+fn man_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().display();
+    sh(&format!("{SSDLAB} man {folder}"));
+    let faults = sh(&format!("groff -man -Tutf8 -ww -z {folder}/*.1 2>&1"));
+    assert_eq!(faults, "");
+    let page = sh(&format!("groff -man -Tascii -P-cbou {folder}/ssdlab-drive-show.1"));
+    assert!(page.contains("ssdlab drive show 970-pro\n"), "{page}");
+}
+
+fn installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/install");
+    sh(&format!("DESTDIR={} {script} {SSDLAB} /usr", folder.path().display()));
+    let usr = folder.path().join("usr");
+    let mode = |path: &str| {
+        let metadata =
+            fs::metadata(usr.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert!(metadata.len() > 0, "{path}");
+        metadata.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("bin/ssdlab"), 0o755);
+    for file in [
+        "share/bash-completion/completions/ssdlab",
+        "share/zsh/site-functions/_ssdlab",
+        "share/fish/vendor_completions.d/ssdlab.fish",
+        "share/man/man1/ssdlab.1",
+        "share/man/man1/ssdlab-drive-check.1",
+        "share/doc/ssdlab/LICENSE-MIT",
+    ] {
+        assert_eq!(mode(file), 0o644, "{file}");
+    }
+    let version = |program: &Path| sh(&format!("{} --version", program.display()));
+    assert_eq!(version(&usr.join("bin/ssdlab")), version(Path::new(SSDLAB)));
+}
