@@ -165,8 +165,8 @@ struct HostFile {
     ns_per_block: Spanned<f64>,
     /// The time of a system call besides the blocks it executes, in ns.
     ns_per_call: Spanned<u64>,
-    /// The times per KiB of copying, digesting and encrypting, for which real processors have special
-    /// instructions, in ns.
+    /// The times per KiB of copying, digesting and encrypting, for which real processors have
+    /// special instructions, in ns.
     ns_per_kib: NsPerKib,
     /// The memory.
     memory: Spanned<Bytes>,
