@@ -14,6 +14,7 @@ mod drivers;
 mod failing;
 mod flipping;
 mod kernels;
+mod layers;
 mod logged;
 mod programs;
 mod repeating;
@@ -233,7 +234,7 @@ fn main() {
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
-    let cases = cases.chain(drivers::CASES).chain(programs::CASES);
+    let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

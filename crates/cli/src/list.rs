@@ -15,7 +15,7 @@ use ssdlab_host::sysfs;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::shipped::{self, Asked};
-use ssdlab_plan::{self as plan, Factor, HOSTS, PROFILES, SCHEDULERS, metric};
+use ssdlab_plan::{self as plan, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS, metric};
 use ssdlab_report as report;
 
 use super::exit::{Exit, Wrong};
@@ -271,6 +271,7 @@ pub fn factors() -> Rows {
         Factor::PowerLossProtection => "on, off (virtual lab)".to_owned(),
         Factor::Flush => "honest, ignored (virtual lab)".to_owned(),
         Factor::PowerFault => "none, lost map (virtual lab)".to_owned(),
+        Factor::Layer => format!("{LAYERS} (virtual lab)"),
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => {
             let names = HOSTS.each_ref().map(|host| host.name.as_str()).join(", ");

@@ -23,7 +23,7 @@ use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
-use ssdlab_plan::{Discard, HostModel, KernelLevel, Schedule, Setup, Simulated};
+use ssdlab_plan::{Discard, HostModel, KernelLevel, Layer, Schedule, Setup, Simulated};
 use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
@@ -121,6 +121,14 @@ impl<'a> Guests<'a> {
             let own = filesystem.programs().into_iter().chain(check).chain(replay);
             let own = own.chain(snapshot).chain(asked);
             programs.extend(own.map(|program| (program, filesystem.package)));
+        }
+        for layer in schedule.setups().filter_map(|setup| setup.simulated.layer.as_ref()) {
+            match layer {
+                Layer::Crypt { .. } | Layer::Thin { .. } => programs.extend([lab::DMSETUP]),
+                Layer::Image { on } => {
+                    programs.extend(on.programs().into_iter().map(|program| (program, on.package)));
+                }
+            }
         }
         for (name, package) in programs {
             // The record of the treatment that needs it will say what is missing.
@@ -435,7 +443,11 @@ impl Stage for Guests<'_> {
         if self.schedule.cuts.is_some() && setup.filesystem.is_some_and(|of| of.pool.is_some()) {
             return Some("a filesystem that a daemon serves cannot be cut off".to_owned());
         }
-        lab::missing_in_guest(setup.filesystem?, &self.kernel(setup).filesystems)
+        let of_kernel = &self.kernel(setup).filesystems;
+        let layer = setup.simulated.layer.as_ref();
+        layer
+            .and_then(|layer| lab::missing_layer(layer, of_kernel))
+            .or_else(|| lab::missing_in_guest(setup.filesystem?, of_kernel))
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {

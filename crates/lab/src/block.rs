@@ -15,8 +15,8 @@ use ssdlab_undo::Change;
 
 use super::layout::Owners;
 use super::{
-    Drive, Ground, Lab, LabError, Start, Tools, attribute, features, format, layout, mounting,
-    pool, settings,
+    Drive, Ground, Lab, LabError, Start, Tools, attribute, features, format, layer, layout,
+    mounting, pool, settings,
 };
 
 /// How long a workload's processes may keep the filesystem busy after they are told to end.
@@ -103,6 +103,8 @@ fn lacking(filesystem: &Filesystem, programs: &[&str]) -> Option<String> {
 pub(super) struct BlockLab<S> {
     source: S,
     mount_point: PathBuf,
+    /// The device above the trial's layer, if it has one: the filesystem is on it.
+    above: Option<BlockDevice>,
     /// The daemon that serves the trial's filesystem.
     daemon: Option<program::Daemon>,
 }
@@ -116,7 +118,19 @@ impl<S: Source> BlockLab<S> {
         let mount_point = folder.join("mnt");
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
-        Ok(Self { source, mount_point, daemon: None })
+        Ok(Self { source, mount_point, above: None, daemon: None })
+    }
+}
+
+impl<S> BlockLab<S> {
+    /// The device with the trial's filesystem: the drive, or what is above its layer.
+    fn filesystem_device<'a>(&'a self, drive: Option<&'a BlockDevice>) -> &'a BlockDevice {
+        self.above.as_ref().unwrap_or_else(|| attached(drive))
+    }
+
+    /// The folder that nobody else can write to.
+    fn folder(&self) -> &Path {
+        self.mount_point.parent().expect("the mount point is in a folder of ours")
     }
 }
 
@@ -149,7 +163,7 @@ impl<S: Source> Lab for BlockLab<S> {
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
-        let device = attached(device);
+        let drive = attached(device);
         if start != Start::Blank && mounting::made(setup).pool.is_some() {
             // The pool's name and mount point belong to the run that made it.
             let name = mounting::made(setup).name;
@@ -157,9 +171,15 @@ impl<S: Source> Lab for BlockLab<S> {
                 reason: format!("an aged {name} cannot be reused"),
             });
         }
-        let mut applied = settings::apply(device, setup, tools)?;
-        applied.extend(self.source.facts(device));
+        let mut applied = settings::apply(drive, setup, tools)?;
+        applied.extend(self.source.facts(drive));
         self.source.hand_over()?;
+        if let Some(layer) = &setup.simulated.layer {
+            let (above, described) = layer::set_up(layer, drive, seed, self.folder(), tools.rules)?;
+            self.above = Some(above);
+            applied.insert("layer".to_owned(), described);
+        }
+        let device = &self.filesystem_device(device).clone();
         let target = self.mount_point.clone();
         let filesystem = mounting::made(setup);
         let rules = tools.rules;
@@ -183,7 +203,7 @@ impl<S: Source> Lab for BlockLab<S> {
         applied.extend(format::read_back(device, setup)?);
         let started = Instant::now();
         applied.extend(take(device, setup, &target, rules)?);
-        if let Ok(bytes) = device.size_bytes() {
+        if let Ok(bytes) = drive.size_bytes() {
             applied.insert(CAPACITY_BYTES.to_owned(), bytes.to_string());
         }
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
@@ -203,7 +223,7 @@ impl<S: Source> Lab for BlockLab<S> {
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
         self.unmount(device, ground, setup, rules)?;
-        let device = attached(device);
+        let device = self.filesystem_device(device);
         mounting::drop_caches(device)?;
         take(device, setup, &ground.mounted_at, rules)?;
         Ok(())
@@ -216,7 +236,7 @@ impl<S: Source> Lab for BlockLab<S> {
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
-        let_go(attached(device), setup, &ground.mounted_at, rules)
+        let_go(self.filesystem_device(device), setup, &ground.mounted_at, rules)
     }
 
     fn check(
@@ -226,7 +246,7 @@ impl<S: Source> Lab for BlockLab<S> {
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
-        format::check(attached(device), setup, &ground.mounted_at, rules)
+        format::check(self.filesystem_device(device), setup, &ground.mounted_at, rules)
     }
 
     fn layout(
@@ -235,8 +255,11 @@ impl<S: Source> Lab for BlockLab<S> {
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<Layout, LabError> {
-        let folder = self.mount_point.parent().expect("the mount point is in a folder of ours");
-        layout::of(attached(device), setup, self.source.owners(), folder, rules)
+        if let Some(layer) = &setup.simulated.layer {
+            let reason = format!("the drive's requests are those of {layer}");
+            return Err(LabError::Unavailable { reason });
+        }
+        layout::of(attached(device), setup, self.source.owners(), self.folder(), rules)
     }
 
     fn features(
@@ -248,14 +271,15 @@ impl<S: Source> Lab for BlockLab<S> {
     ) -> Result<BTreeMap<String, String>, LabError> {
         self.remount(device, ground, setup, rules)?;
         let filesystem = mounting::made(setup);
-        let found =
-            features::check(filesystem, attached(device), setup, &ground.mounted_at, rules)?;
+        let on = self.filesystem_device(device);
+        let found = features::check(filesystem, on, setup, &ground.mounted_at, rules)?;
         self.unmount(device, ground, setup, rules)?;
         Ok(found)
     }
 
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
         self.daemon = None;
+        self.above = None;
         self.source.take_back(tools)
     }
 }

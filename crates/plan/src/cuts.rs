@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::error::Fault;
 use super::lab_kind::LabKind;
+use super::layer::Layer;
 
 /// The maximum number of cuts times survivors of a treatment.
 const MOST: u64 = 10_000_000;
@@ -47,6 +48,21 @@ impl Cuts {
     pub(super) fn are_possible(&self) -> bool {
         let total = u64::from(self.of_trial) * u64::from(self.survivors);
         (1..=MOST).contains(&total)
+    }
+}
+
+/// Checks that guests can recover the drives: they mount what a cut left on the drive itself.
+pub(super) fn check_layer(
+    written: Option<&Spanned<WrittenCuts>>,
+    layer: Option<&Layer>,
+) -> Result<(), Fault> {
+    match (written, layer) {
+        (Some(written), Some(layer)) => Err(Fault::at(
+            written.span(),
+            format!("drives are not recovered through {layer} after power cuts"),
+            "leave out `layer`, or [cuts]",
+        )),
+        _ => Ok(()),
     }
 }
 

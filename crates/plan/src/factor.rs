@@ -69,6 +69,9 @@ pub enum Factor {
     /// Virtual lab: what a power cut may do to data that were safe: `none`, or `lost map`: one in
     /// eight costs a third of the drive's blocks.
     PowerFault,
+    /// Virtual lab: what lies between the drive and the filesystem: `none`, `crypt` or `thin` with
+    /// parameters of dm-crypt or dm-thin, or `image on FILESYSTEM`.
+    Layer,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
     /// Virtual lab: the lab kernel, a version in the cache as far as it is clear (`6.1`), or the
@@ -82,7 +85,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Filesystem,
         Self::FilesystemDriver,
         Self::Journal,
@@ -104,6 +107,7 @@ impl Factor {
         Self::PowerLossProtection,
         Self::Flush,
         Self::PowerFault,
+        Self::Layer,
         Self::Host,
         Self::Kernel,
         Self::NodeFeature,
@@ -116,9 +120,11 @@ impl Factor {
     /// Whether it belongs to the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        use Factor::{Condition, Drive, Flush, Host, Kernel, PowerFault, PowerLossProtection};
+        use Factor::{
+            Condition, Drive, Flush, Host, Kernel, Layer, PowerFault, PowerLossProtection,
+        };
         let cuts = matches!(self, PowerLossProtection | Flush | PowerFault);
-        cuts || matches!(self, Drive | Condition | Self::WearLevelling | Host | Kernel)
+        cuts || matches!(self, Drive | Condition | Self::WearLevelling | Layer | Host | Kernel)
     }
 
     /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.
@@ -155,6 +161,7 @@ impl Factor {
             Self::PowerLossProtection => "power_loss_protection",
             Self::Flush => "flush",
             Self::PowerFault => "power_fault",
+            Self::Layer => "layer",
             Self::Host => "host",
             Self::Kernel => "kernel",
             Self::NodeFeature => "node_feature",

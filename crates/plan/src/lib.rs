@@ -16,6 +16,7 @@ mod files;
 mod host_model;
 pub mod io;
 mod lab_kind;
+mod layer;
 mod level_error;
 mod limits;
 pub mod metric;
@@ -60,6 +61,7 @@ pub use host_model::{
     Costs, HOSTS, HostModel, find as find_host, grounded_host, host_file_schema, shipped_host,
 };
 pub use lab_kind::{LabKind, Origin};
+pub use layer::{LAYERS, Layer};
 pub use level_error::LevelError;
 pub use needs::differ_in_machine;
 pub use overrides::Overrides;

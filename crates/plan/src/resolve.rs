@@ -50,6 +50,9 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
     let has_history = workload.has_history();
     let cuts = cuts::resolve(plan.cuts.as_ref(), target.lab(), has_history, repetitions.most)?;
+    let mut setups = treatments.treatments.iter().filter_map(|of| of.setup.as_ref().ok());
+    let layer = setups.find_map(|setup| setup.simulated.layer.as_ref());
+    cuts::check_layer(plan.cuts.as_ref(), layer)?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),

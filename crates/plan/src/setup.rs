@@ -140,6 +140,7 @@ impl Setup {
         setup.check_mkfs()?;
         setup.check_journal()?;
         setup.check_discard()?;
+        setup.check_layer()?;
         setup.check_pool()?;
         setup.check_mount()?;
         setup.check_settings()?;
@@ -236,6 +237,28 @@ impl Setup {
             message: format!("{name}{by} does not support discards"),
             help: leave_out(name, &levels),
         })
+    }
+
+    /// What a layer makes impossible.
+    fn check_layer(&self) -> Result<(), LevelError> {
+        let Some(layer) = &self.simulated.layer else { return Ok(()) };
+        let level = |factor| self.levels.0.get(&factor).map_or("", String::as_str);
+        let own = level(Factor::Layer);
+        let clash = |factor: Factor, message: String| {
+            let help = format!(
+                "exclude the combination: exclude = [{{ layer = \"{own}\", {factor} = \"{}\" }}]",
+                level(factor)
+            );
+            Err(LevelError { factor, message, help })
+        };
+        if self.age.is_some() {
+            return clash(Factor::Age, format!("a drive is not aged through {layer}"));
+        }
+        if self.discard == Some(Discard::Fstrim) && !layer.takes_discards() {
+            let message = format!("fstrim fails, because {layer} takes no discards: `{own}`");
+            return clash(Factor::Discard, message);
+        }
+        Ok(())
     }
 
     /// What lives in a pool is not mounted by options.

@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 16] = [
+pub const ALL: [Shipped; 19] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -38,6 +38,9 @@ pub const ALL: [Shipped; 16] = [
     today("trim-today", include_str!("../../../plans/trim-today.toml")),
     today("overprovision", include_str!("../../../plans/overprovision.toml")),
     today("schedulers-today", include_str!("../../../plans/schedulers-today.toml")),
+    today("luks", include_str!("../../../plans/luks.toml")),
+    today("proxmox", include_str!("../../../plans/proxmox.toml")),
+    today("container-host", include_str!("../../../plans/container-host.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {

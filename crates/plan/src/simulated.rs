@@ -6,6 +6,7 @@ use ssdlab_flash::{Condition, Flush, Levelling, PowerFault, Specification, prese
 
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HOSTS};
+use super::layer::{self, Layer};
 use super::level_error::{LevelError, unknown};
 
 /// The default simulated machine: the drive of founding post 1, in a computer of today.
@@ -28,6 +29,8 @@ pub struct Simulated {
     pub flush: Option<Flush>,
     /// What else a power cut may do, instead of as the drive's file says.
     pub power_fault: Option<PowerFault>,
+    /// What lies between the drive and the filesystem.
+    pub layer: Option<Layer>,
     /// The computer: a name or a file.
     pub host: String,
     /// The kernel that the guest runs.
@@ -107,6 +110,7 @@ impl Simulated {
                 Factor::PowerFault,
                 [("none", PowerFault::None), ("lost map", PowerFault::LostMap)],
             )?,
+            layer: layer::read(level(Factor::Layer, "none"))?,
             host: host.to_owned(),
             kernel: kernel(levels)?,
         })

@@ -123,6 +123,9 @@ fn simulate(
                     "`kernel` is that of guests, but trials in the {lab} lab run under the kernel \
                      that is running"
                 ),
+                Factor::Layer => format!(
+                    "`layer` is set up in guests, but the {lab} lab uses devices as they are"
+                ),
                 factor => format!(
                     "`{factor}` applies to simulated drives, but the {lab} lab uses real ones"
                 ),

@@ -277,7 +277,8 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::Host
         | Factor::NodeFeature
         | Factor::Label => level.to_owned(),
-        Factor::PowerFault if level != "none" => level.to_owned(),
+        Factor::PowerFault | Factor::Layer if level != "none" => level.to_owned(),
+        Factor::Layer => "no layer".to_owned(),
         Factor::Kernel => format!("Linux {level}"),
         Factor::FilesystemDriver => format!("driver {level}"),
         Factor::PowerLossProtection if level == "on" => "capacitors".to_owned(),
