@@ -40,8 +40,12 @@ impl<'a> Compared<'a> {
         let differs = |factor: &Factor| {
             treatments.iter().any(|own| own.levels.0.get(factor) != levels.0.get(factor))
         };
-        let varied: Vec<Factor> = levels.0.keys().copied().filter(differs).collect();
+        let mut varied: Vec<Factor> = levels.0.keys().copied().filter(differs).collect();
         let mut shared = schedule.distinct(&levels);
+        if treatments.len() == 1 {
+            // One alone is named in full.
+            varied = shared.0.keys().copied().collect();
+        }
         shared.0.retain(|factor, _| !varied.contains(factor));
         Self { treatments, phases, varied, shared }
     }
