@@ -13,7 +13,9 @@ use super::compared::Compared;
 use super::evidence::found;
 use super::grid::Grid;
 use super::table::{Layout, places};
-use super::text::{INDENT, Style, counted, how, main_heading, ranking_heading, verdict, wrapped};
+use super::text::{
+    INDENT, Style, counted, main_heading, ranking_heading, verdict, wrapped, write_setting,
+};
 use super::{bars, cuts};
 
 /// The maximum numbers of claims, settings, and rows of a table.
@@ -46,13 +48,7 @@ fn write_head(
 ) -> std::fmt::Result {
     writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
     writeln!(out, "{}", wrapped("", &answer(schedule, analysis).sentence, "", style))?;
-    let says = format!("{}: {}", analysis.run, how(analysis));
-    writeln!(out, "\n{}", wrapped("", &says, "", style))?;
-    let shared = schedule.shared();
-    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
-        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
-    }
-    Ok(())
+    write_setting(out, schedule, analysis, style)
 }
 
 /// The claims: those that answer the question, then others, in the order of the plan.

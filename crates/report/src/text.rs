@@ -58,18 +58,28 @@ fn write_head(
     if let Some(more) = &answer.more {
         writeln!(out, "{}", wrapped("", more, "", style))?;
     }
-    writeln!(out)?;
-    let says = format!("{}: {}", analysis.run, how(analysis));
-    writeln!(out, "{}", wrapped("", &says, "", style))?;
-    let shared = schedule.shared();
-    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
-        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
-    }
+    write_setting(out, schedule, analysis, style)?;
     if let Some(scores) = aged::layout_scores(schedule, analysis) {
         writeln!(out, "{}", wrapped("Aged: layout score ", &scores, "", style))?;
     }
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
+    }
+    Ok(())
+}
+
+/// Where and how often it was measured, and what all treatments share.
+pub(super) fn write_setting(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let says = format!("{}: {}", analysis.run, how(analysis));
+    writeln!(out, "\n{}", wrapped("", &says, "", style))?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
     }
     Ok(())
 }
