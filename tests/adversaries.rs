@@ -1,5 +1,5 @@
 //! Can it fail? Every claim of a shipped plan has an adversary, under which its verdict changes in
-//! the virtual lab, a label that says why it has none, or an entry among those not found yet.
+//! the virtual lab, or a label that says why it has none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,9 +16,6 @@ const ADVERSARIES: &str = include_str!("data/adversaries.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfPlan {
-    /// Claims without a known adversary.
-    #[serde(default)]
-    unfound: BTreeSet<String>,
     /// Runs in which verdicts change.
     #[serde(default)]
     adversary: Vec<Adversary>,
@@ -69,34 +66,26 @@ impl Adversary {
     }
 }
 
-/// The number of claims of which nobody has found an adversary. It only falls.
-const MOST_UNFOUND: usize = 14;
-
 #[test]
 fn every_shipped_claim_can_fail_or_says_why_not() {
     let mut adversaries: BTreeMap<String, OfPlan> = toml::from_str(ADVERSARIES).unwrap();
-    let unfound: usize = adversaries.values().map(|of| of.unfound.len()).sum();
-    assert!(unfound <= MOST_UNFOUND, "{unfound} claims have neither label nor adversary");
     for shipped in shipped::ALL {
         let schedule =
             plan::schedule(shipped.name, shipped.text, &Overrides::default(), Path::new("/"))
                 .unwrap();
-        let is_labelled = |claim: &&plan::schedule::Claim| {
+        let is_labelled = |claim: &plan::schedule::Claim| {
             claim.by_construction.is_some() || claim.not_testable.contains_key(&LabKind::Virtual)
         };
-        let (labelled, open): (Vec<_>, Vec<_>) = schedule.claims.iter().partition(is_labelled);
-        let OfPlan { unfound, adversary } =
+        let open = schedule.claims.iter().filter(|claim| !is_labelled(claim));
+        let OfPlan { adversary } =
             adversaries.remove(shipped.name).expect("the file has every plan");
         for adversary in &adversary {
             adversary.check(&schedule, shipped.text);
         }
         let found: BTreeSet<String> =
             adversary.into_iter().flat_map(|adversary| adversary.verdicts.into_keys()).collect();
-        let expected: BTreeSet<String> = open.into_iter().map(|claim| claim.id.clone()).collect();
-        let known: BTreeSet<String> = found.union(&unfound).cloned().collect();
-        assert_eq!(known, expected, "{}: an adversary, a label, or `unfound`", shipped.name);
-        assert!(found.is_disjoint(&unfound), "{}: found and unfound", shipped.name);
-        assert!(labelled.iter().all(|claim| !found.contains(&claim.id)), "{}", shipped.name);
+        let expected: BTreeSet<String> = open.map(|claim| claim.id.clone()).collect();
+        assert_eq!(found, expected, "{}: an adversary or a label", shipped.name);
     }
     assert!(adversaries.is_empty(), "the file has plans that are not shipped");
 }
@@ -105,7 +94,7 @@ fn every_shipped_claim_can_fail_or_says_why_not() {
 #[ignore = "runs plans for an hour: make adversaries"]
 fn each_adversary_changes_the_verdicts_as_it_says() {
     let adversaries: BTreeMap<String, OfPlan> = toml::from_str(ADVERSARIES).unwrap();
-    let mut known = BTreeMap::new();
+    let (mut known, mut wrong) = (BTreeMap::new(), Vec::new());
     for (plan, of) in &adversaries {
         let shipped = shipped::ALL.iter().find(|own| own.name == plan).unwrap();
         for adversary in &of.adversary {
@@ -118,10 +107,13 @@ fn each_adversary_changes_the_verdicts_as_it_says() {
             let other = verdicts(plan, &adversary.text(plan, shipped.text), &all);
             for (claim, expected) in &adversary.verdicts {
                 let found = [&own[claim], &other[claim]];
-                assert_eq!(found, [&expected[0], &expected[1]], "{plan}: {claim} with {all:?}");
+                if found != [&expected[0], &expected[1]] {
+                    wrong.push(format!("{plan}: {claim} with {all:?} is {found:?}"));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Runs a plan in the virtual lab; returns the verdicts on all cases of each claim, in order.
