@@ -59,16 +59,13 @@ fn write_head(
         writeln!(out, "{}", wrapped("", more, "", style))?;
     }
     write_setting(out, schedule, analysis, style)?;
-    if let Some(scores) = aged::layout_scores(schedule, analysis) {
-        writeln!(out, "{}", wrapped("Aged: layout score ", &scores, "", style))?;
-    }
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
     Ok(())
 }
 
-/// Where and how often it was measured, and what all treatments share.
+/// Where, how often and on what it was measured, and what all treatments share.
 pub(super) fn write_setting(
     out: &mut String,
     schedule: &Schedule,
@@ -80,6 +77,9 @@ pub(super) fn write_setting(
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
+    }
+    if let Some(scores) = aged::layout_scores(schedule, analysis) {
+        writeln!(out, "{}", wrapped("Aged: layout score ", &scores, "", style))?;
     }
     Ok(())
 }
