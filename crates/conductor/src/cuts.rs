@@ -141,8 +141,8 @@ impl Guests<'_> {
         Ok(())
     }
 
-    /// Has one guest recover from the next cases. If it dies of what it finds or never ends, that is
-    /// the outcome of the case, and the next guest continues after it.
+    /// Has one guest recover from the next cases. If it dies of what it finds or never ends, that
+    /// is the outcome of the case, and the next guest continues after it.
     fn recover(
         &self,
         evidence: &Evidence<'_>,
