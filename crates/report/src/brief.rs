@@ -14,7 +14,7 @@ use super::evidence::found;
 use super::grid::Grid;
 use super::table::{Layout, places};
 use super::text::{
-    INDENT, Style, counted, main_heading, ranking_heading, verdict, wrapped, write_setting,
+    INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
 };
 use super::{bars, cuts};
 
@@ -146,7 +146,11 @@ fn write_evidence(
     if let Some(table) = cuts::brief_table(&compared) {
         let heading = format!("{}{}", cuts::BRIEF_HEADING, compared.context());
         writeln!(out, "\n{}", wrapped("", &heading, "", style))?;
-        return write_rows(out, table, style);
+        write_rows(out, table, style)?;
+        let reproducers = cuts::reproducers(schedule, analysis);
+        let Some((_, command)) = reproducers.first() else { return Ok(()) };
+        // Not wrapped, so that the command can be copied.
+        return writeln!(out, "To repeat one finding:\n    {}", plain(command));
     }
     if let Some(ranking) = analysis.rankings.last() {
         writeln!(out, "\n{}", wrapped("", &ranking_heading(ranking), "", style))?;
