@@ -92,7 +92,7 @@ fn flips() {
         let (_, median) = run(&place, share * at);
         assert_eq!(median <= 5e6, is_quick, "{median} ns at {share} of {at} us");
     }
-    let output = place.command(&["report", &name]).output().unwrap();
+    let output = place.command(&["report", &name, "--verbose"]).output().unwrap();
     let report = shown(&output);
     assert!(report.contains("timing.program"), "{report}");
     // Nothing can flip where nothing was claimed.
