@@ -72,7 +72,7 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let is_driven = kernel::has_filesystem(filesystem.name);
     // The daemon's programs are not needed if the kernel has the driver.
     let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
-    lacking(filesystem, &programs).or_else(|| match filesystem.pool {
+    lacking(filesystem.package, &programs).or_else(|| match filesystem.pool {
         _ if is_driven => None,
         Some(pool) => pool::missing(pool),
         None => Some(format!("this kernel has no {}", filesystem.name)),
@@ -83,13 +83,14 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
 #[must_use]
 pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
     let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
-    lacking(filesystem, &filesystem.programs()).or_else(|| {
+    lacking(filesystem.package, &filesystem.programs()).or_else(|| {
         (!of_kernel.contains(&driver)).then(|| format!("the lab kernel has no {driver}"))
     })
 }
 
-fn lacking(filesystem: &Filesystem, programs: &[&str]) -> Option<String> {
-    let lacking = |program: &&str| match program::find(program, filesystem.package) {
+/// The first of a package's programs that is not installed, as a reason.
+pub(super) fn lacking(package: &'static str, programs: &[&str]) -> Option<String> {
+    let lacking = |program: &&str| match program::find(program, package) {
         Err(ProgramError::Missing { program, package }) => {
             Some(format!("{program} is not installed (package {package})"))
         }

@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_filesystem::{Bits, Format};
-use ssdlab_host::program::{self, Rules};
+use ssdlab_filesystem::{Bits, Filesystem, Format};
+use ssdlab_host::program::{self, Finished, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::{Atime, Chosen, Setup};
 
@@ -24,7 +24,6 @@ pub(super) fn make(
     rules: Rules<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
     let filesystem = made(setup);
-    let path = program::find(filesystem.mkfs, filesystem.package)?;
     if filesystem.pool.is_some() && target.to_str().is_none() {
         let (name, target) = (filesystem.name, target.display());
         return Err(LabError::Unavailable {
@@ -34,21 +33,32 @@ pub(super) fn make(
             ),
         });
     }
-    let arguments = filesystem.format_arguments(&Format {
+    let asked = Format {
         journal: setup.journal,
         atime: setup.atime.map(|atime| atime != Atime::None),
         seed,
         extra: setup.mkfs_words(),
         pool: pool::name(rules.marker),
         mounted_at: target.to_string_lossy().into_owned(),
-    });
-    let mut command = Command::new(path);
-    command.args(&arguments).arg(&device.node).current_dir("/");
-    let finished = program::run(command, rules)?;
+    };
+    let (arguments, finished) = mkfs(filesystem, &asked, device, rules)?;
     Ok(BTreeMap::from([
         ("mkfs".to_owned(), format!("{} {}", filesystem.mkfs, arguments.join(" "))),
         ("mkfs_ns".to_owned(), finished.took.as_nanos().to_string()),
     ]))
+}
+
+/// Runs a filesystem's mkfs on a device; returns its arguments but for the device, and how it ended.
+pub(super) fn mkfs(
+    filesystem: &Filesystem,
+    asked: &Format,
+    device: &BlockDevice,
+    rules: Rules<'_>,
+) -> Result<(Vec<String>, Finished), LabError> {
+    let mut command = Command::new(program::find(filesystem.mkfs, filesystem.package)?);
+    let arguments = filesystem.format_arguments(asked);
+    command.args(&arguments).arg(&device.node).current_dir("/");
+    Ok((arguments, program::run(command, rules)?))
 }
 
 /// Checks in the superblock that the filesystem was made as the treatment asks, and returns the

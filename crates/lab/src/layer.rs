@@ -12,12 +12,12 @@ use rustix::fs::statvfs;
 use rustix::mount::MountFlags;
 use ssdlab_filesystem::{Filesystem, Format};
 use ssdlab_host::loop_device;
-use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::Layer;
 
-use super::LabError;
-use super::block::missing_in_guest;
+use super::block::{lacking, missing_in_guest};
+use super::{LabError, format};
 
 /// The program that sets up device-mapper, and its Debian package.
 pub const DMSETUP: (&str, &str) = ("dmsetup", "dmsetup");
@@ -51,12 +51,7 @@ const IMAGE_PERCENT: u64 = 95;
 pub fn missing_layer(layer: &Layer, of_kernel: &[&str]) -> Option<String> {
     match layer {
         Layer::Image { on } => missing_in_guest(on, of_kernel),
-        Layer::Crypt { .. } | Layer::Thin { .. } => match program::find(DMSETUP.0, DMSETUP.1) {
-            Err(ProgramError::Missing { program, package }) => {
-                Some(format!("{program} is not installed (package {package})"))
-            }
-            _ => None,
-        },
+        Layer::Crypt { .. } | Layer::Thin { .. } => lacking(DMSETUP.1, &[DMSETUP.0]),
     }
 }
 
@@ -193,8 +188,7 @@ fn image(
     rules: Rules<'_>,
 ) -> Result<(BlockDevice, String), LabError> {
     offered("loop devices", Path::new("/dev/loop-control"))?;
-    let mut command = Command::new(program::find(on.mkfs, on.package)?);
-    let arguments = on.format_arguments(&Format {
+    let asked = Format {
         journal: None,
         atime: None,
         // A second filesystem of the same identity could not be mounted.
@@ -202,9 +196,8 @@ fn image(
         extra: Vec::new(),
         pool: String::new(),
         mounted_at: String::new(),
-    });
-    command.args(arguments).arg(&drive.node).current_dir("/");
-    program::run(command, rules)?;
+    };
+    format::mkfs(on, &asked, drive, rules)?;
     let store = folder.join("store");
     fs::create_dir(&store).map_err(LabError::step("make", &store))?;
     rustix::mount::mount(&drive.node, &store, on.name, MountFlags::empty(), None)
