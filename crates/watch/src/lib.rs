@@ -31,10 +31,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Watch {
     address: SocketAddr,
-    /// `None` when there are no more states: then the server ends, too.
-    state: Option<watch::Sender<Arc<str>>>,
-    /// The charts end with the states.
-    charts: Option<watch::Sender<Arc<str>>>,
+    /// `None` when there is no more to show: then the server ends, too.
+    showing: Option<Showing>,
     server: Option<JoinHandle<()>>,
 }
 
@@ -51,7 +49,8 @@ impl Watch {
         let server = thread::Builder::new()
             .name("watch".to_owned())
             .spawn(move || serve(&runtime, listener, shown))?;
-        Ok(Self { address, state: Some(state), charts: Some(charts), server: Some(server) })
+        let showing = Some(Showing { charts, state });
+        Ok(Self { address, showing, server: Some(server) })
     }
 
     /// Where it is served.
@@ -62,17 +61,24 @@ impl Watch {
 
     /// Publishes a new state, a JSON object; browsers that connect later see only the last.
     pub fn show(&self, state: &str) {
-        if let Some(sender) = &self.state {
-            sender.send_replace(Arc::from(state));
+        if let Some(showing) = &self.showing {
+            showing.state.send_replace(Arc::from(state));
         }
     }
 
     /// Publishes new charts, a JSON array; browsers that connect later see only the last.
     pub fn draw(&self, charts: &str) {
-        if let Some(sender) = &self.charts {
-            sender.send_replace(Arc::from(charts));
+        if let Some(showing) = &self.showing {
+            showing.charts.send_replace(Arc::from(charts));
         }
     }
+}
+
+/// What this process shows. The charts end before the states, with which the server ends.
+#[derive(Debug)]
+struct Showing {
+    charts: watch::Sender<Arc<str>>,
+    state: watch::Sender<Arc<str>>,
 }
 
 /// What browsers are shown.
@@ -85,8 +91,7 @@ struct Shown {
 impl Drop for Watch {
     fn drop(&mut self) {
         // Streams end after the last state, and then the server.
-        self.charts = None;
-        self.state = None;
+        self.showing = None;
         if let Some(server) = self.server.take() {
             let _ = server.join();
         }
