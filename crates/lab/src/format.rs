@@ -48,7 +48,8 @@ pub(super) fn make(
     ]))
 }
 
-/// Runs a filesystem's mkfs on a device; returns its arguments but for the device, and how it ended.
+/// Runs a filesystem's mkfs on a device; returns its arguments but for the device, and how it
+/// ended.
 pub(super) fn mkfs(
     filesystem: &Filesystem,
     asked: &Format,
