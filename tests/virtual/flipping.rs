@@ -83,6 +83,10 @@ fn flips() {
         found["flips"].as_array().unwrap().clone()
     };
     assert_eq!(of("timing.erase"), [] as [Value; 0]);
+    // No processor of the 2020s takes milliseconds for a commit.
+    assert_eq!(of("ns_per_call"), [] as [Value; 0]);
+    let is_of_host = |found: &&Value| found["host"] == "modern-2020s";
+    assert_eq!(found.as_array().unwrap().iter().filter(is_of_host).count(), 8);
     let [program] = &of("timing.program")[..] else { panic!("{found}") };
     assert_eq!(program["side"], "below");
     let at = program["value"].as_str().unwrap();
@@ -94,7 +98,7 @@ fn flips() {
     }
     let output = place.command(&["report", &name, "--verbose"]).output().unwrap();
     let report = shown(&output);
-    assert!(report.contains("timing.program"), "{report}");
+    assert!(report.contains("timing.program of ./tried.toml"), "{report}");
     // Nothing can flip where nothing was claimed.
     let output = place.command(&["flip", &name, "--claim", "slow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

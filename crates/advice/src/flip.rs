@@ -1,19 +1,21 @@
-//! Where verdicts flip: at which value of one drive parameter, all else as published.
+//! Where verdicts flip: at which value of one parameter of a model, all else as published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_flash::evidence::Value;
+use ssdlab_plan::Model;
 
 use super::separation::Side;
 
-/// What one parameter of the drive does to a verdict.
+/// What one parameter of a drive or a host does to a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flip {
     /// The claim, with the treatment in brackets where it applies to several.
     pub claim: String,
-    /// The drive's level in the plan.
-    pub drive: String,
-    /// The dotted key of its drive file.
+    /// The drive or the host, by its level in the plan.
+    #[serde(flatten)]
+    pub model: Model,
+    /// The dotted key of its file.
     pub parameter: String,
     /// The published value.
     pub published: Value,

@@ -1,4 +1,4 @@
-//! `ssdlab flip`: the values of a drive's parameters at which verdicts flip.
+//! `ssdlab flip`: the values of a drive's and a host's parameters at which verdicts flip.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_flash::plausible::{Spread, Uncertain};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{LabKind, Schedule};
+use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
 use ssdlab_results::{self as results, Contents, Record};
 
@@ -52,9 +52,9 @@ struct Tried {
     holds: BTreeMap<String, bool>,
 }
 
-/// A parameter of a drive, and the values to try first.
+/// A parameter of a model, and the values to try first.
 struct Parameter {
-    drive: String,
+    model: Model,
     key: String,
     published: Value,
     is_amount: bool,
@@ -71,7 +71,7 @@ impl Flip {
         if !schedule.is_in(LabKind::Virtual) {
             return Err(Wrong::report(
                 format!(
-                    "{} ran in the {} lab, where no parameter of the drive can be changed",
+                    "{} ran in the {} lab, where no parameter of a model can be changed",
                     self.run.display(),
                     schedule.origin()
                 ),
@@ -80,9 +80,10 @@ impl Flip {
         }
         let standings = self.standings(&schedule, &records)?;
         let plausible = stages::plausible(&schedule)?;
-        let parameters = parameters(&schedule, &standings, &plausible);
-        let schedule = Schedule { plausible: 0, ..schedule };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let hosts = stages::hosts(&schedule, &interrupt)?;
+        let parameters = parameters(&schedule, &standings, &plausible, &hosts);
+        let schedule = Schedule { plausible: 0, ..schedule };
         let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
         let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
@@ -129,20 +130,40 @@ impl Flip {
     }
 }
 
-/// The uncertain parameters of the drives that claims are about.
+/// The uncertain parameters of the models that claims are about.
 fn parameters(
     schedule: &Schedule,
     standings: &[Standing],
     plausible: &BTreeMap<String, Plausible>,
+    hosts: &BTreeMap<String, HostModel>,
 ) -> Vec<Parameter> {
     let treatments = treatments(standings);
     let setups = treatments.iter().filter_map(|of| schedule.treatments[*of].setup.as_ref().ok());
-    let drives: BTreeSet<String> = setups.map(|setup| setup.simulated.drive.clone()).collect();
-    let of_drive = |(drive, plausible): (&String, &Plausible)| {
-        let of = |uncertain| Parameter::of(drive, plausible, uncertain);
-        plausible.uncertain().iter().filter_map(of).collect::<Vec<_>>()
+    let models: BTreeSet<Model> = setups.flat_map(|setup| setup.simulated.models()).collect();
+    let of_model = |model: Model| match &model {
+        Model::Drive(level) => of_drive(&model, &plausible[level]),
+        Model::Host(level) => of_host(&model, &hosts[level]),
     };
-    plausible.iter().filter(|(drive, _)| drives.contains(*drive)).flat_map(of_drive).collect()
+    models.into_iter().flat_map(of_model).collect()
+}
+
+fn of_drive(model: &Model, plausible: &Plausible) -> Vec<Parameter> {
+    let of = |uncertain: &Uncertain| {
+        let exists = |value: &Value| {
+            let values = BTreeMap::from([(uncertain.key.clone(), value.clone())]);
+            plausible.drive(&values).is_ok()
+        };
+        Parameter::of(model, uncertain, plausible.published(&uncertain.key)?, exists)
+    };
+    plausible.uncertain().iter().filter_map(of).collect()
+}
+
+fn of_host(model: &Model, host: &HostModel) -> Vec<Parameter> {
+    let of = |uncertain: &Uncertain| {
+        let published = host.published(&uncertain.key)?.clone();
+        Parameter::of(model, uncertain, published, HostModel::may_cost)
+    };
+    host.uncertain().iter().filter_map(of).collect()
 }
 
 /// The treatments that claims are about.
@@ -151,32 +172,33 @@ fn treatments(standings: &[Standing]) -> BTreeSet<usize> {
 }
 
 impl Parameter {
-    fn of(drive: &str, plausible: &Plausible, uncertain: &Uncertain) -> Option<Self> {
-        let published = plausible.published(&uncertain.key)?;
-        let exists = |value: &Value| {
-            let values = BTreeMap::from([(uncertain.key.clone(), value.clone())]);
-            plausible.drive(&values).is_ok()
-        };
+    /// `exists` says whether the model can have a value.
+    fn of(
+        model: &Model,
+        uncertain: &Uncertain,
+        published: Value,
+        exists: impl Fn(&Value) -> bool,
+    ) -> Option<Self> {
         let (is_amount, ends) = match &uncertain.spread {
             Spread::Choices(choices) => {
                 let others = choices.iter().filter(|choice| **choice != published).cloned();
-                (false, others.filter(exists).collect())
+                (false, others.filter(|value| exists(value)).collect())
             }
             spread @ Spread::Range(_) => {
                 let [least, most] = spread.ends()?;
                 let beyond = |end: &Value, factor: f64| end.with_number(end.number()? * factor);
-                // Ten times the value may give an invalid drive.
+                // Ten times the value may give an invalid model.
                 let farthest = |end: Value, factor: f64| {
                     let far = [factor, factor.sqrt()].into_iter();
                     far.filter_map(|factor| beyond(&end, factor))
-                        .find(exists)
+                        .find(&exists)
                         .unwrap_or(end.clone())
                 };
                 (true, vec![farthest(least, 1.0 / BEYOND), farthest(most, BEYOND)])
             }
         };
-        let (drive, key) = (drive.to_owned(), uncertain.key.clone());
-        Some(Self { drive, key, published, is_amount, ends })
+        let (model, key) = (model.clone(), uncertain.key.clone());
+        Some(Self { model, key, published, is_amount, ends })
     }
 }
 
@@ -220,7 +242,7 @@ impl Search<'_, '_> {
                 let holds = standing.holds[&0];
                 let mut flips = Vec::new();
                 for ((of, end), tried) in first.iter().zip(&tried) {
-                    let is_own = of.drive == parameter.drive && of.key == parameter.key;
+                    let is_own = of.model == parameter.model && of.key == parameter.key;
                     if !is_own || tried.holds.get(&standing.id).is_none_or(|own| *own == holds) {
                         continue;
                     }
@@ -233,7 +255,7 @@ impl Search<'_, '_> {
                 }
                 found.push(Found {
                     claim: standing.id.clone(),
-                    drive: parameter.drive.clone(),
+                    model: parameter.model.clone(),
                     parameter: parameter.key.clone(),
                     published: parameter.published.clone(),
                     holds,
@@ -248,7 +270,7 @@ impl Search<'_, '_> {
             let side = if is_above { Side::Above } else { Side::Below };
             let own = found.iter_mut().find(|one| {
                 one.claim == bracket.standing.id
-                    && one.drive == bracket.parameter.drive
+                    && one.model == bracket.parameter.model
                     && one.parameter == bracket.parameter.key
             });
             own.expect("each bracket has a place").flips.push(Crossing { side, value });
@@ -284,7 +306,7 @@ impl Search<'_, '_> {
         let (mut trials, mut changes) = (Vec::new(), BTreeMap::new());
         for ((parameter, value), block) in values.iter().zip(1..) {
             let values = BTreeMap::from([(parameter.key.clone(), value.clone())]);
-            changes.insert(block, Change { drive: parameter.drive.clone(), values });
+            changes.insert(block, Change { model: parameter.model.clone(), values });
             for treatment in &treatments {
                 let position = u32::try_from(trials.len()).expect("few trials");
                 trials.push(Trial { block, position, treatment: *treatment, seed });
@@ -322,7 +344,8 @@ fn told(found: &[Found]) -> String {
                 let _ = writeln!(
                     out,
                     "  flips where {} of {} is {side} {at} (published: {now})",
-                    one.parameter, one.drive
+                    one.parameter,
+                    one.model.level()
                 );
             }
         }

@@ -213,7 +213,7 @@ fn drives(
 }
 
 /// The hosts that a schedule's treatments name.
-fn hosts(
+pub fn hosts(
     schedule: &Schedule,
     interrupt: &Interrupt,
 ) -> Result<BTreeMap<String, HostModel>, Report> {

@@ -23,7 +23,7 @@ use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
-use ssdlab_plan::{Discard, HostModel, KernelLevel, Layer, Schedule, Setup, Simulated};
+use ssdlab_plan::{Discard, HostModel, KernelLevel, Layer, Model, Schedule, Setup, Simulated};
 use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
@@ -82,11 +82,11 @@ pub struct Provided<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// A change to a drive's values.
+/// A change to a model's values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The level that names the drive; other drives are unchanged.
-    pub drive: String,
+    /// The model; others are unchanged.
+    pub model: Model,
     /// The values by their dotted keys.
     pub values: BTreeMap<String, Value>,
 }

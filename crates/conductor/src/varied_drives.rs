@@ -1,12 +1,12 @@
-//! Guests on other drives than the published one: drawn by the schedule's blocks, or changed in one
-//! value to see what depends on it.
+//! Guests on other drives and hosts than the published ones: drawn by the schedule's blocks, or
+//! changed in one value to see what depends on it.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use ssdlab_flash::{Draw, Drawn, DriveFileError, Plausible, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{HostModel, Simulated};
+use ssdlab_plan::{HostModel, Model, Simulated};
 use ssdlab_results::Record;
 
 use super::failure::Failure;
@@ -18,7 +18,7 @@ impl Guests<'_> {
         self.plausible = plausible;
     }
 
-    /// Measures trials on changed drives, by block, and returns their records, which are not
+    /// Measures trials on changed drives and hosts, by block, and returns their records, which are not
     /// stored.
     pub fn measure(
         &mut self,
@@ -52,9 +52,15 @@ impl Guests<'_> {
         let host = self.hosts.get(&simulated.host);
         let host =
             host.ok_or_else(|| Failure::Failed(format!("there is no host {}", simulated.host)))?;
-        if let Some(change) = self.changes.get(&trial.block).filter(|of| of.drive == *level) {
-            let drive = plausible()?.drive(&change.values).map_err(|error| no_drive(&error))?;
-            return Ok((drive, host.clone(), None));
+        match self.changes.get(&trial.block) {
+            Some(Change { model: Model::Drive(changed), values }) if changed == level => {
+                let drive = plausible()?.drive(values).map_err(|error| no_drive(&error))?;
+                return Ok((drive, host.clone(), None));
+            }
+            Some(Change { model: Model::Host(changed), values }) if *changed == simulated.host => {
+                return Ok((published.clone(), host.with(values), None));
+            }
+            _ => {}
         }
         let Some(number) = self.schedule.draw_of(trial.block) else {
             return Ok((published.clone(), host.clone(), None));

@@ -29,6 +29,8 @@ pub struct HostModel {
     pub costs: Costs,
     /// The memory of the guest in bytes; how much may be dirty follows from it.
     pub memory_bytes: u64,
+    /// The values of its file, by their dotted keys.
+    published: BTreeMap<String, Value>,
     /// The uncertain costs.
     uncertain: Vec<Uncertain>,
 }
@@ -44,16 +46,40 @@ impl HostModel {
     /// processor times of other machines, so it is not tested against these.
     #[must_use]
     pub fn drawn(&self, seed: u64, draw: u32) -> (Self, BTreeMap<String, Value>) {
+        let draw = |of: &Uncertain| (of.key.clone(), of.draw(seed, draw));
+        let values: BTreeMap<String, Value> = self.uncertain.iter().map(draw).collect();
+        let host = self.with(&values);
+        (host, values.into_iter().map(|(key, value)| (format!("{DRAWN}{key}"), value)).collect())
+    }
+
+    /// The costs that vary, in the order of their keys.
+    #[must_use]
+    pub fn uncertain(&self) -> &[Uncertain] {
+        &self.uncertain
+    }
+
+    /// The value of the file, by its dotted key.
+    #[must_use]
+    pub fn published(&self, key: &str) -> Option<&Value> {
+        self.published.get(key)
+    }
+
+    /// Whether a cost may have this value.
+    #[must_use]
+    pub fn may_cost(value: &Value) -> bool {
+        value.number().is_some_and(is_cost)
+    }
+
+    /// The host with these costs, by dotted key, and its own for all others.
+    #[must_use]
+    pub fn with(&self, values: &BTreeMap<String, Value>) -> Self {
         let mut host = self.clone();
-        let mut values = BTreeMap::new();
-        for uncertain in &self.uncertain {
-            let value = uncertain.draw(seed, draw);
+        for (key, value) in values {
             if let Some(number) = value.number() {
-                host.costs.set(&uncertain.key, number);
+                host.costs.set(key, number);
             }
-            values.insert(format!("{DRAWN}{}", uncertain.key), value);
         }
-        (host, values)
+        host
     }
 }
 
@@ -132,7 +158,8 @@ impl HostModel {
     /// Fails, at the place in the file, if a key is unknown or missing, a cost or the memory is out
     /// of range, or evidence is for a value that the file does not set or contradicts it.
     pub fn parse(name: &str, text: &str) -> Result<Self, Fault> {
-        HostFile::parse(text)?.0.model(name)
+        let (file, published) = HostFile::parse(text)?;
+        file.model(name, published)
     }
 }
 
@@ -231,8 +258,7 @@ impl HostFile {
             if let Some((message, help)) = fault {
                 return Err(Fault::at(evidence.span(), message, help));
             }
-            let may_be = |value: &Value| value.number().is_some_and(is_cost);
-            if key != MEMORY && !evidence.get_ref().alternatives().all(may_be) {
+            if key != MEMORY && !evidence.get_ref().alternatives().all(HostModel::may_cost) {
                 return Err(out_of_range(evidence.span()));
             }
         }
@@ -241,7 +267,7 @@ impl HostFile {
 
     // A cast keeps to the range of the type.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn model(self, name: &str) -> Result<HostModel, Fault> {
+    fn model(self, name: &str, published: BTreeMap<String, Value>) -> Result<HostModel, Fault> {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2, aes } = self.ns_per_kib;
         let block_ns = *self.ns_per_block.get_ref();
         if !is_cost(block_ns) {
@@ -270,6 +296,7 @@ impl HostFile {
                 aes_ns: cost(&aes)?,
             },
             memory_bytes,
+            published,
             uncertain: self
                 .evidence
                 .into_iter()

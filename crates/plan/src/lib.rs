@@ -72,7 +72,7 @@ pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use similar::{did_you_mean, similar};
-pub use simulated::{KernelLevel, Simulated, names_file};
+pub use simulated::{KernelLevel, Model, Simulated, names_file};
 pub use ssdlab_quantity::{Bytes, Span};
 pub use target::{CAPACITY_BYTES, Target};
 pub use written::{Plan, Verb};

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use ssdlab_flash::{Condition, Flush, Levelling, PowerFault, Specification, presets};
 
 use super::factor::{Factor, Levels};
@@ -35,6 +37,34 @@ pub struct Simulated {
     pub host: String,
     /// The kernel that the guest runs.
     pub kernel: KernelLevel,
+}
+
+/// A model of which a treatment's simulated machine is made, by the level that names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// The drive.
+    Drive(String),
+    /// The computer.
+    Host(String),
+}
+
+impl Model {
+    /// The level that names it.
+    #[must_use]
+    pub fn level(&self) -> &str {
+        match self {
+            Self::Drive(level) | Self::Host(level) => level,
+        }
+    }
+}
+
+impl Simulated {
+    /// The models of this machine.
+    #[must_use]
+    pub fn models(&self) -> [Model; 2] {
+        [Model::Drive(self.drive.clone()), Model::Host(self.host.clone())]
+    }
 }
 
 /// The lab kernel of a treatment.

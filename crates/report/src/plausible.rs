@@ -52,13 +52,11 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     parts
 }
 
-/// The effects of single drive parameters on a verdict, if `ssdlab flip` has searched for them.
+/// The effects of single parameters of drives and hosts on a verdict, if `ssdlab flip` has searched for them.
 pub(super) fn flips(claim: &Judgement) -> Option<String> {
     let holds = claim.flips.first()?.holds;
     let of = |flip: &Flip| -> Vec<String> {
-        let has_others = claim.flips.iter().any(|other| other.drive != flip.drive);
-        let drive = if has_others { format!("{}: ", flip.drive) } else { String::new() };
-        let parameter = format!("{drive}{}", flip.parameter);
+        let parameter = format!("{} of {}", flip.parameter, flip.model.level());
         let says = |at: &Crossing| {
             let (side, at, now) = (at.side, value(&at.value), value(&flip.published));
             format!("{parameter} is {side} {at} (published: {now})")
