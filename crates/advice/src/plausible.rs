@@ -34,6 +34,16 @@ pub(super) fn measured(records: &[Record]) -> usize {
     drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
 }
 
+/// The draws that were discarded before the plausible drives were found.
+pub(super) fn redrawn(records: &[Record]) -> u32 {
+    // All trials of a block with one drive have the same draw.
+    let draws = records.iter().filter_map(|record| {
+        let drive = record.levels.0.get(&Factor::Drive);
+        Some(((record.trial.block, drive), record.draw.as_ref()?.redrawn))
+    });
+    draws.collect::<BTreeMap<_, _>>().into_values().sum()
+}
+
 /// A run with trials on plausible drives.
 pub(super) struct PlausibleDrives<'a> {
     schedule: &'a Schedule,

@@ -37,6 +37,9 @@ pub enum Warning {
     PlausibleDrives {
         /// How many it draws.
         drives: u32,
+        /// How many draws were discarded: they made no drive, or one that does not give the figures
+        /// that the published drive was fitted to.
+        redrawn: u32,
     },
     /// The intervals stayed wider than the plan asks for.
     Imprecise {
@@ -255,13 +258,23 @@ impl fmt::Display for Warning {
                  repeats every nanosecond, so intervals are over seeds, which decide trees and \
                  hashes; the parameters of the drive are the same in all trials"
             ),
-            Self::PlausibleDrives { drives } => write!(
-                f,
-                "virtual lab: bytes and requests are those of a real kernel; times are those of \
-                 models of a drive and a processor (docs/virtual-lab.md). Numbers are of the \
-                 published drive; ranges and verdicts are over {drives} more, drawn from what its \
-                 evidence leaves open, and say nothing of what the model leaves out"
-            ),
+            Self::PlausibleDrives { drives, redrawn } => {
+                write!(
+                    f,
+                    "virtual lab: bytes and requests are those of a real kernel; times are those \
+                     of models of a drive and a processor (docs/virtual-lab.md). Numbers are of \
+                     the published drive; ranges and verdicts are over {drives} more, drawn from \
+                     what its evidence leaves open, and say nothing of what the model leaves out"
+                )?;
+                if *redrawn > 0 {
+                    write!(
+                        f,
+                        ". {redrawn} draws were discarded, as they made no drive or one that \
+                         differs in what the published one was fitted to"
+                    )?;
+                }
+                Ok(())
+            }
             Self::Lab { lab: Origin::Lab(LabKind::Image) } => write!(
                 f,
                 "image lab: bytes and requests are exact for this kernel; times and discards \

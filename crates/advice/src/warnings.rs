@@ -8,6 +8,7 @@ use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Schedule};
 use ssdlab_results::{Record, Status};
 
 use super::method::Check;
+use super::plausible;
 use super::treatment::{TreatmentResult, TreatmentStatus};
 use super::warning::{Warned, Warning};
 
@@ -19,7 +20,7 @@ pub(super) fn all(
 ) -> Vec<Warned> {
     let mut warnings = vec![match schedule.plausible {
         0 => Warning::Lab { lab: schedule.origin() },
-        drives => Warning::PlausibleDrives { drives },
+        drives => Warning::PlausibleDrives { drives, redrawn: plausible::redrawn(records) },
     }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
     let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
