@@ -1,3 +1,4 @@
+use rand_core::Rng;
 use ssdlab_results::Record;
 
 use super::*;
@@ -64,6 +65,44 @@ fn earlier_runs_that_left_a_claim_open_raise_its_p_value() {
     let [first, second, third] = [0, 1, 2].map(&mut p);
     assert!((second / first - 18.0).abs() < 1e-9 && (third / second - 2.0).abs() < 1e-9);
     assert!(p(u32::MAX) <= 1.0);
+}
+
+/// If all runs are equal, a verdict comes with the share of runs that may still differ. The true
+/// share is exactly that, or more, so that what is said is wrong. See docs/method.md.
+#[test]
+fn equal_values_are_trusted_too_far_as_rarely_as_promised() {
+    const RUNS: usize = 1000;
+    let mut rng = rng();
+    for blocks in [3, 5, 10] {
+        let schedule = schedule(blocks, SLOWER);
+        let said = 1.0 - 0.05_f64.powf(1.0 / f64::from(blocks));
+        // Of what is said to be the most: all of it, half as much again, and half.
+        let wrong = [1.0, 1.5, 0.5].map(|times| {
+            let mut trusted = || {
+                let mut found = records(&schedule, 1, &mut rng, |_, _| 1.3);
+                let mut differs = false;
+                for record in &mut found {
+                    // Both treatments of a block are next to each other.
+                    if record.trial.position.is_multiple_of(2) {
+                        differs = f64::from(rng.next_u32()) < 2.0_f64.powi(32) * said * times;
+                    }
+                    let discards = schedule.treatments[record.trial.treatment].baseline.is_some();
+                    for phase in record.phases.iter_mut().filter(|_| !differs) {
+                        phase.time_ns = Some(if discards { 2_000 } else { 1_000 });
+                    }
+                }
+                let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0);
+                judged.may_differ().is_some_and(|share| (share - said).abs() < 1e-9)
+            };
+            (0..RUNS).filter(|_| trusted()).count()
+        });
+        let percent = wrong.map(|runs| format!("{:.1} %", 100.0 * runs as f64 / RUNS as f64));
+        println!("| {blocks} | {:.0} % | {} |", 100.0 * said, percent.join(" | "));
+        // 5 % and three standard errors of a thousand runs.
+        assert!(wrong[0] <= 70 && wrong[1] <= wrong[0], "{wrong:?}");
+        // It could be otherwise.
+        assert!(wrong[2] > 100, "{wrong:?}");
+    }
 }
 
 /// Student's t would take two equal values for certainty, whatever they are of.
