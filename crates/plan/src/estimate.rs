@@ -22,7 +22,7 @@ const CALLS_OF_A_TRANSACTION: u64 = 40;
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
 
 /// The time to recover a filesystem from a power cut and check it, in ns of real time.
-const RECOVERY_NS: u64 = 250_000_000;
+const RECOVERY_NS: u64 = 50_000_000;
 
 /// The work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ struct Asked {
     /// Calls that make or delete a tree, which the virtual lab makes many at once.
     tree_calls: u64,
     bytes: u64,
+    /// Bytes of large files, whose contents the virtual lab need not make.
+    streamed_bytes: u64,
     /// Waiting time, in ns; in virtual time it is free.
     waits_ns: u64,
 }
@@ -42,6 +44,8 @@ struct Pace {
     tree_call_ns: u64,
     /// Of a kilobyte.
     kilobyte_ns: u64,
+    /// Of a kilobyte of a large file.
+    streamed_ns: u64,
     /// Of a kilobyte that only fills the filesystem.
     prefill_ns: u64,
     waits: bool,
@@ -56,6 +60,7 @@ impl Pace {
                 call_ns: 15_000,
                 tree_call_ns: 7_000,
                 kilobyte_ns: 4_000,
+                streamed_ns: 1_000,
                 prefill_ns: 200,
                 waits: false,
             },
@@ -64,6 +69,7 @@ impl Pace {
                 call_ns: 5_000,
                 tree_call_ns: 5_000,
                 kilobyte_ns: 4_000,
+                streamed_ns: 4_000,
                 prefill_ns: 4_000,
                 waits: true,
             },
@@ -91,6 +97,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         asked.calls = asked.calls.saturating_add(of_phase.calls);
         asked.tree_calls = asked.tree_calls.saturating_add(of_phase.tree_calls);
         asked.bytes = asked.bytes.saturating_add(of_phase.bytes);
+        asked.streamed_bytes = asked.streamed_bytes.saturating_add(of_phase.streamed_bytes);
         asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
     }
     let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
@@ -99,14 +106,16 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         asked.calls.saturating_mul(pace.call_ns),
         asked.tree_calls.saturating_mul(pace.tree_call_ns),
         (asked.bytes / 1000).saturating_mul(pace.kilobyte_ns),
+        (asked.streamed_bytes / 1000).saturating_mul(pace.streamed_ns),
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
         if pace.waits { asked.waits_ns } else { 0 },
         recoveries(schedule).saturating_mul(RECOVERY_NS),
     ];
+    let bytes = [asked.bytes, asked.streamed_bytes, prefill_bytes];
     let each = parts.into_iter().fold(0, u64::saturating_add);
     Some(Estimate {
         time: Duration::from_nanos(each.saturating_mul(trials)),
-        written_bytes: asked.bytes.saturating_add(prefill_bytes).saturating_mul(trials),
+        written_bytes: bytes.into_iter().fold(0, u64::saturating_add).saturating_mul(trials),
     })
 }
 
@@ -144,8 +153,8 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 // About the rate of an early drive.
                 End::Time(ns) => (ns / 100_000, ns),
             };
-            let bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
-            Some(Asked { calls: operations, bytes, waits_ns, ..Asked::default() })
+            let streamed_bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
+            Some(Asked { calls: operations, streamed_bytes, waits_ns, ..Asked::default() })
         }
         Action::Transactions(work) => {
             let number = match work.end {
