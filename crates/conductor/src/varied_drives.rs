@@ -18,8 +18,8 @@ impl Guests<'_> {
         self.plausible = plausible;
     }
 
-    /// Measures trials on changed drives and hosts, by block, and returns their records, which are not
-    /// stored.
+    /// Measures trials on changed drives and hosts, by block, and returns their records, which are
+    /// not stored.
     pub fn measure(
         &mut self,
         changes: BTreeMap<u32, Change>,

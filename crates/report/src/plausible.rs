@@ -52,7 +52,8 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     parts
 }
 
-/// The effects of single parameters of drives and hosts on a verdict, if `ssdlab flip` has searched for them.
+/// The effects of single parameters of drives and hosts on a verdict, if `ssdlab flip` has searched
+/// for them.
 pub(super) fn flips(claim: &Judgement) -> Option<String> {
     let holds = claim.flips.first()?.holds;
     let of = |flip: &Flip| -> Vec<String> {

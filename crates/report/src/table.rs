@@ -101,7 +101,7 @@ impl<'a> Layout<'a> {
 
     fn header(&self, column: &Levels) -> String {
         if column.0.is_empty() {
-            return String::new();
+            return "mean".to_owned();
         }
         let is_baseline = *column == self.schedule.baseline && self.columns.len() > 1;
         plain(&format!("{column}{}", if is_baseline { " (baseline)" } else { "" }))
