@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::presets;
+use ssdlab_plan::{Schedule, find_host};
 
 /// The results shipped with the program, as `make evidence` writes them.
 pub const KEPT: &str = include_str!("../kept.toml");
@@ -22,8 +26,38 @@ pub struct KeptRun {
     pub release: String,
     /// The command that repeats it.
     pub command: String,
+    /// What they depend on: the kernel, the models of drives and hosts, and the work.
+    pub from: BTreeMap<String, String>,
     /// Its numbers by their names in the plan, in the unit of the published ones.
     pub ours: BTreeMap<String, f64>,
+}
+
+/// What the results of a plan depend on, each by its name, so that a change to it shows: the values
+/// of the models that the plan names, the recipe of the lab kernel, and the treatments and their
+/// workload. What does not show is a change to the code of the models.
+#[must_use]
+pub fn depends_on(schedule: &Schedule, recipe: &str) -> BTreeMap<String, String> {
+    let mut from = BTreeMap::from([("kernel".to_owned(), recipe.to_owned())]);
+    let mut work = format!("{:?}", schedule.workload);
+    for treatment in &schedule.treatments {
+        work.push_str(&treatment.levels.to_string());
+        let Ok(setup) = &treatment.setup else { continue };
+        let (drive, host) = (&setup.simulated.drive, &setup.simulated.host);
+        if let Some(preset) = presets::find(drive) {
+            let file = DriveFile::parse(preset.text).and_then(|file| file.resolve());
+            from.insert(format!("drive {drive}"), digest(&format!("{file:?}")));
+        }
+        if let Some(model) = find_host(host) {
+            from.insert(format!("host {host}"), format!("{} ns", model.costs));
+        }
+    }
+    from.insert("work".to_owned(), digest(&work));
+    from
+}
+
+fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    format!("{:016x}", u64::from_be_bytes(*hash.first_chunk().expect("it has 32 bytes")))
 }
 
 impl Kept {

@@ -19,7 +19,7 @@ use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 pub use cross_check::cross_checks;
 pub use drives::DriveFigures;
 pub use figure::{Against, Amount, Figure};
-pub use kept::{KEPT, Kept, KeptRun};
+pub use kept::{KEPT, Kept, KeptRun, depends_on};
 pub use plans::{Place, places};
 
 /// The figures of the shipped drives, one drive at a time: each takes up to a few seconds to
