@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::grounded::grounded;
 use ssdlab_flash::presets;
 use ssdlab_plan::{Schedule, find_host};
 
@@ -38,14 +38,15 @@ pub struct KeptRun {
 #[must_use]
 pub fn depends_on(schedule: &Schedule, recipe: &str) -> BTreeMap<String, String> {
     let mut from = BTreeMap::from([("kernel".to_owned(), recipe.to_owned())]);
-    let mut work = format!("{:?}", schedule.workload);
+    let mut work = serde_json::to_string(&schedule.workload).expect("it is plain data");
     for treatment in &schedule.treatments {
         work.push_str(&treatment.levels.to_string());
         let Ok(setup) = &treatment.setup else { continue };
         let (drive, host) = (&setup.simulated.drive, &setup.simulated.host);
         if let Some(preset) = presets::find(drive) {
-            let file = DriveFile::parse(preset.text).and_then(|file| file.resolve());
-            from.insert(format!("drive {drive}"), digest(&format!("{file:?}")));
+            let values = grounded(preset.text).expect("a test reads every preset");
+            let values = values.iter().map(|of| format!("{} = {}\n", of.key, of.value));
+            from.insert(format!("drive {drive}"), digest(&values.collect::<String>()));
         }
         if let Some(model) = find_host(host) {
             from.insert(format!("host {host}"), format!("{} ns", model.costs));
