@@ -122,7 +122,8 @@ impl<'a> Evidence<'a> {
     /// is known.
     pub fn outcome(&self, case: &Case, state: Option<u32>, recovery: Recovery) -> Outcome {
         let Recovery { mounted, found, checked, data } = recovery;
-        let is_judged = mounted.is_ok() && self.subjects != Subjects::default();
+        let has_history = self.subjects != Subjects::default();
+        let is_judged = mounted.is_ok() && has_history;
         let found = self.subjects.each().zip(found);
         Outcome {
             cut: case.cut,
@@ -135,6 +136,7 @@ impl<'a> Evidence<'a> {
             unmountable: mounted.err(),
             unchecked: checked.is_none(),
             amiss: checked.and_then(Result::err),
+            unpromised: has_history.then(|| self.heard.history.unpromised(case.at.0)),
             verdict: is_judged.then(|| self.heard.history.judge(case.at.0, found)),
             data,
         }

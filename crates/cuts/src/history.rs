@@ -93,6 +93,16 @@ impl History {
         Expected { promised: placed, done, begun, contents: kept }
     }
 
+    /// How many operations had been done at a time, in ns, whose place was not yet promised.
+    #[must_use]
+    pub fn unpromised(&self, at_ns: u64) -> u32 {
+        let of = |subject: &Subject| {
+            let Expected { promised, done, .. } = self.expected(*subject, at_ns);
+            done.saturating_sub(promised)
+        };
+        self.deeds.keys().map(of).sum()
+    }
+
     /// The verdict if the power was cut at a time, in ns, and files are found in these states.
     #[must_use]
     pub fn judge(&self, at_ns: u64, found: impl IntoIterator<Item = (Subject, Found)>) -> Verdict {

@@ -108,6 +108,10 @@ pub struct Outcome {
     /// Whether that check was not run: the filesystem has none, or the kernel had died.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// Operations on files that had been done by then and were not promised to last, so that they
+    /// may be lost; absent if no file records its history, and in records of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpromised: Option<u32>,
     /// What the cut did to the files; absent if the filesystem could not be mounted, or if no file
     /// records its history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,6 +153,7 @@ impl Outcome {
             unchecked: false,
             recovery_ns: None,
             state: None,
+            unpromised: None,
             data: outcome.data.as_ref().map(|data| match data {
                 Data::Accepted => Data::Accepted,
                 Data::Rejected(_) => Data::Rejected(String::new()),

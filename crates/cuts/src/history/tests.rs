@@ -143,3 +143,10 @@ fn what_is_expected_of_a_file_grows_step_by_step() {
         [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
     );
 }
+
+#[test]
+fn what_is_done_is_at_risk_until_its_place_is_promised() {
+    let both = replacement(true, true);
+    assert_eq!([10, 11, 12, 13].map(|at| both.unpromised(at)), [0, 0, 1, 0]);
+    assert_eq!(replacement(false, false).unpromised(100), 1);
+}

@@ -22,6 +22,7 @@ fn outcome() -> Outcome {
         recovery_ns: Some(3_200_000),
         amiss: None,
         unchecked: false,
+        unpromised: None,
         verdict: Some(Verdict {
             damaged: BTreeMap::from([(Fault::Empty, 1)]),
             broken_promises: 1,
