@@ -18,7 +18,7 @@ use ssdlab_filesystem as filesystem;
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::{memory, regular_file};
-use ssdlab_plan::cuts::Cuts;
+use ssdlab_plan::cuts::{Cuts, Moments};
 use ssdlab_plan::{self as plan, Bytes, Overrides, Schedule};
 use ssdlab_report as text;
 use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase};
@@ -244,8 +244,13 @@ impl CutDevice {
             ..Overrides::default()
         };
         let schedule = plan::schedule("device-log.toml", PLAN, &overrides, Path::new("."))?;
-        let cuts = Some(Cuts { of_trial: self.cuts, survivors: self.survivors, check: None });
-        Ok(Schedule { cuts, ..schedule })
+        let cuts = Cuts {
+            of_trial: self.cuts,
+            moments: Moments::default(),
+            survivors: self.survivors,
+            check: None,
+        };
+        Ok(Schedule { cuts: Some(cuts), ..schedule })
     }
 }
 

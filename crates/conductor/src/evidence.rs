@@ -100,7 +100,7 @@ impl<'a> Evidence<'a> {
         let marks: Vec<Nanos> = promises.chain(durable).chain(said).collect();
         let seed = self.trial.seed;
         let count = self.asked.of_trial as usize;
-        let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);
+        let of_events = cuts.moments(&within, &marks, self.asked.moments.at_events(count), seed);
         let at_random = PowerCuts::at_random(&within, count - of_events.len(), seed);
         let of_events = of_events.into_iter().map(|at| (at, Moment::Event));
         let at_random = at_random.into_iter().map(|at| (at, Moment::Random));

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ssdlab_quantity::{Bytes, Share, Span};
 
+use super::cuts::Moments;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
@@ -158,6 +159,12 @@ fn check_cuts(
         return Err((
             format!("claim `{id}`: `{metric}` is what the plan's own check says, and it has none"),
             "add it to [cuts], for example check = \"git fsck\"",
+        ));
+    }
+    if what.is_at_random() && cuts.moments == Moments::Events {
+        return Err((
+            format!("claim `{id}`: `{metric}` is over cuts at random moments, and there are none"),
+            "leave `where` out of [cuts], or claim the share of cuts with a finding",
         ));
     }
     if what.is_of_files() && !schedule.workload.has_history() {

@@ -35,6 +35,7 @@ pub const PLAN: Tables = Tables {
         ("BonnieTest", "Bonnie's tests"),
         ("Pattern", "Orders of places"),
         ("JournalMode", "Journals of transactions"),
+        ("Moments", "Where power cuts fall"),
         ("Synced", "What is synced when a file is replaced"),
         ("TornPages", "What repairs torn pages of a database"),
         ("Synchronous", "When transactions are synced"),
