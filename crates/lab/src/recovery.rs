@@ -43,6 +43,12 @@ impl Recovery {
         Ok(Self { device, mount_point })
     }
 
+    /// Where it mounts.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.mount_point
+    }
+
     /// Mounts the drive's current contents, which replays the journal or log, unless a program has
     /// to; examines the trial's directory, unmounts, and runs the filesystem's own check.
     pub fn recover<T>(

@@ -23,6 +23,7 @@ mod input;
 mod io;
 mod log;
 mod open_load;
+mod packed;
 mod player;
 pub mod printed;
 mod ranges;
@@ -58,6 +59,7 @@ use ssdlab_plan::Age;
 use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
 pub use self::input::{InputError, private};
+pub use self::packed::pack;
 use self::player::{Bounds, Player, sync_filesystem};
 pub use self::reader::Reader;
 use self::replay::Replay;
