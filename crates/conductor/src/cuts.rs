@@ -63,16 +63,22 @@ impl Series<'_> {
         match message {
             Message::Next => {
                 self.current = self.cases.next();
-                let Some(case) = self.current else { return };
-                match (self.image)(&case) {
-                    Ok(image) => locked(flash).replace_contents(image),
-                    Err(error) => self.refused = Some(error.to_string()),
-                }
+                self.fill(flash);
             }
+            Message::Again => self.fill(flash),
             Message::Packed(piece) => self.packed.archive.extend(piece),
             Message::Unreadable(name) => self.packed.unreadable.push(name.clone()),
             Message::Recovered(recovery) => self.enter(recovery.clone()),
             _ => {}
+        }
+    }
+
+    /// Has the drive hold what the current case leaves.
+    fn fill(&mut self, flash: &Mutex<Flash>) {
+        let Some(case) = self.current else { return };
+        match (self.image)(&case) {
+            Ok(image) => locked(flash).replace_contents(image),
+            Err(error) => self.refused = Some(error.to_string()),
         }
     }
 
@@ -214,8 +220,13 @@ impl Guests<'_> {
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Died(reason)) if series.cases.len() < before => {
                 series.packed = Packed::default();
-                let mounted = Err(format!("the recovery did not end: {reason}"));
-                series.enter(Recovery { mounted, found: Vec::new(), checked: None, data: None });
+                series.enter(Recovery {
+                    checked_before: None,
+                    mounted: Err(format!("the recovery did not end: {reason}")),
+                    found: Vec::new(),
+                    checked: None,
+                    data: None,
+                });
                 Ok(())
             }
             Err(failure) => Err(failure),

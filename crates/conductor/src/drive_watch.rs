@@ -71,6 +71,7 @@ impl<'a> Watch<'a> {
             | Message::Deed(_)
             | Message::Said(_)
             | Message::Next
+            | Message::Again
             | Message::Packed(_)
             | Message::Unreadable(_)
             | Message::Recovered(_) => {}

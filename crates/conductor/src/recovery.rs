@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Data, Recovery, Subjects};
+use ssdlab_cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
@@ -91,6 +91,9 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
     let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
     for number in 0..*count {
         line.tell(&Message::Next)?;
+        let checked_before =
+            drive.check(setup, rules).map_err(io::Error::other)?.map(Checked::from);
+        line.tell(&Message::Again)?;
         // Files are looked at before the check may change them.
         let look = |directory: &Path| {
             let found = workload::look(subjects, directory);
@@ -107,8 +110,8 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
         };
         let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
         let data = data.transpose().map_err(unasked)?;
-        let checked = recovered.checked;
-        line.tell(&Message::Recovered(Recovery { mounted, found, checked, data }))?;
+        let checked = recovered.checked.map(Checked::from);
+        line.tell(&Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;
     }
     Ok(())
 }

@@ -15,4 +15,4 @@ mod outcome;
 pub use deed::{Deed, Step, Subject, Subjects};
 pub use found::{Fault, Found};
 pub use history::{Expected, History, Verdict};
-pub use outcome::{Data, Finding, Moment, Outcome, Recovery};
+pub use outcome::{Checked, Data, Finding, Moment, Outcome, Recovery};

@@ -55,7 +55,7 @@ fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
     let metric = analysis.metric.as_str();
     let has_check = cut.iter().any(|row| row.cuts.rejected.is_some());
     let has_cost = cut.iter().any(|row| cost(metric, row.treatment).is_some());
-    let shown = |columns: [String; 11]| -> Vec<String> {
+    let shown = |columns: [String; 12]| -> Vec<String> {
         let is_shown = |at: usize| match at {
             REJECTED => has_check,
             COST => has_cost,
@@ -74,6 +74,7 @@ fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
         "data rejected",
         "time lost",
         metric,
+        "check before",
         "bytes lost",
         "time to mount",
     ];
@@ -96,7 +97,7 @@ const REJECTED: usize = 6;
 const COST: usize = 8;
 
 /// The number of columns at the end that are details.
-const DETAILS: usize = 2;
+const DETAILS: usize = 3;
 
 /// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
@@ -113,7 +114,7 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
     analysis.treatments.iter().filter_map(of).collect()
 }
 
-fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 11] {
+fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 12] {
     let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
     let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
     let states = cuts.states.map(|states| format!("\n{} states", number::count(states as f64)));
@@ -127,6 +128,7 @@ fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 11] {
         proportion(cuts.rejected, unjudged),
         quantiles(cuts.lost_ns, number::duration),
         cost(metric, treatment).map_or_else(String::new, |mean| number::value(metric, mean)),
+        proportion(cuts.amiss_before, "not checked"),
         quantiles(cuts.lost_bytes, number::bytes),
         quantiles(cuts.recovery_ns, number::duration),
     ]
