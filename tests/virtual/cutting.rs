@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 12] = [
+pub const CASES: [(&str, fn()); 13] = [
     ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
     ("a_drive_that_ignores_flushes_breaks_promises_on_every_filesystem", ignored_anywhere),
     ("a_journal_of_data_keeps_what_ordered_data_keeps", journalled),
@@ -18,6 +18,7 @@ pub const CASES: [(&str, fn()); 12] = [
     ("pages_are_torn_in_place_and_not_where_writes_are_copied", torn),
     ("a_lost_map_costs_what_was_synced", faulty),
     ("cuts_fall_at_events_or_at_random_moments_where_the_plan_says_so", placed),
+    ("short_sequences_are_kept_with_a_journal_and_not_without", sequences),
     ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
 ];
 
@@ -204,6 +205,15 @@ fn placed() {
         assert_eq!(cuts.len(), 12);
         assert!(cuts.iter().all(|cut| cut["moment"] == moment), "{cuts:?}");
     }
+}
+
+fn sequences() {
+    let phases = "{ do = \"sequences\", sequences = { operations = 1 } }";
+    let cuts = "number = 24, where = \"events\"";
+    let found = cut_as(cuts, "filesystem", "filesystem = [\"ext2\", \"ext4\"]", phases);
+    let [(_, ext2), (_, ext4)] = &found[..] else { panic!("{found:?}") };
+    assert!(broken(ext2).len() > 3, "{ext2:?}");
+    assert!(broken(ext4).is_empty(), "{:?}", broken(ext4));
 }
 
 /// The first `fsync` after mounting, or after a checkpoint, does not wait for the inode's block

@@ -170,7 +170,8 @@ fn check_cuts(
     if what.is_of_files() && !schedule.workload.has_history() {
         return Err((
             format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
-            "add a phase with do = \"replace\", \"append\" or \"database\", or claim `rejected`",
+            "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
+             or claim `rejected`",
         ));
     }
     if written.best.is_some() || written.excess_over.is_some() {

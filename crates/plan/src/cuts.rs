@@ -135,8 +135,8 @@ pub(super) fn resolve(
     if !has_history && cuts.check.is_none() {
         return fault(
             "nothing says what files must hold after a power cut",
-            "add a phase with do = \"replace\", \"append\" or \"database\", or give a program that \
-             checks them: check = \"git fsck\"",
+            "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
+             or give a program that checks them: check = \"git fsck\"",
         );
     }
     Ok(Some(Cuts { of_trial: number.div_ceil(blocks), ..cuts }))

@@ -31,6 +31,7 @@ mod reader;
 pub mod record;
 mod replay;
 mod script;
+mod sequences;
 mod snapshot;
 pub mod synthetic;
 mod transactions;
@@ -319,6 +320,7 @@ impl Workload {
             (Action::Replace(work), _) => versions::replace(work, &self.teller, place),
             (Action::Append(work), _) => versions::append(work, &self.teller, place),
             (Action::Database(work), _) => database::run(work, &self.teller, place),
+            (Action::Sequences(work), _) => sequences::run(*work, &self.teller, place),
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack

@@ -22,6 +22,7 @@ pub const PLAN: Tables = Tables {
         ("WrittenReplace", "`replace` of a phase"),
         ("WrittenAppend", "`append` of a phase"),
         ("WrittenDatabase", "`database` of a phase"),
+        ("WrittenSequences", "`sequences` of a phase"),
         ("WrittenCuts", "`[cuts]`"),
         ("Repetitions", "`[repetitions]`"),
         ("Ranking", "`[ranking]`"),

@@ -2,7 +2,8 @@
 
 use super::{Expected, History, Verdict};
 use crate::database::TornPages;
-use crate::{Deed, Fault, Found, Step, Subject};
+use crate::sequence::Operation;
+use crate::{Deed, Fault, Found, Sequence, Step, Subject, Sync};
 
 const FILE: Subject = Subject::Replaced(0);
 
@@ -123,6 +124,27 @@ fn a_database_keeps_what_was_promised_and_has_no_damage() {
     let torn = judged(30, Found { version: Some(2), fault: Some(Fault::Torn) });
     assert_eq!((torn.broken_promises, torn.damaged[&Fault::Torn], torn.lost_operations), (1, 1, 0));
     assert_eq!(judged(15, whole(2)).damaged[&Fault::Garbage], 1);
+}
+
+/// Until its sync returned a sequence may be anything; after that it is as it is promised.
+#[test]
+fn a_sequence_is_promised_by_its_sync() {
+    let sequence = Sequence { before: None, last: Operation::Create, sync: Sync::File };
+    let subject = Subject::Sequence(sequence);
+    let history =
+        history(subject, &[(10, 1, Step::Begun), (11, 1, Step::Done), (12, 1, Step::Place)]);
+    let judged = |at, found| {
+        let verdict = history.judge(at, [(subject, found)]);
+        (verdict.broken_promises, verdict.damaged.len(), verdict.lost_operations)
+    };
+    let empty = Found::faulty(Fault::Empty);
+    assert_eq!(judged(5, empty), (1, 1, 0));
+    assert_eq!(judged(5, whole(1)), (1, 1, 0));
+    assert_eq!(judged(11, empty), (0, 1, 1));
+    assert_eq!(judged(11, whole(0)), (0, 0, 1));
+    assert_eq!(judged(12, whole(0)), (1, 0, 1));
+    assert_eq!(judged(12, empty), (1, 1, 0));
+    assert_eq!(judged(12, whole(1)), (0, 0, 0));
 }
 
 #[test]
