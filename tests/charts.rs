@@ -210,12 +210,12 @@ fn power_cuts_are_drawn_with_their_intervals() {
         let cut = |cut: u64| {
             let verdict = json!({
                 "damaged": if harms(cut) { json!({ "empty": 1 }) } else { json!({}) },
-                "broken_promises": u32::from(harms(cut)), "lost_operations": 0, "lost_bytes": 0,
-                "lost_ns": 0,
+                "broken_promises": u32::from(harms(cut)), "lost_operations": 2 * cut,
+                "lost_bytes": 0, "lost_ns": 0,
             });
             let cut = json!({
                 "cut": cut, "survivor": 0, "at_ns": cut, "moment": "event", "phase": "sync",
-                "recovery_ns": 1000, "verdict": verdict,
+                "recovery_ns": 1000, "unpromised": 9, "verdict": verdict,
             });
             serde_json::from_value(cut).unwrap()
         };
@@ -226,6 +226,10 @@ fn power_cuts_are_drawn_with_their_intervals() {
     assert!(cuts.says.starts_with("A cut broke a promise most often with "), "{}", cuts.says);
     assert!(cuts.says.contains("12 of 30.") && cuts.says.contains("No cut made the check fail."));
     assert!(cuts.svg.contains("0 of 30"), "{}", cuts.svg);
+    let at_risk = charts.iter().find(|chart| chart.id == "at-risk-sync").unwrap();
+    let says = "The most operations that a cut lost: 18 (all). 12 of 60 cuts broke a promise.";
+    assert_eq!(at_risk.says, says);
+    assert!(!charts.iter().any(|chart| chart.id == "at-risk-unpack"));
 }
 
 /// The course of a simulated drive that has to collect garbage, or does not.

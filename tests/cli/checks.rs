@@ -22,6 +22,8 @@ fn work_of_nothing_is_refused() {
         ("transactions", "number = 0", "more than 0"),
         ("append", "records = 0", "1 to 1000000 records"),
         ("replace", "files = 1, rounds = 0, sync = \"file\"", "1 to 1000000 replacements"),
+        ("sequences", "operations = 0", "1 or 2 operations"),
+        ("sequences", "operations = 3", "1 or 2 operations"),
         ("database", "commits = 0", "1 to 1000000 commits"),
         ("database", "commits = 1, checkpoint_every = 0", "at least 1"),
     ] {

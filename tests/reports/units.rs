@@ -290,6 +290,8 @@ fn cut(cut: u32) -> Outcome {
         recovery_ns: Some(VALUE),
         amiss: None,
         unchecked: false,
+        checked_before: None,
+        unpromised: None,
         verdict: Some(verdict),
         data: Some(Data::Rejected("row 7".to_owned())),
     }

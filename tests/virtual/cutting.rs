@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 11] = [
+pub const CASES: [(&str, fn()); 13] = [
     ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
     ("a_drive_that_ignores_flushes_breaks_promises_on_every_filesystem", ignored_anywhere),
     ("a_journal_of_data_keeps_what_ordered_data_keeps", journalled),
@@ -17,6 +17,8 @@ pub const CASES: [(&str, fn()); 11] = [
     ("a_database_is_recovered_unless_its_drive_ignores_flushes", recovered),
     ("pages_are_torn_in_place_and_not_where_writes_are_copied", torn),
     ("a_lost_map_costs_what_was_synced", faulty),
+    ("cuts_fall_at_events_or_at_random_moments_where_the_plan_says_so", placed),
+    ("short_sequences_are_kept_with_a_journal_and_not_without", sequences),
     ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
 ];
 
@@ -28,12 +30,17 @@ const SYNCED: &str = r#"
 
 /// The outcomes of a number of cuts of each treatment, by the levels of the only varied factor.
 fn cut(number: u32, factor: &str, factors: &str, phases: &str) -> Vec<(String, Vec<Value>)> {
+    cut_as(&format!("number = {number}"), factor, factors, phases)
+}
+
+/// The same, with more to say of the cuts than their number.
+fn cut_as(cuts: &str, factor: &str, factors: &str, phases: &str) -> Vec<(String, Vec<Value>)> {
     let plan = format!(
         r#"
         name = "cuts"
         question = "What is gone?"
         target = {{ lab = "virtual" }}
-        cuts = {{ number = {number} }}
+        cuts = {{ {cuts} }}
         workload = {{ phases = [{phases}] }}
         [factors]
         drive = "x25m-g2"
@@ -171,6 +178,13 @@ fn honest() {
     for (filesystem, cuts) in cut(40, "filesystem", factors, SYNCED) {
         assert_eq!(cuts.len(), 40, "{filesystem}");
         assert!(broken(&cuts).is_empty(), "{filesystem}: {:?}", broken(&cuts));
+        // The log of xfs is where the last changes are, and trees of btrfs are whole at any time.
+        let repaired = cuts.iter().filter(|cut| !cut["checked_before"]["amiss"].is_null()).count();
+        match &*filesystem {
+            "xfs" => assert!(repaired > 20, "{cuts:?}"),
+            "btrfs" => assert_eq!(repaired, 0, "{cuts:?}"),
+            _ => {}
+        }
     }
 }
 
@@ -181,6 +195,25 @@ fn faulty() {
     // One in eight, where most of what was synced lies in few blocks.
     assert!((1..=12).contains(&broken(lost).len()), "{lost:?}");
     assert!(broken(none).is_empty(), "{:?}", broken(none));
+}
+
+fn placed() {
+    for (place, moment) in [("events", "event"), ("random", "random")] {
+        let cuts = format!("number = 12, where = \"{place}\"");
+        let found = cut_as(&cuts, "filesystem", "filesystem = [\"ext4\"]", SYNCED);
+        let [(_, cuts)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(cuts.len(), 12);
+        assert!(cuts.iter().all(|cut| cut["moment"] == moment), "{cuts:?}");
+    }
+}
+
+fn sequences() {
+    let phases = "{ do = \"sequences\", sequences = { operations = 1 } }";
+    let cuts = "number = 24, where = \"events\"";
+    let found = cut_as(cuts, "filesystem", "filesystem = [\"ext2\", \"ext4\"]", phases);
+    let [(_, ext2), (_, ext4)] = &found[..] else { panic!("{found:?}") };
+    assert!(broken(ext2).len() > 3, "{ext2:?}");
+    assert!(broken(ext4).is_empty(), "{:?}", broken(ext4));
 }
 
 /// The first `fsync` after mounting, or after a checkpoint, does not wait for the inode's block

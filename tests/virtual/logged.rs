@@ -102,6 +102,11 @@ fn flushed() {
     let sum = sh(&format!("sha256sum < '{}'", place.path("cut.img").display()));
     assert_eq!(again["image_sha256"].as_str(), sum.split(' ').next());
 
+    let honest = self::place(true);
+    json(&honest, &["--cut", "19", "--files", "cut.tar"]);
+    let names = sh(&format!("tar -tf '{}'", honest.path("cut.tar").display()));
+    assert!(names.lines().any(|name| name == "lost+found"), "{names}");
+
     let text = String::from_utf8(cut(&place, "1", &[]).stdout).unwrap();
     let command = "--after made --cuts 1 --survivors 2 --seed 1 --cut 0 --survivor ";
     assert!(text.contains(command), "{text}");

@@ -114,6 +114,16 @@ fn repeated() {
     assert_eq!((&file["name"], &file["verdict"]), (&Value::from("log"), verdict), "{once}");
     assert!(file["found"]["version"].as_u64() < file["expected"]["promised"].as_u64(), "{once}");
 
+    // Of the other treatment, which lost nothing of it, the log is as long as its records.
+    let other = if at[0] == "0" { "1" } else { "0" };
+    let (kept, code) = made.repeat([other, "7", "0"], &["--files", "cut.tar"]);
+    assert_eq!(code, 0, "{kept}");
+    let archive = made.place.path("cut.tar");
+    let bytes = sh(&format!("tar -xOf '{}' ssdlab/log | wc -c", archive.display()));
+    let records = kept["files"][0]["found"]["version"].as_u64().unwrap();
+    assert!(records > 0, "{kept}");
+    assert_eq!(bytes.parse::<u64>().unwrap() / 500, records);
+
     // The other survivor of the same cut is another image.
     let other = if at[2] == "0" { "1" } else { "0" };
     let (other, _) = made.repeat([at[0], at[1], other], &[]);
@@ -152,6 +162,8 @@ fn refused() {
     is_refused(["0", "0", "0"], &["--image", "link"], &["symbolic link"], 1);
     is_refused(["0", "0", "0"], &["--log", "/dev/null"], &["not a regular file"], 1);
     is_refused(["0", "0", "0"], &["--image", "x", "--log", "./x"], &["name the same file"], 2);
+    let same = ["--log", "x", "--files", "./x"];
+    is_refused(["0", "0", "0"], &same, &["--log and --files name the same file"], 2);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     assert!(made.place.journals().is_empty());
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Finding, Moment, Outcome, Verdict};
+use ssdlab_cuts::{Checked, Finding, Moment, Outcome, Verdict};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 
@@ -23,6 +23,10 @@ pub struct CutsResult {
     /// whether or not it could be mounted before; absent if none was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amiss: Option<Proportion>,
+    /// How many of the checked cuts left one of which it reported errors before it was mounted, so
+    /// before the journal was replayed; absent if none was checked then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amiss_before: Option<Proportion>,
     /// How many cuts left data that the plan's own check rejects, out of those after which the
     /// filesystem could be mounted; absent if there is no such check.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +143,9 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         states: records.iter().map(|record| states(record)).sum(),
         unmountable: share(Finding::Unmountable)?,
         amiss: share(Finding::Amiss),
+        amiss_before: proportion(cuts(), |outcome| {
+            outcome.checked_before.as_ref().map(|before| *before != Checked::Sound)
+        }),
         rejected: share(Finding::Rejected),
         damaged: share(Finding::Damaged),
         broken_promises: share(Finding::BrokenPromise),

@@ -6,6 +6,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_cuts::Outcome;
 use ssdlab_flash::Draw;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
@@ -93,6 +94,9 @@ pub struct TrialResult {
     /// What a simulated drive went through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCourse>,
+    /// Its power cuts, in the order of time; records have them, so that a report need not.
+    #[serde(skip)]
+    pub cuts: Vec<Outcome>,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
 }
@@ -203,6 +207,7 @@ pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [R
             phases: record.phases,
             teardown: record.teardown,
             drive: record.drive,
+            cuts: record.cuts,
             smart: record.smart,
         });
     };

@@ -16,7 +16,7 @@ use ssdlab_report::{self as text, Style};
 use ssdlab_results::{self as results, Contents, Record};
 
 use super::cut_device::{CutDevice, How};
-use super::cut_files::CutFiles;
+use super::cut_files::{CutFiles, Wanted};
 use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
 use super::{output, report, restore};
@@ -51,12 +51,8 @@ pub struct Cut {
     results: Option<PathBuf>,
     #[command(flatten)]
     device: CutDevice,
-    /// Write what the drive held after the cut, as a sparse image.
-    #[arg(long, value_name = "FILE", requires = "number")]
-    image: Option<PathBuf>,
-    /// Write the requests up to the cut, and which of their data did not survive, as text.
-    #[arg(long, value_name = "FILE", requires = "number")]
-    log: Option<PathBuf>,
+    #[command(flatten)]
+    wanted: Wanted,
     /// The lab kernel (default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -96,7 +92,7 @@ struct Named<'a> {
 impl Cut {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let files = CutFiles::begin(self.image.as_deref(), self.log.as_deref())?;
+        let files = self.wanted.begin()?;
         match (&self.run, self.trial, self.number) {
             (Some(run), Some(trial), Some(number)) => {
                 let cut = Named { run, trial, number, survivor: self.survivor };
@@ -124,11 +120,12 @@ impl Cut {
         let (agrees, remains) = if self.shrink {
             let beside = folder.parent().unwrap_or(&results);
             let (shrink, remains) =
-                self.on_stage(&schedule, |guests| shrunk(guests, &cut, beside))?;
+                self.on_stage(&schedule, &files, |guests| shrunk(guests, &cut, beside))?;
             self.print(&shrink, text::shrink);
             (shrink.repeat.agrees, remains)
         } else {
-            let (repeat, remains) = self.on_stage(&schedule, |guests| Ok(guests.repeat(&cut)?))?;
+            let (repeat, remains) =
+                self.on_stage(&schedule, &files, |guests| Ok(guests.repeat(&cut)?))?;
             self.print(&repeat, text::repeat);
             (repeat.agrees, remains)
         };
@@ -147,6 +144,7 @@ impl Cut {
     fn on_stage<T>(
         &self,
         schedule: &Schedule,
+        files: &CutFiles<'_>,
         act: impl FnOnce(&mut Guests<'_>) -> Result<T, Report>,
     ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
@@ -156,6 +154,9 @@ impl Cut {
             let Ready::Guests(mut guests, _) = ready else {
                 unreachable!("a schedule with power cuts is of the virtual lab")
             };
+            if files.need_packing() {
+                guests.pack_files();
+            }
             act(&mut guests)
         })?;
         journal.finish().into_diagnostic()?;

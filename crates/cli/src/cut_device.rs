@@ -18,7 +18,7 @@ use ssdlab_filesystem as filesystem;
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::{memory, regular_file};
-use ssdlab_plan::cuts::Cuts;
+use ssdlab_plan::cuts::{Cuts, Moments};
 use ssdlab_plan::{self as plan, Bytes, Overrides, Schedule};
 use ssdlab_report as text;
 use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase};
@@ -126,9 +126,12 @@ impl CutDevice {
         let mut journal = restore::journal()?;
         let manner = Manner { kernel: how.kernel, jobs: Some(1), ..Manner::default() };
         stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(guests, _) = ready else {
+            let Ready::Guests(mut guests, _) = ready else {
                 unreachable!("the plan is of the virtual lab")
             };
+            if how.files.need_packing() {
+                guests.pack_files();
+            }
             self.cut(&guests, &log, how)
         })?;
         journal.finish().into_diagnostic()?;
@@ -138,13 +141,12 @@ impl CutDevice {
     fn cut(&self, guests: &Guests<'_>, log: &DeviceLog, how: How<'_>) -> Result<(), Report> {
         if let Some((cut, survivor)) = how.only {
             let (cut, remains) = guests.cut_device_once(log, cut, survivor)?;
-            how.files.keep(&remains)?;
             if how.json {
                 output::print_json(&cut);
             } else {
                 output::print(&text::device_cut(&cut, output::style()));
             }
-            return Ok(());
+            return Ok(how.files.keep(&remains)?);
         }
         let outcomes = guests.cut_device(log)?;
         let cuts = advice::device_cuts(&outcomes).expect("the number of cuts is not 0");
@@ -244,8 +246,13 @@ impl CutDevice {
             ..Overrides::default()
         };
         let schedule = plan::schedule("device-log.toml", PLAN, &overrides, Path::new("."))?;
-        let cuts = Some(Cuts { of_trial: self.cuts, survivors: self.survivors, check: None });
-        Ok(Schedule { cuts, ..schedule })
+        let cuts = Cuts {
+            of_trial: self.cuts,
+            moments: Moments::default(),
+            survivors: self.survivors,
+            check: None,
+        };
+        Ok(Schedule { cuts: Some(cuts), ..schedule })
     }
 }
 

@@ -1,11 +1,12 @@
-//! The files of one power cut: the drive's contents, and the requests to it.
+//! The files of one power cut: the drive's contents, the files on it, and the requests to it.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
+use clap::Args;
 use miette::Report;
-use ssdlab_conductor::{Asked, AskedStage, Remains};
+use ssdlab_conductor::{Asked, AskedStage, Packed, Remains};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{Extent, Reverted, SECTOR_BYTES, Version};
 use ssdlab_host::whole_file::WholeFile;
@@ -13,27 +14,59 @@ use ssdlab_host::whole_file::WholeFile;
 use super::exit::Wrong;
 use super::output::{self, Unwritten};
 
-/// The files that somebody asked for.
-pub struct CutFiles<'a> {
-    image: Option<(&'a Path, WholeFile)>,
-    log: Option<(&'a Path, WholeFile)>,
+/// The files to write of a cut.
+#[derive(Debug, Args)]
+pub struct Wanted {
+    /// Write what the drive held after the cut, as a sparse image.
+    #[arg(long, value_name = "FILE", requires = "number")]
+    image: Option<PathBuf>,
+    /// Write the requests up to the cut, and which of their data did not survive, as text.
+    #[arg(long, value_name = "FILE", requires = "number")]
+    log: Option<PathBuf>,
+    /// Write the files of the recovered filesystem, as a tar archive.
+    #[arg(long, value_name = "FILE", requires = "number")]
+    files: Option<PathBuf>,
 }
 
-impl<'a> CutFiles<'a> {
-    /// Begins them, to fail before the work is done if a file cannot be written.
-    pub fn begin(image: Option<&'a Path>, log: Option<&'a Path>) -> Result<Self, Report> {
-        if let Some((image, log)) = image.zip(log)
-            && is_one_file(image, log)
-        {
-            return Err(Wrong::report(
-                "--image and --log name the same file",
-                "give each a file of its own",
-            ));
+/// The files that are being written.
+pub struct CutFiles<'a> {
+    image: Option<Begun<'a>>,
+    log: Option<Begun<'a>>,
+    files: Option<Begun<'a>>,
+}
+
+/// A file that is being written, and its name.
+type Begun<'a> = (&'a Path, WholeFile);
+
+impl Wanted {
+    /// Begins the files, to fail before the work is done if one cannot be written.
+    pub fn begin(&self) -> Result<CutFiles<'_>, Report> {
+        let Self { image, log, files } = self;
+        let named = [("--image", image), ("--log", log), ("--files", files)];
+        for (place, (option, path)) in named.iter().enumerate() {
+            for (other, other_path) in &named[..place] {
+                if let Some((path, other_path)) = path.as_ref().zip(other_path.as_ref())
+                    && is_one_file(path, other_path)
+                {
+                    return Err(Wrong::report(
+                        format!("{other} and {option} name the same file"),
+                        "give each a file of its own",
+                    ));
+                }
+            }
         }
-        let begun = |path: Option<&'a Path>| {
-            path.map(|path| Ok::<_, Unwritten>((path, output::begin(path)?))).transpose()
-        };
-        Ok(Self { image: begun(image)?, log: begun(log)? })
+        Ok(CutFiles {
+            image: begun(image.as_ref())?,
+            log: begun(log.as_ref())?,
+            files: begun(files.as_ref())?,
+        })
+    }
+}
+
+impl CutFiles<'_> {
+    /// Whether the files on the drive are among them.
+    pub fn need_packing(&self) -> bool {
+        self.files.is_some()
     }
 
     /// Writes them.
@@ -46,8 +79,25 @@ impl<'a> CutFiles<'a> {
             let written = write_log(remains, &mut file);
             written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
         }
+        if let Some((path, mut file)) = self.files {
+            let Packed { archive, unreadable } = &remains.files;
+            if archive.is_empty() {
+                let why = "the filesystem cannot be mounted; --image writes what the drive holds";
+                return Err(output::unwritten(path)(io::Error::other(why)));
+            }
+            let written = file.write_all(archive);
+            written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
+            for missing in unreadable {
+                let path = path.display();
+                output::tell(&format!("not in {path}, or not all of it: {missing}"));
+            }
+        }
         Ok(())
     }
+}
+
+fn begun(path: Option<&PathBuf>) -> Result<Option<Begun<'_>>, Unwritten> {
+    path.map(|path| Ok((path.as_path(), output::begin(path)?))).transpose()
 }
 
 /// Whether two files that may not exist yet are the same: by name, in the same folder.

@@ -93,8 +93,8 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
                 "ssdlab cut power-loss-1 --trial 3 --cut 12",
             ),
             (
-                "Save the drive's contents and its requests",
-                "ssdlab cut power-loss-1 --trial 3 --cut 12 --image cut.img --log cut.log",
+                "Save the drive's contents, and the recovered files",
+                "ssdlab cut power-loss-1 --trial 3 --cut 12 --image cut.img --files cut.tar",
             ),
             (
                 "Find the smallest workload in which some cut has the same finding",

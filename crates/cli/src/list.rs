@@ -337,6 +337,7 @@ fn workloads() -> Rows {
             "database",
             "commits to a log, and at checkpoints to pages, as a database server makes them",
         ),
+        ("sequences", "every sequence of one or two operations on a few names, and a sync"),
         ("replay", "the file operations of a program, from a log made by `ssdlab record`"),
         ("sync, fstrim, idle, remount", "auxiliary phases between others"),
         ("command", "any program, in the trial's directory"),

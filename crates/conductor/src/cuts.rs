@@ -2,6 +2,7 @@
 //! hold after a cut at any moment; guests recover these states, many in a row each.
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,6 +33,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Makes the contents that a case leaves.
 type ImageOf<'a> = dyn FnMut(&Case) -> Result<Memory, BackendError> + Send + 'a;
 
+/// Hears the recovery of a case, and what files it has.
+type Hears<'a> = dyn FnMut(&Case, Recovery, Packed) + Send + 'a;
+
+/// The files of a recovered filesystem.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// A tar archive of them; empty if they were not asked for, or could not be mounted.
+    pub archive: Vec<u8>,
+    /// The names of which something is missing there, each with the reason.
+    pub unreadable: Vec<String>,
+}
+
 /// What guests recover from, one case after the other.
 struct Series<'a> {
     cases: std::vec::IntoIter<Case>,
@@ -39,7 +52,9 @@ struct Series<'a> {
     image: &'a mut ImageOf<'a>,
     current: Option<Case>,
     /// Called with the recovery of each case.
-    recovered: &'a mut (dyn FnMut(&Case, Recovery) + Send),
+    recovered: &'a mut Hears<'a>,
+    /// The files that the current case left, if they were asked for.
+    packed: Packed,
     refused: Option<String>,
 }
 
@@ -48,20 +63,29 @@ impl Series<'_> {
         match message {
             Message::Next => {
                 self.current = self.cases.next();
-                let Some(case) = self.current else { return };
-                match (self.image)(&case) {
-                    Ok(image) => locked(flash).replace_contents(image),
-                    Err(error) => self.refused = Some(error.to_string()),
-                }
+                self.fill(flash);
             }
+            Message::Again => self.fill(flash),
+            Message::Packed(piece) => self.packed.archive.extend(piece),
+            Message::Unreadable(name) => self.packed.unreadable.push(name.clone()),
             Message::Recovered(recovery) => self.enter(recovery.clone()),
             _ => {}
         }
     }
 
+    /// Has the drive hold what the current case leaves.
+    fn fill(&mut self, flash: &Mutex<Flash>) {
+        let Some(case) = self.current else { return };
+        match (self.image)(&case) {
+            Ok(image) => locked(flash).replace_contents(image),
+            Err(error) => self.refused = Some(error.to_string()),
+        }
+    }
+
     fn enter(&mut self, recovery: Recovery) {
+        let packed = mem::take(&mut self.packed);
         if let Some(case) = self.current.take() {
-            (self.recovered)(&case, recovery);
+            (self.recovered)(&case, recovery, packed);
         }
     }
 }
@@ -86,7 +110,7 @@ impl Guests<'_> {
             images.of(&cut, &cut.survivor(case.seed))
         };
         let mut recoveries = Vec::new();
-        self.recover_each(evidence, different, &mut image, &mut |_, recovery| {
+        self.recover_each(evidence, different, &mut image, &mut |_, recovery, _| {
             recoveries.push(recovery);
         })?;
         let recovered = cases.iter().zip(recovery_of);
@@ -108,7 +132,7 @@ impl Guests<'_> {
             images.of(&cut, &cut.losing(&BTreeSet::new()))
         };
         let mut failed = None;
-        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery| {
+        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery, _| {
             failed = match (recovery.mounted, recovery.data) {
                 (Err(says), _) | (_, Some(Data::Rejected(says))) => Some(says),
                 _ => None,
@@ -129,10 +153,16 @@ impl Guests<'_> {
         evidence: &Evidence<'_>,
         cases: Vec<Case>,
         image: &mut ImageOf<'_>,
-        recovered: &mut (dyn FnMut(&Case, Recovery) + Send),
+        recovered: &mut Hears<'_>,
     ) -> Result<(), Failure> {
-        let mut series =
-            Series { cases: cases.into_iter(), image, current: None, recovered, refused: None };
+        let mut series = Series {
+            cases: cases.into_iter(),
+            image,
+            current: None,
+            recovered,
+            packed: Packed::default(),
+            refused: None,
+        };
         let mut guest = 0;
         while series.cases.len() > 0 {
             self.recover(evidence, guest, &mut series)?;
@@ -163,6 +193,7 @@ impl Guests<'_> {
             subjects: subjects.clone(),
             count,
             check,
+            packs: self.packs,
         });
         let run = Run {
             name: &format!("recovery-{}-{guest}", trial.position),
@@ -188,8 +219,14 @@ impl Guests<'_> {
             // The lab's fault, not the filesystem's.
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Died(reason)) if series.cases.len() < before => {
-                let mounted = Err(format!("the recovery did not end: {reason}"));
-                series.enter(Recovery { mounted, found: Vec::new(), checked: None, data: None });
+                series.packed = Packed::default();
+                series.enter(Recovery {
+                    checked_before: None,
+                    mounted: Err(format!("the recovery did not end: {reason}")),
+                    found: Vec::new(),
+                    checked: None,
+                    data: None,
+                });
                 Ok(())
             }
             Err(failure) => Err(failure),

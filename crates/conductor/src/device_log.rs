@@ -96,8 +96,9 @@ impl DeviceLog {
     #[must_use]
     pub fn case(outcome: Outcome) -> DeviceCase {
         let entry = outcome.at_ns / TICKS;
-        let Outcome { cut, survivor, moment, unmountable, recovery_ns, amiss, unchecked, .. } =
+        let Outcome { cut, survivor, moment, checked_before, unmountable, recovery_ns, .. } =
             outcome;
+        let Outcome { amiss, unchecked, .. } = outcome;
         let mark = Some(outcome.phase).filter(|mark| !mark.is_empty());
         DeviceCase {
             cut,
@@ -105,6 +106,7 @@ impl DeviceLog {
             entry,
             mark,
             moment,
+            checked_before,
             unmountable,
             recovery_ns,
             amiss,

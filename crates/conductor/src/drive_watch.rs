@@ -71,6 +71,9 @@ impl<'a> Watch<'a> {
             | Message::Deed(_)
             | Message::Said(_)
             | Message::Next
+            | Message::Again
+            | Message::Packed(_)
+            | Message::Unreadable(_)
             | Message::Recovered(_) => {}
             Message::Done(_) => {
                 let mut flash = locked(self.flash);

@@ -1,7 +1,7 @@
 //! The evidence from a trial for judging power cuts: the requests to its drive, the reported
 //! operations on its files, and the cases that follow from both.
 
-use ssdlab_cuts::{Deed, History, Moment, Outcome, Recovery, Subjects};
+use ssdlab_cuts::{Checked, Deed, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
 use ssdlab_guest::Message;
@@ -100,7 +100,7 @@ impl<'a> Evidence<'a> {
         let marks: Vec<Nanos> = promises.chain(durable).chain(said).collect();
         let seed = self.trial.seed;
         let count = self.asked.of_trial as usize;
-        let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);
+        let of_events = cuts.moments(&within, &marks, self.asked.moments.at_events(count), seed);
         let at_random = PowerCuts::at_random(&within, count - of_events.len(), seed);
         let of_events = of_events.into_iter().map(|at| (at, Moment::Event));
         let at_random = at_random.into_iter().map(|at| (at, Moment::Random));
@@ -121,8 +121,9 @@ impl<'a> Evidence<'a> {
     /// The outcome of a case, given its recovery and the number of the state that it left, if that
     /// is known.
     pub fn outcome(&self, case: &Case, state: Option<u32>, recovery: Recovery) -> Outcome {
-        let Recovery { mounted, found, checked, data } = recovery;
-        let is_judged = mounted.is_ok() && self.subjects != Subjects::default();
+        let Recovery { checked_before, mounted, found, checked, data } = recovery;
+        let has_history = self.subjects != Subjects::default();
+        let is_judged = mounted.is_ok() && has_history;
         let found = self.subjects.each().zip(found);
         Outcome {
             cut: case.cut,
@@ -131,10 +132,15 @@ impl<'a> Evidence<'a> {
             at_ns: case.at.0,
             moment: case.moment,
             phase: self.heard.phase(case.at),
+            checked_before,
             recovery_ns: mounted.as_ref().ok().copied(),
             unmountable: mounted.err(),
             unchecked: checked.is_none(),
-            amiss: checked.and_then(Result::err),
+            amiss: match checked {
+                Some(Checked::Amiss(said)) => Some(said),
+                Some(Checked::Sound) | None => None,
+            },
+            unpromised: has_history.then(|| self.heard.history.unpromised(case.at.0)),
             verdict: is_judged.then(|| self.heard.history.judge(case.at.0, found)),
             data,
         }

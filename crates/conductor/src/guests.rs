@@ -59,6 +59,8 @@ pub struct Guests<'a> {
     pub(super) aged: Store,
     /// Where request logs go.
     logs: Option<PathBuf>,
+    /// Whether the files that power cuts leave are kept.
+    pub(super) packs: bool,
     jobs: usize,
     tools: Vec<String>,
 }
@@ -159,6 +161,7 @@ impl<'a> Guests<'a> {
             changes: BTreeMap::new(),
             aged: Store::of_user(),
             logs: None,
+            packs: false,
             jobs,
             tools,
         })
@@ -169,6 +172,11 @@ impl<'a> Guests<'a> {
         fs::create_dir_all(folder).map_err(GuestsError::folder(folder))?;
         self.logs = Some(folder.to_owned());
         Ok(())
+    }
+
+    /// Keeps the files of each filesystem that is recovered: for a cut that is looked at.
+    pub fn pack_files(&mut self) {
+        self.packs = true;
     }
 
     /// Performs trials, as many at a time as there are workers, and passes on their messages.

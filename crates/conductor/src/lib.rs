@@ -47,6 +47,7 @@ pub use books::{Books, executed, functions_of, log_of};
 pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
 pub use compute_in_lab::ComputingLab;
+pub use cuts::Packed;
 pub use desk::{Desk, Stage};
 pub use device_log::DeviceLog;
 pub use error::{

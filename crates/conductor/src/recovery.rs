@@ -1,10 +1,10 @@
 //! The guest's side of power cuts: recovers the drive after each of them, one after the other.
 
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Data, Recovery, Subjects};
+use ssdlab_cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
@@ -16,6 +16,9 @@ use ssdlab_workload as workload;
 
 use super::measure::nanos;
 use super::trial::PREPARATION;
+
+/// The size of a piece of an archive, in bytes.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// The job of a guest that recovers.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,6 +32,9 @@ pub(super) struct Recoveries {
     /// The plan's own check of the data, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// Whether to send the files that are there.
+    #[serde(default)]
+    pub packs: bool,
 }
 
 /// The plan's own check.
@@ -50,6 +56,30 @@ impl Check {
     }
 }
 
+/// Sends what is written to it as pieces of an archive.
+struct Pieces<'a>(&'a Line);
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.tell(&Message::Packed(bytes.to_vec()))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends the files below a directory.
+fn pack(root: &Path, line: &Line) -> io::Result<()> {
+    let mut unreadable = Vec::new();
+    let pieces = BufWriter::with_capacity(PIECE_BYTES, Pieces(line));
+    workload::pack(root, pieces, |name, error| {
+        unreadable.push(format!("{}: {error}", name.display()));
+    })?;
+    unreadable.into_iter().try_for_each(|name| line.tell(&Message::Unreadable(name)))
+}
+
 /// Recovers one after the other, in a folder of the guest.
 pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result<()> {
     let interrupt = Interrupt::default();
@@ -57,24 +87,31 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
-    let Recoveries { setup, subjects, count, check } = job;
+    let Recoveries { setup, subjects, count, check, packs } = job;
     let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
     for number in 0..*count {
         line.tell(&Message::Next)?;
+        let checked_before =
+            drive.check(setup, rules).map_err(io::Error::other)?.map(Checked::from);
+        line.tell(&Message::Again)?;
         // Files are looked at before the check may change them.
         let look = |directory: &Path| {
             let found = workload::look(subjects, directory);
-            (found, check.as_ref().map(|check| check.judge(number, directory, rules)))
+            let packed = if *packs { pack(drive.root(), line) } else { Ok(()) };
+            (packed, found, check.as_ref().map(|check| check.judge(number, directory, rules)))
         };
         let recovered = drive.recover(setup, rules, look).map_err(io::Error::other)?;
         let (mounted, found, data) = match recovered.mounted {
-            Ok((took, (found, data))) => (Ok(nanos(took)), found, data),
+            Ok((took, (packed, found, data))) => {
+                packed?;
+                (Ok(nanos(took)), found, data)
+            }
             Err(error) => (Err(error.to_string()), Vec::new(), None),
         };
         let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
         let data = data.transpose().map_err(unasked)?;
-        let checked = recovered.checked;
-        line.tell(&Message::Recovered(Recovery { mounted, found, checked, data }))?;
+        let checked = recovered.checked.map(Checked::from);
+        line.tell(&Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use ssdlab_results::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Record, Repeat, RequestAtRisk,
 };
 
+use super::cuts::Packed;
 use super::error::RepeatError;
 use super::evidence::{Case, Evidence};
 use super::failure::Failure;
@@ -57,6 +58,8 @@ pub struct Remains {
     pub asked: Vec<Asked>,
     /// Where it holds an older version than the newest submitted.
     pub reverted: Vec<Reverted>,
+    /// The files that it holds once it is recovered, if they were asked for.
+    pub files: Packed,
 }
 
 /// A request before a cut.
@@ -204,15 +207,16 @@ impl Guests<'_> {
         &self,
         evidence: &Evidence<'_>,
         case: Case,
-        remains: Remains,
+        mut remains: Remains,
     ) -> Result<Again, Failure> {
         let mut image = |_: &Case| Ok(remains.image.clone());
         let mut recovered = None;
-        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery| {
-            recovered = Some(recovery);
+        self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery, packed| {
+            recovered = Some((recovery, packed));
         })?;
-        let recovery: Recovery =
+        let (recovery, packed): (Recovery, _) =
             recovered.ok_or_else(|| Failure::Failed("nothing was recovered".to_owned()))?;
+        remains.files = packed;
         let files = evidence.files(&case, &recovery);
         let course = evidence.course(&case, &remains);
         let outcome = evidence.outcome(&case, None, recovery);
@@ -285,6 +289,7 @@ impl Remains {
             image: image.map_err(refused)?,
             asked: asked.collect(),
             reverted: survivor.reverted,
+            files: Packed::default(),
         })
     }
 

@@ -104,13 +104,13 @@ impl Search<'_, '_> {
     /// The finding with the whole workload, with as few cuts as show it.
     fn whole(&mut self, cut: &CutOfRun<'_>) -> Result<Shrunk, Failure> {
         let mut schedule = alone(cut.schedule, cut.record.trial);
-        let Some(Cuts { of_trial: most, survivors, check }) = schedule.cuts.clone() else {
+        let Some(cuts) = schedule.cuts.clone() else {
             return Err(Failure::Failed("it has no power cuts".to_owned()));
         };
-        let survivors = survivors.max(SURVIVORS);
+        let (most, survivors) = (cuts.of_trial, cuts.survivors.max(SURVIVORS));
         let mut number = CUTS.min(most);
         loop {
-            schedule.cuts = Some(Cuts { of_trial: number, survivors, check: check.clone() });
+            schedule.cuts = Some(Cuts { of_trial: number, survivors, ..cuts.clone() });
             if let Some(shrunk) = self.attempt(schedule.clone())? {
                 return Ok(shrunk);
             }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Shape, TornPages};
+use super::sequence::Sequence;
 
 /// A file of the workload, or a database of several.
 #[derive(
@@ -17,6 +18,8 @@ pub enum Subject {
     /// The database whose torn pages are repaired by this. Its version is the number of its
     /// commits.
     Database(TornPages),
+    /// What a sequence's sync is about. Its version counts the operations that changed it.
+    Sequence(Sequence),
 }
 
 impl Subject {
@@ -26,6 +29,7 @@ impl Subject {
         match self {
             Self::Replaced(number) => format!("replaced-{number:04}"),
             Self::Log => "log".to_owned(),
+            Self::Sequence(sequence) => sequence.name(),
             Self::Database(TornPages::Nothing) => "database-nothing".to_owned(),
             Self::Database(TornPages::FullPages) => "database-full-pages".to_owned(),
             Self::Database(TornPages::DoubleWrite) => "database-double-write".to_owned(),
@@ -43,6 +47,9 @@ pub struct Subjects {
     /// The databases: one of each kind.
     #[serde(default)]
     pub databases: Vec<Shape>,
+    /// The most operations of the sequences, of which there are all; none if 0.
+    #[serde(default)]
+    pub sequences: u32,
 }
 
 impl Subjects {
@@ -50,7 +57,8 @@ impl Subjects {
     pub fn each(&self) -> impl Iterator<Item = Subject> {
         let databases = self.databases.iter().map(|shape| Subject::Database(shape.torn_pages));
         let files = (0..self.replaced).map(Subject::Replaced);
-        files.chain(self.log.then_some(Subject::Log)).chain(databases)
+        let sequences = Sequence::all(self.sequences).into_iter().map(Subject::Sequence);
+        files.chain(self.log.then_some(Subject::Log)).chain(databases).chain(sequences)
     }
 }
 
@@ -75,7 +83,7 @@ pub enum Step {
     Begun,
     /// It is in place: the rename, or the write that appends, returned.
     Done,
-    /// Its place was promised: a sync of the directory, or of the file or log that is appended to,
-    /// returned.
+    /// Its place was promised: a sync of the directory, of the file or log that is appended to, or
+    /// at the end of a sequence, returned.
     Place,
 }

@@ -101,7 +101,7 @@ impl Found {
 }
 
 /// How bytes differ from the expected ones.
-fn fault(found: &[u8], expected: &[u8]) -> Option<Fault> {
+pub(super) fn fault(found: &[u8], expected: &[u8]) -> Option<Fault> {
     let mut differing = found.iter().zip(expected).filter(|(found, expected)| found != expected);
     let first = differing.next()?;
     let is_zeros = *first.0 == 0 && differing.all(|(found, _)| *found == 0);

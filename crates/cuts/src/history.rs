@@ -93,6 +93,16 @@ impl History {
         Expected { promised: placed, done, begun, contents: kept }
     }
 
+    /// How many operations had been done at a time, in ns, whose place was not yet promised.
+    #[must_use]
+    pub fn unpromised(&self, at_ns: u64) -> u32 {
+        let of = |subject: &Subject| {
+            let Expected { promised, done, .. } = self.expected(*subject, at_ns);
+            done.saturating_sub(promised)
+        };
+        self.deeds.keys().map(of).sum()
+    }
+
     /// The verdict if the power was cut at a time, in ns, and files are found in these states.
     #[must_use]
     pub fn judge(&self, at_ns: u64, found: impl IntoIterator<Item = (Subject, Found)>) -> Verdict {
@@ -102,6 +112,7 @@ impl History {
             match subject {
                 Subject::Replaced(_) => progress.judge_replaced(at_ns, found, &mut verdict),
                 Subject::Log => progress.judge_log(at_ns, found, &mut verdict),
+                Subject::Sequence(_) => progress.judge_sequence(at_ns, found, &mut verdict),
                 Subject::Database(_) => progress.judge_database(at_ns, found, &mut verdict),
             }
         }
@@ -167,6 +178,18 @@ impl Progress {
         }
         verdict.broken_promises += u32::from(fault.is_some() || commits < self.placed);
         self.lose(at_ns, commits, RECORD_BYTES, verdict);
+    }
+
+    /// What a sequence's sync is about is as before some operation; once that is promised, nothing
+    /// else is permitted.
+    fn judge_sequence(&self, at_ns: u64, found: Found, verdict: &mut Verdict) {
+        let version = found.version.filter(|version| *version <= self.begun);
+        if version.is_none() {
+            *verdict.damaged.entry(found.fault.unwrap_or(Fault::Garbage)).or_default() += 1;
+        }
+        let is_broken = version.map_or(self.placed >= self.begun, |version| version < self.placed);
+        verdict.broken_promises += u32::from(is_broken);
+        self.lose(at_ns, version.unwrap_or(self.placed), 0, verdict);
     }
 
     /// Counts the operations that made versions later than one.

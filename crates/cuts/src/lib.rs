@@ -11,8 +11,10 @@ mod deed;
 mod found;
 mod history;
 mod outcome;
+pub mod sequence;
 
 pub use deed::{Deed, Step, Subject, Subjects};
 pub use found::{Fault, Found};
 pub use history::{Expected, History, Verdict};
-pub use outcome::{Data, Finding, Moment, Outcome, Recovery};
+pub use outcome::{Checked, Data, Finding, Moment, Outcome, Recovery};
+pub use sequence::{Sequence, Sync};

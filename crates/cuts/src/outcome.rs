@@ -64,16 +64,34 @@ pub enum Data {
     Rejected(String),
 }
 
+/// What the filesystem's own check says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Checked {
+    /// Nothing is amiss.
+    Sound,
+    /// Something is; the end of what it printed.
+    Amiss(String),
+}
+
+impl From<Result<(), String>> for Checked {
+    fn from(said: Result<(), String>) -> Self {
+        said.map_or_else(Self::Amiss, |()| Self::Sound)
+    }
+}
+
 /// The recovery of a filesystem from the contents of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
+    /// What the filesystem's own check said before it was mounted, of a copy; none if it has no
+    /// check.
+    pub checked_before: Option<Checked>,
     /// How long mounting took, in ns of virtual time, or why it failed.
     pub mounted: Result<u64, String>,
     /// The state of each file, if it could be mounted.
     pub found: Vec<Found>,
-    /// Whether the filesystem's own check then found it sound, or what it said; none if it was not
-    /// run.
-    pub checked: Option<Result<(), String>>,
+    /// What the check said after that; none if it was not run.
+    pub checked: Option<Checked>,
     /// What the plan's check says, if there is one and the filesystem could be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
@@ -96,6 +114,10 @@ pub struct Outcome {
     pub moment: Moment,
     /// The phase at that time.
     pub phase: String,
+    /// What the filesystem's own check said of it as the cut had left it, before the journal was
+    /// replayed; absent if it has no check, and in records of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_before: Option<Checked>,
     /// Why the filesystem could not be mounted; absent if it could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmountable: Option<String>,
@@ -108,6 +130,10 @@ pub struct Outcome {
     /// Whether that check was not run: the filesystem has none, or the kernel had died.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// Operations on files that had been done by then and were not promised to last, so that they
+    /// may be lost; absent if no file records its history, and in records of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpromised: Option<u32>,
     /// What the cut did to the files; absent if the filesystem could not be mounted, or if no file
     /// records its history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +166,8 @@ impl Outcome {
     }
 
     /// Whether two recoveries from one cut found the same, except for the mount time and the
-    /// wording of a check or a kernel panic: both depend on what else the guest had done.
+    /// wording of a check or a kernel panic, which depend on what else the guest had done, and what
+    /// earlier releases did not record.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let wordless = |outcome: &Self| Self {
@@ -149,6 +176,8 @@ impl Outcome {
             unchecked: false,
             recovery_ns: None,
             state: None,
+            unpromised: None,
+            checked_before: None,
             data: outcome.data.as_ref().map(|data| match data {
                 Data::Accepted => Data::Accepted,
                 Data::Rejected(_) => Data::Rejected(String::new()),

@@ -42,6 +42,12 @@ pub enum Message {
     Said(String),
     /// The drive may be replaced by that of the next power cut: nothing uses it.
     Next,
+    /// The drive may be replaced by the same again: a check may have changed it.
+    Again,
+    /// A piece of the archive of the files that it has once it is recovered.
+    Packed(Vec<u8>),
+    /// A name of which something is missing in that archive, and why.
+    Unreadable(String),
     /// The result of recovering it.
     Recovered(Recovery),
     /// The job is done; this is its result.

@@ -43,6 +43,12 @@ impl Recovery {
         Ok(Self { device, mount_point })
     }
 
+    /// Where it mounts.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.mount_point
+    }
+
     /// Mounts the drive's current contents, which replays the journal or log, unless a program has
     /// to; examines the trial's directory, unmounts, and runs the filesystem's own check.
     pub fn recover<T>(
@@ -60,12 +66,22 @@ impl Recovery {
         let ours = Mounted::Device(self.device.number.clone());
         mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE)
             .map_err(LabError::step("unmount", &self.mount_point))?;
+        Ok(Recovered { mounted, checked: self.check(setup, rules)? })
+    }
+
+    /// Runs the filesystem's own check on the drive's current contents, which one that replays a
+    /// journal may change. Returns whether it finds them sound, or what it says; none if the
+    /// filesystem has no check.
+    pub fn check(
+        &self,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<Option<Result<(), String>>, LabError> {
         mounting::drop_caches(&self.device)?;
-        let checked = match format::check(&self.device, setup, &self.mount_point, rules) {
-            Ok(check) => check.map(|_| Ok(())),
-            Err(LabError::Damaged { said, .. }) => Some(Err(said)),
-            Err(error) => return Err(error),
-        };
-        Ok(Recovered { mounted, checked })
+        match format::check(&self.device, setup, &self.mount_point, rules) {
+            Ok(check) => Ok(check.map(|_| Ok(()))),
+            Err(LabError::Damaged { said, .. }) => Ok(Some(Err(said))),
+            Err(error) => Err(error),
+        }
     }
 }

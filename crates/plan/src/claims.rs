@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ssdlab_quantity::{Bytes, Share, Span};
 
+use super::cuts::Moments;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
@@ -160,10 +161,17 @@ fn check_cuts(
             "add it to [cuts], for example check = \"git fsck\"",
         ));
     }
+    if what.is_at_random() && cuts.moments == Moments::Events {
+        return Err((
+            format!("claim `{id}`: `{metric}` is over cuts at random moments, and there are none"),
+            "leave `where` out of [cuts], or claim the share of cuts with a finding",
+        ));
+    }
     if what.is_of_files() && !schedule.workload.has_history() {
         return Err((
             format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
-            "add a phase with do = \"replace\", \"append\" or \"database\", or claim `rejected`",
+            "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
+             or claim `rejected`",
         ));
     }
     if written.best.is_some() || written.excess_over.is_some() {

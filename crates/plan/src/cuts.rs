@@ -16,11 +16,13 @@ const MOST: u64 = 10_000_000;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCuts {
-    /// The number of power cuts in each treatment, divided among its blocks and rounded up: half of
-    /// them around flushes and promises of durability (when a sync returns), half at random
-    /// moments.
+    /// The number of power cuts in each treatment, divided among its blocks and rounded up.
     #[schemars(example = 1000)]
     pub number: u32,
+    /// Where in a trial they fall: `half and half` (default), `events` or `random`.
+    #[serde(default, rename = "where")]
+    #[schemars(example = &"random")]
+    pub moments: Moments,
     /// How many of the states in which a cut may leave the drive are examined (default 1).
     #[schemars(example = 3)]
     pub survivors: Option<u32>,
@@ -31,11 +33,48 @@ pub struct WrittenCuts {
     pub check: Option<Words>,
 }
 
+/// Where in a trial the power is cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Moments {
+    /// Half of the cuts at events, the other half at random moments.
+    #[default]
+    #[serde(rename = "half and half")]
+    Half,
+    /// First at the beginnings and ends of flushes and at promises of durability (when a sync
+    /// returns), then at any request; at random moments only if the trial has fewer events.
+    #[serde(rename = "events")]
+    Events,
+    /// At random moments, each as likely as any other: what happens to a share of these cuts
+    /// happens to that share of all power cuts in these phases.
+    #[serde(rename = "random")]
+    Random,
+}
+
+impl Moments {
+    /// How many of a number of cuts are to be at events.
+    #[must_use]
+    pub const fn at_events(self, number: usize) -> usize {
+        match self {
+            Self::Half => number.div_ceil(2),
+            Self::Events => number,
+            Self::Random => 0,
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Power cuts, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts {
     /// How often the power is cut in each trial.
     pub of_trial: u32,
+    /// Where in the trial.
+    #[serde(default, rename = "where", skip_serializing_if = "Moments::is_default")]
+    pub moments: Moments,
     /// How many of the states that a cut may leave its drive in are examined.
     pub survivors: u32,
     /// The plan's own check of what survived: a program and its arguments.
@@ -77,9 +116,9 @@ pub(super) fn resolve(
     let Some(written) = written else { return Ok(None) };
     let fault =
         |message: &str, help: &str| Err(Fault::at(written.span(), message.to_owned(), help));
-    let WrittenCuts { number, survivors, check } = written.get_ref().clone();
+    let WrittenCuts { number, moments, survivors, check } = written.get_ref().clone();
     let survivors = survivors.unwrap_or(1);
-    let cuts = Cuts { of_trial: number, survivors, check };
+    let cuts = Cuts { of_trial: number, moments, survivors, check };
     if !cuts.are_possible() {
         return Err(Fault::at(
             written.span(),
@@ -96,8 +135,8 @@ pub(super) fn resolve(
     if !has_history && cuts.check.is_none() {
         return fault(
             "nothing says what files must hold after a power cut",
-            "add a phase with do = \"replace\", \"append\" or \"database\", or give a program that \
-             checks them: check = \"git fsck\"",
+            "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
+             or give a program that checks them: check = \"git fsck\"",
         );
     }
     Ok(Some(Cuts { of_trial: number.div_ceil(blocks), ..cuts }))

@@ -184,6 +184,9 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             waits_ns: u64::from(database.commits).saturating_mul(database.think_ns),
             ..Asked::default()
         }),
+        Action::Sequences(work) => {
+            Some(Asked { calls: work.calls(), bytes: work.bytes(), ..Asked::default() })
+        }
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
         }

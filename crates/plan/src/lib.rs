@@ -30,6 +30,7 @@ pub mod recordings;
 mod resolve;
 pub mod schedule;
 mod scheduler;
+pub mod sequences;
 mod setting;
 mod setup;
 pub mod shipped;

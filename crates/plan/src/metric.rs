@@ -99,6 +99,11 @@ pub enum AfterCuts {
 }
 
 impl AfterCuts {
+    /// Whether it is over cuts at random moments only.
+    pub(super) const fn is_at_random(self) -> bool {
+        matches!(self, Self::LostTime | Self::LostTimeP99 | Self::LostBytes)
+    }
+
     /// Whether it is about files that record their history.
     pub(super) const fn is_of_files(self) -> bool {
         match self {

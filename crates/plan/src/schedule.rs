@@ -19,6 +19,7 @@ use super::level_error::LevelError;
 use super::metric;
 use super::published::Published;
 use super::recordings::Recording;
+use super::sequences::Sequences;
 use super::setup::Setup;
 use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
@@ -342,6 +343,8 @@ pub enum Action {
     Append(Append),
     /// Commits to a database.
     Database(Database),
+    /// Performs every short sequence of operations.
+    Sequences(Sequences),
     /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]
@@ -363,7 +366,7 @@ impl Action {
     /// Whether its files record their own history.
     #[must_use]
     pub const fn has_history(&self) -> bool {
-        matches!(self, Self::Replace(_) | Self::Append(_) | Self::Database(_))
+        matches!(self, Self::Replace(_) | Self::Append(_) | Self::Database(_) | Self::Sequences(_))
     }
 }
 
@@ -382,6 +385,7 @@ impl Phase {
             Action::Replace(work) => format!("do = \"replace\", {work}"),
             Action::Append(work) => format!("do = \"append\", {work}"),
             Action::Database(work) => format!("do = \"database\", {work}"),
+            Action::Sequences(work) => format!("do = \"sequences\", {work}"),
             _ => format!("name = \"{}\"", self.name),
         }
     }

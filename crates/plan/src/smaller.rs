@@ -4,6 +4,7 @@ use ssdlab_cuts::database::Shape;
 
 use super::database::Database;
 use super::schedule::{Action, Workload};
+use super::sequences::Sequences;
 use super::versions::{Append, Replace};
 
 impl Workload {
@@ -51,6 +52,10 @@ impl Action {
                 let shapes = shapes.map(|shape| Database { shape, ..work });
                 let possible = commits.chain(shapes).filter(|work| work.fault().is_none());
                 possible.map(Self::Database).collect()
+            }
+            Self::Sequences(work) => {
+                let less = fewer(work.operations).map(|operations| Sequences { operations });
+                less.map(Self::Sequences).collect()
             }
             _ => Vec::new(),
         }

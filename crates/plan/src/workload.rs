@@ -16,7 +16,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{database, io, soundness, transactions, versions};
+use super::{database, io, sequences, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -182,11 +182,13 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     }
 }
 
-/// Files have one history each: a workload replaces files in one phase, appends in one, and has one
-/// database of each kind.
+/// Files have one history each: a workload replaces files in one phase, appends in one, performs
+/// sequences in one, and has one database of each kind.
 fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
     let is_same = |other: &Phase| match (&phase.action, &other.action) {
-        (Action::Replace(_), Action::Replace(_)) | (Action::Append(_), Action::Append(_)) => true,
+        (Action::Replace(_), Action::Replace(_))
+        | (Action::Append(_), Action::Append(_))
+        | (Action::Sequences(_), Action::Sequences(_)) => true,
         (Action::Database(own), Action::Database(other)) => {
             own.shape.torn_pages == other.shape.torn_pages
         }
@@ -287,6 +289,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.replace.is_some(), "replace", Verb::Replace),
         (written.append.is_some(), "append", Verb::Append),
         (written.database.is_some(), "database", Verb::Database),
+        (written.sequences.is_some(), "sequences", Verb::Sequences),
         (written.log.is_some(), "log", Verb::Replay),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
@@ -365,6 +368,11 @@ fn action(
             let example = "database = { commits = 1000 }";
             let work = written.database.as_ref().ok_or_else(|| needs("database", example))?;
             Action::Database(database::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Sequences => {
+            let example = "sequences = { operations = 2 }";
+            let work = written.sequences.ok_or_else(|| needs("sequences", example))?;
+            Action::Sequences(sequences::resolve(work, at)?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;
@@ -554,11 +562,12 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let stream = stream.max().unwrap_or(0);
-    let databases = workload.phases.iter().filter_map(|phase| match &phase.action {
+    let with_history = workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Database(work) => Some(work.shape.bytes()),
+        Action::Sequences(work) => Some(work.bytes()),
         _ => None,
     });
-    let files = databases.fold(files, u64::saturating_add);
+    let files = with_history.fold(files, u64::saturating_add);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);

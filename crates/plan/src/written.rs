@@ -19,6 +19,7 @@ use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
+use super::sequences::WrittenSequences;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
@@ -291,6 +292,8 @@ pub struct Phase {
     pub append: Option<WrittenAppend>,
     /// `database`: its size, and what is committed.
     pub database: Option<WrittenDatabase>,
+    /// `sequences`: how many operations they have.
+    pub sequences: Option<WrittenSequences>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -339,6 +342,8 @@ pub enum Verb {
     Append,
     /// Commits as a database server does: into a log, each timed, and at checkpoints into pages.
     Database,
+    /// Performs every short sequence of operations on a few names, each ended by a sync.
+    Sequences,
 }
 
 impl Verb {
@@ -364,6 +369,7 @@ impl Verb {
             Self::Replace => "replace",
             Self::Append => "append",
             Self::Database => "database",
+            Self::Sequences => "sequences",
         }
     }
 }

@@ -143,7 +143,7 @@ fn write_evidence(
     style: Style,
 ) -> std::fmt::Result {
     let compared = Compared::of_answer(schedule, analysis);
-    if let Some(table) = cuts::brief_table(&compared) {
+    if let Some(table) = cuts::brief_table(analysis, &compared) {
         let heading = format!("{}{}", cuts::BRIEF_HEADING, compared.context());
         writeln!(out, "\n{}", wrapped("", &heading, "", style))?;
         write_rows(out, table, style)?;

@@ -1,36 +1,49 @@
 //! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Schedule, metric};
 
 use super::compared::Compared;
 use super::grid::Grid;
 use super::number;
-use super::table::label;
+use super::table::{label, mean};
 
 /// The table's heading.
-pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), and what was \
-                                  lost at random moments (median / 99 % / worst)";
+pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), what was lost \
+                                  at random moments (median / 99 % / worst), and the cost";
 
 /// The heading of [`brief_table`].
 pub(super) const BRIEF_HEADING: &str =
-    "After power cuts: how many did what, and the median of the time lost";
+    "After power cuts: how many did what, the median of the time lost, and the cost";
+
+/// A treatment with power cuts, and what they did.
+struct Row<'a> {
+    name: String,
+    treatment: &'a TreatmentResult,
+    cuts: &'a CutsResult,
+}
+
+impl<'a> Row<'a> {
+    fn of(name: String, treatment: &'a TreatmentResult) -> Option<Self> {
+        Some(Self { name, treatment, cuts: treatment.cuts.as_ref()? })
+    }
+}
 
 /// A row for each treatment with power cuts; `None` if there were none. The plan's own check has a
-/// column if the plan has one.
+/// column if the plan has one, and so has the plan's metric if it was measured.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
-    let cut = analysis.treatments.iter().filter_map(|treatment| {
-        Some((label(schedule, &treatment.levels), treatment.cuts.as_ref()?))
-    });
-    of(cut.collect())
+    let cut = analysis
+        .treatments
+        .iter()
+        .filter_map(|treatment| Row::of(label(schedule, &treatment.levels), treatment));
+    of(analysis, cut.collect())
 }
 
 /// The same for the treatments that the answer compares, with one line for each: intervals, the
 /// last columns, and all quantiles but the median are left out.
-pub(super) fn brief_table(compared: &Compared<'_>) -> Option<Grid> {
-    let cut = compared.treatments.iter();
-    let cut = cut.filter_map(|own| Some((compared.name(own), own.cuts.as_ref()?)));
-    let Grid { header, rows, numbers } = of(cut.collect())?;
+pub(super) fn brief_table(analysis: &Analysis, compared: &Compared<'_>) -> Option<Grid> {
+    let cut = compared.treatments.iter().filter_map(|own| Row::of(compared.name(own), own));
+    let Grid { header, rows, numbers } = of(analysis, cut.collect())?;
     let columns = header.len() - DETAILS;
     let first_line =
         |cell: &String| cell.lines().next().unwrap_or_default().replace("less than", "<");
@@ -38,11 +51,18 @@ pub(super) fn brief_table(compared: &Compared<'_>) -> Option<Grid> {
     Some(Grid { header: short(&header), rows: rows.iter().map(short).collect(), numbers })
 }
 
-fn of(cut: Vec<(String, &CutsResult)>) -> Option<Grid> {
-    let has_check = cut.iter().any(|(_, cuts)| cuts.rejected.is_some());
-    let shown = |columns: [String; 10]| -> Vec<String> {
+fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
+    let metric = analysis.metric.as_str();
+    let has_check = cut.iter().any(|row| row.cuts.rejected.is_some());
+    let has_cost = cut.iter().any(|row| cost(metric, row.treatment).is_some());
+    let shown = |columns: [String; 12]| -> Vec<String> {
+        let is_shown = |at: usize| match at {
+            REJECTED => has_check,
+            COST => has_cost,
+            _ => true,
+        };
         let all = columns.into_iter().enumerate();
-        all.filter(|(at, _)| has_check || *at != REJECTED).map(|(_, column)| column).collect()
+        all.filter(|(at, _)| is_shown(*at)).map(|(_, column)| column).collect()
     };
     let header = [
         "",
@@ -53,20 +73,31 @@ fn of(cut: Vec<(String, &CutsResult)>) -> Option<Grid> {
         "check fails",
         "data rejected",
         "time lost",
+        metric,
+        "check before",
         "bytes lost",
         "time to mount",
     ];
     let header = shown(header.map(str::to_owned));
-    let rows: Vec<Vec<String>> =
-        cut.into_iter().map(|(name, cuts)| shown(cells(name, cuts))).collect();
+    let rows: Vec<Vec<String>> = cut.into_iter().map(|row| shown(cells(metric, row))).collect();
     (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
 }
 
-/// The place of what the plan's own check says among the columns.
+/// The mean of a metric over the trials of a treatment, all phases together; `None` if it was not
+/// measured in each of them, or cannot be taken together.
+fn cost(metric: &str, treatment: &TreatmentResult) -> Option<f64> {
+    let phases = treatment.summary.iter();
+    let means: Option<Vec<f64>> =
+        phases.map(|phase| mean(treatment, &phase.name, metric)).collect();
+    metric::of(metric).taken_together(&means?)
+}
+
+/// The places among the columns of what the plan's own check says, and of the plan's metric.
 const REJECTED: usize = 6;
+const COST: usize = 8;
 
 /// The number of columns at the end that are details.
-const DETAILS: usize = 2;
+const DETAILS: usize = 3;
 
 /// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
@@ -83,7 +114,7 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
     analysis.treatments.iter().filter_map(of).collect()
 }
 
-fn cells(name: String, cuts: &CutsResult) -> [String; 10] {
+fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 12] {
     let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
     let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
     let states = cuts.states.map(|states| format!("\n{} states", number::count(states as f64)));
@@ -96,6 +127,8 @@ fn cells(name: String, cuts: &CutsResult) -> [String; 10] {
         proportion(cuts.amiss, "not checked"),
         proportion(cuts.rejected, unjudged),
         quantiles(cuts.lost_ns, number::duration),
+        cost(metric, treatment).map_or_else(String::new, |mean| number::value(metric, mean)),
+        proportion(cuts.amiss_before, "not checked"),
         quantiles(cuts.lost_bytes, number::bytes),
         quantiles(cuts.recovery_ns, number::duration),
     ]

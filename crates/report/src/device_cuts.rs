@@ -54,6 +54,7 @@ fn write_cut(out: &mut String, cut: &DeviceCut, style: Style) -> std::fmt::Resul
     let recovered = Recovered {
         unmountable: case.unmountable.as_deref(),
         recovery_ns: case.recovery_ns,
+        checked_before: case.checked_before.as_ref(),
         amiss: case.amiss.as_deref(),
         unchecked: case.unchecked,
     };

@@ -5,7 +5,7 @@ mod course;
 
 use std::fmt::Write;
 
-use ssdlab_cuts::{Data, Fault, Moment, Outcome, Subject, Verdict};
+use ssdlab_cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
 use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
@@ -103,7 +103,8 @@ pub(super) struct Recovered<'a> {
     pub unmountable: Option<&'a str>,
     /// How long mounting took, in ns.
     pub recovery_ns: Option<u64>,
-    /// What its check says.
+    /// What its check said before that, and says now.
+    pub checked_before: Option<&'a Checked>,
     pub amiss: Option<&'a str>,
     pub unchecked: bool,
 }
@@ -113,6 +114,7 @@ impl<'a> From<&'a Outcome> for Recovered<'a> {
         Self {
             unmountable: outcome.unmountable.as_deref(),
             recovery_ns: outcome.recovery_ns,
+            checked_before: outcome.checked_before.as_ref(),
             amiss: outcome.amiss.as_deref(),
             unchecked: outcome.unchecked,
         }
@@ -124,6 +126,10 @@ pub(super) fn write_recovery(
     recovered: &Recovered<'_>,
     style: Style,
 ) -> std::fmt::Result {
+    if let Some(Checked::Amiss(said)) = recovered.checked_before {
+        writeln!(out, "Before it was mounted, the filesystem's own check said:")?;
+        write_said(out, said, style)?;
+    }
     let mounted = match (recovered.unmountable, recovered.recovery_ns) {
         (Some(reason), _) => {
             writeln!(out, "It cannot be mounted:")?;

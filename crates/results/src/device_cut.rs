@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::Moment;
+use ssdlab_cuts::{Checked, Moment};
 
 use super::repeat::AtRisk;
 
@@ -23,6 +23,10 @@ pub struct DeviceCase {
     pub mark: Option<String>,
     /// How the moment was chosen.
     pub moment: Moment,
+    /// What the filesystem's own check said of it as the cut had left it, before it was mounted;
+    /// absent if it has no check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked_before: Option<Checked>,
     /// Why the filesystem could not be mounted; absent if it could.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmountable: Option<String>,

@@ -23,6 +23,7 @@ mod input;
 mod io;
 mod log;
 mod open_load;
+mod packed;
 mod player;
 pub mod printed;
 mod ranges;
@@ -30,6 +31,7 @@ mod reader;
 pub mod record;
 mod replay;
 mod script;
+mod sequences;
 mod snapshot;
 pub mod synthetic;
 mod transactions;
@@ -58,6 +60,7 @@ use ssdlab_plan::Age;
 use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
 pub use self::input::{InputError, private};
+pub use self::packed::pack;
 use self::player::{Bounds, Player, sync_filesystem};
 pub use self::reader::Reader;
 use self::replay::Replay;
@@ -317,6 +320,7 @@ impl Workload {
             (Action::Replace(work), _) => versions::replace(work, &self.teller, place),
             (Action::Append(work), _) => versions::append(work, &self.teller, place),
             (Action::Database(work), _) => database::run(work, &self.teller, place),
+            (Action::Sequences(work), _) => sequences::run(*work, &self.teller, place),
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack

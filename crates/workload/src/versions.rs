@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, fdatasync, fsync, openat, renameat};
 use rustix::io::{Errno, read, write};
 use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, logged, replaced};
-use ssdlab_cuts::{Deed, Fault, Found, Step, Subject, Subjects};
+use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_engine::Counted;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 
 use super::transactions::wait_until;
 use super::verify::differs;
-use super::{Done, Place, WorkloadError, database};
+use super::{Done, Place, WorkloadError, database, sequences};
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -101,6 +101,7 @@ pub fn subjects(phases: &[Phase]) -> Subjects {
             Action::Replace(replace) => subjects.replaced = replace.files,
             Action::Append(_) => subjects.log = true,
             Action::Database(database) => subjects.databases.push(database.shape),
+            Action::Sequences(work) => subjects.sequences = work.operations,
             _ => {}
         }
     }
@@ -123,7 +124,7 @@ pub(super) fn lay_out(
     for shape in &subjects.databases {
         database::lay_out(*shape, seed, place)?;
     }
-    Ok(())
+    sequences::lay_out(subjects.sequences, place)
 }
 
 /// Checks that files are as these phases, the last ones, must have left them; the error is the
@@ -136,6 +137,9 @@ pub(super) fn verify(phases: &[Phase], place: Place<'_>) -> Result<(), WorkloadE
             (Subject::Log, Action::Append(work)) => Some(work.records),
             (Subject::Database(kind), Action::Database(work)) => {
                 (work.shape.torn_pages == kind).then_some(work.commits)
+            }
+            (Subject::Sequence(sequence), Action::Sequences(_)) => {
+                sequence.steps().last().map(|(_, version)| *version)
             }
             _ => None,
         });
@@ -222,7 +226,10 @@ pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
         .databases
         .iter()
         .map(|shape| database::look(*shape, directory.as_ref().map_err(|fault| *fault)?));
-    let found = replaced.chain(log).chain(databases);
+    let sequences = Sequence::all(subjects.sequences).into_iter();
+    let sequences = sequences
+        .map(|sequence| sequences::look(sequence, directory.as_ref().map_err(|fault| *fault)?));
+    let found = replaced.chain(log).chain(databases).chain(sequences);
     found.map(|found| found.unwrap_or_else(Found::faulty)).collect()
 }
 

@@ -40,6 +40,8 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
         amiss: None,
         data: None,
         unchecked: false,
+        checked_before: None,
+        unpromised: None,
         verdict: Some(verdict),
     }
 }

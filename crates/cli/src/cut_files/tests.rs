@@ -1,6 +1,6 @@
 use std::fs;
 
-use ssdlab_conductor::{Asked, AskedStage, Remains};
+use ssdlab_conductor::{Asked, AskedStage, Packed, Remains};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{Command, Extent, Logged, Nanos, Reverted, Stream, Version};
 use ssdlab_host::whole_file::WholeFile;
@@ -46,6 +46,7 @@ fn a_log_says_of_each_request_how_far_it_had_come() {
             asked(write, Some(30), AskedStage::AtRisk, 512),
             asked(write, None, AskedStage::UnderWay, 1024),
         ],
+        files: Packed::default(),
         reverted: vec![
             Reverted { sectors: 8..9, to: Version::Original },
             Reverted { sectors: 9..10, to: Version::Of(1) },

@@ -78,6 +78,8 @@ fn a_case_names_its_entry_and_mark() {
         recovery_ns: Some(5),
         amiss: None,
         unchecked: false,
+        checked_before: None,
+        unpromised: None,
         verdict: None,
         data: None,
     };

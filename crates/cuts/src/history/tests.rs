@@ -2,7 +2,8 @@
 
 use super::{Expected, History, Verdict};
 use crate::database::TornPages;
-use crate::{Deed, Fault, Found, Step, Subject};
+use crate::sequence::Operation;
+use crate::{Deed, Fault, Found, Sequence, Step, Subject, Sync};
 
 const FILE: Subject = Subject::Replaced(0);
 
@@ -125,6 +126,27 @@ fn a_database_keeps_what_was_promised_and_has_no_damage() {
     assert_eq!(judged(15, whole(2)).damaged[&Fault::Garbage], 1);
 }
 
+/// Until its sync returned a sequence may be anything; after that it is as it is promised.
+#[test]
+fn a_sequence_is_promised_by_its_sync() {
+    let sequence = Sequence { before: None, last: Operation::Create, sync: Sync::File };
+    let subject = Subject::Sequence(sequence);
+    let history =
+        history(subject, &[(10, 1, Step::Begun), (11, 1, Step::Done), (12, 1, Step::Place)]);
+    let judged = |at, found| {
+        let verdict = history.judge(at, [(subject, found)]);
+        (verdict.broken_promises, verdict.damaged.len(), verdict.lost_operations)
+    };
+    let empty = Found::faulty(Fault::Empty);
+    assert_eq!(judged(5, empty), (1, 1, 0));
+    assert_eq!(judged(5, whole(1)), (1, 1, 0));
+    assert_eq!(judged(11, empty), (0, 1, 1));
+    assert_eq!(judged(11, whole(0)), (0, 0, 1));
+    assert_eq!(judged(12, whole(0)), (1, 0, 1));
+    assert_eq!(judged(12, empty), (1, 1, 0));
+    assert_eq!(judged(12, whole(1)), (0, 0, 0));
+}
+
 #[test]
 fn promises_are_syncs_that_returned() {
     assert_eq!(replacement(true, true).promises(), [10, 13]);
@@ -142,4 +164,11 @@ fn what_is_expected_of_a_file_grows_step_by_step() {
         [9, 10, 11, 12, 13].map(expected),
         [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
     );
+}
+
+#[test]
+fn what_is_done_is_at_risk_until_its_place_is_promised() {
+    let both = replacement(true, true);
+    assert_eq!([10, 11, 12, 13].map(|at| both.unpromised(at)), [0, 0, 1, 0]);
+    assert_eq!(replacement(false, false).unpromised(100), 1);
 }

@@ -13,6 +13,8 @@ fn outcome() -> Outcome {
         recovery_ns: Some(1000),
         amiss: None,
         unchecked: false,
+        checked_before: None,
+        unpromised: None,
         verdict: Some(Verdict::default()),
         data: None,
     }

@@ -58,11 +58,16 @@ fn only_a_plan_that_makes_power_cuts_has_claims_about_them() {
     assert_eq!(refused(cuts, &claim("at_most = 0")), None);
     assert_eq!(refused(cuts, &claim("at_least = \"1 %\"")), None);
     assert_eq!(refused(cuts, &claim("at_least = 2")), None);
+    let events = "cuts = { number = 10, where = \"events\" }";
+    let lost = "metric = \"lost_ns\"\ncompare = { flush = \"ignored\" }\nat_most = \"5 s\"";
+    assert_eq!(refused(cuts, lost), None);
+    assert_eq!(refused(events, &claim("at_most = 0")), None);
     let best = "metric = \"lost_ns\"\nbest = { flush = \"honest\" }".to_owned();
     let ranked = format!("{cuts}\nranking = {{ metric = \"lost_ns\" }}");
     let shown = format!("{cuts}\nmetric = \"lost_ns\"");
     for (lines, claim, says) in [
         ("", claim("at_most = 0"), "add [cuts] with number = 1000"),
+        (events, lost.to_owned(), "leave `where` out of [cuts]"),
         (cuts, best, "instead of `best`"),
         (cuts, claim("at_least = 0"), "a bound must be above 0"),
         (cuts, claim("at_most = \"5\""), "write for example \"5 %\""),

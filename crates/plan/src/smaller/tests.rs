@@ -5,6 +5,7 @@ use ssdlab_cuts::database::{Shape, TornPages};
 use super::fewer;
 use crate::database::Database;
 use crate::schedule::{Action, Phase, Workload};
+use crate::sequences::Sequences;
 use crate::versions::{Append, Replace, Synced};
 
 fn workload() -> Workload {
@@ -54,6 +55,15 @@ fn what_is_not_needed_goes() {
     let [phase] = &found.phases[..] else { panic!("{found:?}") };
     let Action::Append(append) = &phase.action else { panic!("{phase:?}") };
     assert_eq!((append.records, append.sync_every), (1, Some(1)));
+}
+
+#[test]
+fn sequences_of_two_operations_may_become_those_of_one() {
+    let sequences = |operations| Workload {
+        phases: vec![Phase::new("phase", Action::Sequences(Sequences { operations }), 1)],
+        ..Workload::default()
+    };
+    assert_eq!(smallest(sequences(2), |_| true).0, sequences(1));
 }
 
 #[test]

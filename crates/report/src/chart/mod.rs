@@ -4,6 +4,7 @@
 //! (`rows`) and small panels with two axes (`grid`); what does not fit into one chart continues in
 //! the next.
 
+mod at_risk;
 mod canvas;
 mod cuts;
 mod data;
@@ -58,11 +59,12 @@ impl Chart {
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 11] = [
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 12] = [
         samples::answer,
         samples::charts,
         effects::charts,
         cuts::charts,
+        at_risk::charts,
         latency::charts,
         series::charts,
         written::charts,

@@ -50,6 +50,10 @@ fn operation(Deed { of, version, step }: Deed) -> Option<String> {
         (Subject::Log, Step::Contents | Step::Place) => {
             format!("fdatasync returned: {name} is promised up to record {version}")
         }
+        (Subject::Sequence(_), Step::Done) => format!("operation {version} of {name:?} done"),
+        (Subject::Sequence(_), Step::Contents | Step::Place) => {
+            format!("the sync at the end of {name:?} returned")
+        }
         (Subject::Database(_), Step::Done) => {
             format!("commit {version} written to the log of {name}")
         }

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use ssdlab_cuts::{Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict};
+use ssdlab_cuts::{
+    Checked, Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict,
+};
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_results::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
@@ -22,6 +24,8 @@ fn outcome() -> Outcome {
         recovery_ns: Some(3_200_000),
         amiss: None,
         unchecked: false,
+        checked_before: None,
+        unpromised: None,
         verdict: Some(Verdict {
             damaged: BTreeMap::from([(Fault::Empty, 1)]),
             broken_promises: 1,
@@ -116,6 +120,17 @@ fn a_check_that_was_not_run_found_nothing() {
     let unchecked = Outcome { unchecked: true, ..outcome() };
     let shown = repeat(&Repeat { repeated: unchecked, ..made_again() }, Style::default());
     assert!(shown.contains("was not run") && !shown.contains("nothing amiss"), "{shown}");
+}
+
+/// What the replay of a journal repaired is shown before what it left.
+#[test]
+fn what_a_check_found_before_the_journal_was_replayed_is_shown() {
+    let amiss = Some(Checked::Amiss("block 7 is free".to_owned()));
+    let repaired = Outcome { checked_before: amiss, ..outcome() };
+    let shown = repeat(&Repeat { repeated: repaired, ..made_again() }, Style::default());
+    let [before, mounted] =
+        ["block 7 is free", "Mounted in"].map(|says| shown.find(says).expect(says));
+    assert!(before < mounted, "{shown}");
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Phases that perform every short sequence of operations (`do = "sequences"`): their form in a
+//! plan, and what it means.
+
+use std::fmt;
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_cuts::Sequence;
+
+use super::error::Fault;
+use super::limits::first_false;
+
+/// The most operations of a sequence: the number of sequences grows by a factor of ten with each.
+const MOST_OPERATIONS: u32 = 2;
+
+/// The system calls of a sequence, about.
+const CALLS: u64 = 8;
+
+/// The space that a sequence's directory takes, about, in bytes.
+const BYTES: u64 = 48 << 10;
+
+/// Short sequences, as a plan writes them.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenSequences {
+    /// Every sequence of up to this many operations is performed: 1 or 2.
+    #[schemars(example = 2)]
+    pub operations: u32,
+}
+
+/// Short sequences, with everything explicit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sequences {
+    /// The most operations of one.
+    pub operations: u32,
+}
+
+impl fmt::Display for Sequences {
+    /// As a plan writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sequences = {{ operations = {} }}", self.operations)
+    }
+}
+
+impl Sequences {
+    /// What exceeds the limits of plans, if anything.
+    pub(super) fn fault(self) -> Option<String> {
+        let is_possible = (1..=MOST_OPERATIONS).contains(&self.operations);
+        first_false([(is_possible, "a sequence has 1 or 2 operations")])
+    }
+
+    /// How many there are.
+    fn number(self) -> u64 {
+        Sequence::all(self.operations).len() as u64
+    }
+
+    /// The system calls that they make, about.
+    #[must_use]
+    pub fn calls(self) -> u64 {
+        self.number() * CALLS
+    }
+
+    /// The space that their files take, about, in bytes.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        self.number() * BYTES
+    }
+}
+
+/// Resolves a plan's table.
+pub(super) fn resolve(written: WrittenSequences, at: &Range<usize>) -> Result<Sequences, Fault> {
+    let sequences = Sequences { operations: written.operations };
+    let help = "for example sequences = { operations = 2 }";
+    sequences.fault().map_or(Ok(sequences), |fault| Err(Fault::at(at.clone(), fault, help)))
+}

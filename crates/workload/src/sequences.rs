@@ -1,0 +1,150 @@
+//! Every short sequence of operations, each on a directory of its own, and the state in which they
+//! are found after a power cut.
+//!
+//! What there is, and what a sync promises, says [`ssdlab_cuts::Sequence`].
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, fdatasync, fsync, ftruncate, linkat, mkdirat, openat,
+    renameat, syncfs, unlinkat,
+};
+use rustix::io::Errno;
+use ssdlab_cuts::sequence::{self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation};
+use ssdlab_cuts::{Fault, Found, Sequence, Step, Subject, Sync};
+use ssdlab_plan::sequences::Sequences;
+
+use super::player::write_all_at;
+use super::versions::{Teller, make, open, read_all, timed};
+use super::{Done, Place, WorkloadError};
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+
+/// Makes the directories of all sequences, and what is in them at first.
+pub(super) fn lay_out(operations: u32, place: Place<'_>) -> Result<(), WorkloadError> {
+    let parent = open(place.directory)?;
+    for sequence in Sequence::all(operations) {
+        let name = sequence.name();
+        mkdirat(&parent, &name, Mode::RWXU).map_err(WorkloadError::operation("make", &name))?;
+        let directory = enter(&parent, &name)?;
+        for name in DIRECTORIES {
+            mkdirat(&directory, name, Mode::RWXU)
+                .map_err(WorkloadError::operation("make", name))?;
+        }
+        for (name, letters) in FILES {
+            make(&directory, name, &sequence::bytes_of(letters))?;
+        }
+    }
+    Ok(())
+}
+
+/// Performs all sequences, one after the other.
+pub(super) fn run(
+    work: Sequences,
+    teller: &Teller,
+    place: Place<'_>,
+) -> Result<Done, WorkloadError> {
+    let parent = open(place.directory)?;
+    let sequences = Sequence::all(work.operations).into_iter();
+    let counted = timed(sequences, 0, place, |sequence| {
+        let name = sequence.name();
+        let directory = enter(&parent, &name)?;
+        let mut version = 0;
+        for (operation, after) in sequence.steps() {
+            // What the sync is not about, is no version of it.
+            let tell = |step| {
+                if after > version {
+                    teller.tell(Subject::Sequence(sequence), after, step);
+                }
+            };
+            tell(Step::Begun);
+            perform(operation, &directory).map_err(WorkloadError::operation("perform", &name))?;
+            tell(Step::Done);
+            version = after;
+        }
+        sync(sequence, &directory).map_err(WorkloadError::operation("sync", &name))?;
+        teller.tell(Subject::Sequence(sequence), version, Step::Place);
+        Ok(())
+    })?;
+    Ok(Done { counted: Some(counted), ..Done::default() })
+}
+
+/// The state in which a sequence is found.
+pub(super) fn look(sequence: Sequence, parent: &OwnedFd) -> Result<Found, Fault> {
+    let directory = openat(parent, sequence.name(), DIRECTORY | OLD, Mode::empty());
+    let directory = directory.map_err(fault)?;
+    let mut entries = Entries::new();
+    list(&directory, "", &mut entries).map_err(fault)?;
+    Ok(sequence.found(&entries))
+}
+
+fn fault(errno: Errno) -> Fault {
+    if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable }
+}
+
+/// Adds what is in a directory whose own name, with what follows it in names, is this.
+fn list(directory: &OwnedFd, before: &str, entries: &mut Entries) -> Result<(), Errno> {
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if [".", ".."].contains(&&*name) {
+            continue;
+        }
+        let full = format!("{before}{name}");
+        let is_directory = entry.file_type() == FileType::Directory;
+        if is_directory {
+            let below = openat(directory, &*name, DIRECTORY | OLD, Mode::empty())?;
+            list(&below, &format!("{full}/"), entries)?;
+        }
+        let file = || Entry::File(read_all(directory, &name));
+        entries.insert(full, if is_directory { Entry::Directory } else { file() });
+    }
+    Ok(())
+}
+
+fn enter(parent: &OwnedFd, name: &str) -> Result<OwnedFd, WorkloadError> {
+    openat(parent, name, DIRECTORY | OLD, Mode::empty())
+        .map_err(WorkloadError::operation("open", name))
+}
+
+fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
+    let written = |name| openat(directory, name, OFlags::WRONLY | OLD, Mode::empty());
+    match operation.effect() {
+        Effect::Create(name, letters) => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OLD;
+            let file = openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
+            write_all_at(&file, &sequence::bytes_of(letters), 0)
+        }
+        Effect::Write(name, from, letters) => {
+            let bytes = sequence::bytes_of(letters);
+            write_all_at(&written(name)?, &bytes, sequence::offset_bytes(from))
+        }
+        Effect::Truncate(name, letters) => {
+            ftruncate(written(name)?, sequence::offset_bytes(letters))
+        }
+        Effect::Link(name, other) => linkat(directory, name, directory, other, AtFlags::empty()),
+        Effect::Rename(name, other) => renameat(directory, name, directory, other),
+        Effect::Unlink(name) => unlinkat(directory, name, AtFlags::empty()),
+        Effect::MakeDirectory(name) => mkdirat(directory, name, Mode::RWXU),
+        Effect::RemoveDirectory(name) => unlinkat(directory, name, AtFlags::REMOVEDIR),
+    }
+}
+
+fn sync(sequence: Sequence, directory: &OwnedFd) -> Result<(), Errno> {
+    let opened = |name, flags| openat(directory, name, flags | OLD, Mode::empty());
+    let file = || opened(sequence.file().ok_or(Errno::NOENT)?, OFlags::WRONLY);
+    match sequence.sync {
+        Sync::File => fsync(file()?),
+        Sync::Data => fdatasync(file()?),
+        Sync::Directory => match sequence.directory() {
+            "" => fsync(directory),
+            name => fsync(opened(name, DIRECTORY)?),
+        },
+        Sync::All => syncfs(directory),
+    }
+}
+
+#[cfg(test)]
+mod tests;
