@@ -87,7 +87,7 @@ enum Command {
     History(history::History),
     /// Check the method of a run: whether its numbers can be trusted.
     Method(method::Method),
-    /// Find the values of drives and hosts that flip verdicts (virtual lab).
+    /// Find the values of models that flip verdicts (virtual lab).
     Flip(flip::Flip),
     /// Find the Linux commit that changed a verdict (virtual lab).
     Bisect(bisect::Bisect),
