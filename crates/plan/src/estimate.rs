@@ -153,7 +153,8 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 // About the rate of an early drive.
                 End::Time(ns) => (ns / 100_000, ns),
             };
-            let streamed_bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
+            let laid_out = io.size_bytes.saturating_mul(io.files.into());
+            let streamed_bytes = laid_out.saturating_add(operations.saturating_mul(block));
             Some(Asked { calls: operations, streamed_bytes, waits_ns, ..Asked::default() })
         }
         Action::Transactions(work) => {

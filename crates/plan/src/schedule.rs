@@ -180,8 +180,8 @@ pub struct Workload {
 impl Workload {
     /// The files that are written before the first phase: their names and their sizes in bytes.
     #[must_use]
-    pub fn files(&self) -> BTreeMap<&str, u64> {
-        self.phases.iter().filter_map(|phase| phase.action.file()).collect()
+    pub fn files(&self) -> BTreeMap<String, u64> {
+        self.phases.iter().flat_map(|phase| phase.action.files()).collect()
     }
 
     /// Whether some phase records what its files must hold after a power cut.
@@ -327,7 +327,7 @@ pub enum Action {
         /// The test.
         test: BonnieTest,
     },
-    /// Reads and writes a file.
+    /// Reads and writes files.
     Io(Io),
     /// Commits transactions.
     Transactions(Transactions),
@@ -349,14 +349,16 @@ pub enum Action {
 }
 
 impl Action {
-    /// The file it works on, which is written before the first phase: its name in the trial's
-    /// directory and its size in bytes.
+    /// The files it works on, which are written before the first phase: their names in the trial's
+    /// directory and their sizes in bytes.
     #[must_use]
-    pub fn file(&self) -> Option<(&str, u64)> {
+    pub fn files(&self) -> Vec<(String, u64)> {
         match self {
-            Self::Io(io) => Some((&io.file, io.size_bytes)),
-            Self::Transactions(work) => Some((DATABASE, work.database_pages * PAGE_BYTES as u64)),
-            _ => None,
+            Self::Io(io) => io.names().map(|name| (name, io.size_bytes)).collect(),
+            Self::Transactions(work) => {
+                vec![(DATABASE.to_owned(), work.database_pages * PAGE_BYTES as u64)]
+            }
+            _ => Vec::new(),
         }
     }
 

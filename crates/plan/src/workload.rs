@@ -159,7 +159,8 @@ struct Common<'a> {
 
 /// Phases that name the same file work on one file, which exists before the first phase.
 fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
-    let Some((name, bytes)) = phase.action.file() else { return Ok(()) };
+    let files = phase.action.files();
+    let Some((name, _)) = files.first() else { return Ok(()) };
     if earlier.iter().any(|other| other.action == Action::Delete) {
         return Err(Fault::at(
             at,
@@ -167,19 +168,21 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
             "move the `delete` phase after this one",
         ));
     }
-    let mut files = earlier.iter().filter_map(|other| other.action.file());
-    match files.find(|(other, size)| *other == name && *size != bytes) {
-        Some((_, other)) => Err(Fault::at(
-            at,
-            format!(
-                "the file `{name}` has {} here, but {} in an earlier phase",
-                Bytes(bytes),
-                Bytes(other)
-            ),
-            "give it one size, or two names",
-        )),
-        None => Ok(()),
+    for (name, earlier_bytes) in earlier.iter().flat_map(|other| other.action.files()) {
+        let differs = |(own, bytes): &&(String, u64)| *own == name && *bytes != earlier_bytes;
+        if let Some((_, bytes)) = files.iter().find(differs) {
+            return Err(Fault::at(
+                at,
+                format!(
+                    "the file `{name}` has {} here, but {} in an earlier phase",
+                    Bytes(*bytes),
+                    Bytes(earlier_bytes)
+                ),
+                "give it one size, or two names",
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Files have one history each: a workload replaces files in one phase, appends in one, and has one
@@ -559,6 +562,11 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let files = databases.fold(files, u64::saturating_add);
+    let appended = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Io(io) => Some(io.appended_bytes()),
+        _ => None,
+    });
+    let files = appended.fold(files, u64::saturating_add);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);

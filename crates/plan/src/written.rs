@@ -281,7 +281,7 @@ pub struct Phase {
     /// `zstd-make`, `zstd-clean`, `kine`).
     #[schemars(example = &"zstd-make")]
     pub log: Option<PathBuf>,
-    /// `io`: the file, and what is read and written.
+    /// `io`: the files, and what is read and written.
     pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
     pub transactions: Option<WrittenTransactions>,
@@ -327,7 +327,7 @@ pub enum Verb {
     Fio,
     /// Performs Bonnie's tests.
     Bonnie,
-    /// Reads and writes a file, each operation timed.
+    /// Reads and writes files, each operation timed.
     Io,
     /// Commits small transactions as `SQLite` does, each timed.
     Transactions,

@@ -401,7 +401,7 @@ impl Workload {
         let mut files = Script::default();
         for (number, (name, bytes)) in (0..).zip(workload.files()) {
             let seed = self.seed.wrapping_add(number);
-            files.make_file(name, 0o644, bytes, Content::Binary { seed }, None);
+            files.make_file(&name, 0o644, bytes, Content::Binary { seed }, None);
         }
         self.player(place)?.perform(&self.replay.before)?;
         self.player(place)?.perform(&files)?;
