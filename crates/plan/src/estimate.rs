@@ -15,6 +15,9 @@ use super::setup::{Amount, Setup};
 const CALLS_TO_MAKE: u64 = 4;
 const CALLS_TO_DELETE: u64 = 2;
 
+/// System calls to read a small file: open, read, read its end, close.
+const CALLS_TO_READ: u64 = 4;
+
 /// System calls of a transaction: some of the page size for each page, twice, and the syncs.
 const CALLS_OF_A_TRANSACTION: u64 = 40;
 
@@ -137,6 +140,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
     };
     match action {
         Action::Unpack | Action::Clone | Action::Make => of_tree(files * CALLS_TO_MAKE, bytes),
+        Action::Read { .. } => Some(Asked { calls: files * CALLS_TO_READ, ..Asked::default() }),
         Action::Delete | Action::Clean => of_tree(files * CALLS_TO_DELETE, 0),
         Action::Sync | Action::Fstrim | Action::Remount => Some(Asked::default()),
         Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),

@@ -26,6 +26,7 @@ mod order;
 mod overrides;
 mod programs;
 mod published;
+pub mod reading;
 pub mod recordings;
 mod resolve;
 pub mod schedule;

@@ -18,6 +18,7 @@ use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::metric;
 use super::published::Published;
+use super::reading::ReadOrder;
 use super::recordings::Recording;
 use super::setup::Setup;
 use super::target::{self, Target};
@@ -291,6 +292,11 @@ pub struct Phase {
 pub enum Action {
     /// Makes the tree.
     Unpack,
+    /// Reads the tree's files.
+    Read {
+        /// Their order.
+        order: ReadOrder,
+    },
     /// Deletes everything.
     Delete,
     /// Syncs the filesystem.

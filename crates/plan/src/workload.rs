@@ -117,6 +117,7 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
         let (needs, why) = match verb {
             Verb::Make => (Verb::Clone, "there is nothing to build"),
             Verb::Clean => (Verb::Make, "there is nothing to clean"),
+            Verb::Read => (Verb::Unpack, "there is no tree to read"),
             Verb::Unpack | Verb::Clone => {
                 let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
                 let made = done.iter().rposition(|earlier| *earlier == verb);
@@ -291,6 +292,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.append.is_some(), "append", Verb::Append),
         (written.database.is_some(), "database", Verb::Database),
         (written.log.is_some(), "log", Verb::Replay),
+        (written.order.is_some(), "order", Verb::Read),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
@@ -319,6 +321,7 @@ fn action(
     };
     Ok(match written.verb {
         Verb::Unpack => Action::Unpack,
+        Verb::Read => Action::Read { order: written.order.unwrap_or_default() },
         Verb::Delete => Action::Delete,
         Verb::Sync => Action::Sync,
         Verb::Fstrim => Action::Fstrim,

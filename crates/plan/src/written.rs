@@ -19,6 +19,7 @@ use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
+use super::reading::ReadOrder;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
@@ -291,6 +292,10 @@ pub struct Phase {
     pub append: Option<WrittenAppend>,
     /// `database`: its size, and what is committed.
     pub database: Option<WrittenDatabase>,
+    /// `read`: the order of the files (default `directory`).
+    /// [Orders of files](#orders-of-files).
+    #[schemars(example = &"random")]
+    pub order: Option<ReadOrder>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -305,6 +310,8 @@ pub struct Phase {
 pub enum Verb {
     /// Makes the tree's directories and files.
     Unpack,
+    /// Reads every file of the tree from its beginning to its end, each timed.
+    Read,
     /// Deletes everything, as `rm -rf` does.
     Delete,
     /// Syncs the filesystem.
@@ -347,6 +354,7 @@ impl Verb {
     pub fn name(self) -> &'static str {
         match self {
             Self::Unpack => "unpack",
+            Self::Read => "read",
             Self::Delete => "delete",
             Self::Sync => "sync",
             Self::Fstrim => "fstrim",

@@ -27,6 +27,7 @@ mod player;
 pub mod printed;
 mod ranges;
 mod reader;
+mod reading;
 pub mod record;
 mod replay;
 mod script;
@@ -310,6 +311,7 @@ impl Workload {
                 Ok(Done { reported, ..Done::default() })
             }
             (Action::Imported, _) => Err(WorkloadError::NotPerformed),
+            (Action::Read { order }, _) => reading::run(*order, &self.tree.scripts, seed, place),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
@@ -365,6 +367,7 @@ impl Workload {
                 action if action.has_history() => {}
                 // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }
+                | Action::Read { .. }
                 | Action::Sync
                 | Action::Fstrim
                 | Action::Idle { .. }

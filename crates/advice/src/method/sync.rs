@@ -63,6 +63,8 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             _ if phase.syncs() => dirty = None,
             // Bonnie's tests sync what they write; of a database the log has what pages lack.
             Action::Bonnie { .. } | Action::Database(_) | Action::Fstrim | Action::Idle { .. } => {}
+            // Only times of access.
+            Action::Read { .. } => {}
             Action::Io(io) if is_on_device(io) => {}
             Action::Transactions(of) if is_committed(of) => {}
             Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}
@@ -151,7 +153,11 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
     }
     // What a program reads is unknown.
     let may_hit = |phase: &&Phase| match &phase.action {
-        Action::Command { .. } | Action::Fio { .. } | Action::Make | Action::Clone => true,
+        Action::Command { .. }
+        | Action::Fio { .. }
+        | Action::Make
+        | Action::Clone
+        | Action::Read { .. } => true,
         Action::Bonnie { test } => test.reads(),
         Action::Io(io) => io.read_share > 0.0 && !io.direct,
         _ => false,

@@ -34,6 +34,7 @@ pub const PLAN: Tables = Tables {
         ("Verb", "What a phase does"),
         ("BonnieTest", "Bonnie's tests"),
         ("Pattern", "Orders of places"),
+        ("ReadOrder", "Orders of files"),
         ("SyncBy", "How written data are made durable"),
         ("JournalMode", "Journals of transactions"),
         ("Synced", "What is synced when a file is replaced"),

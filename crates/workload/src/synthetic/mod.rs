@@ -16,6 +16,7 @@ mod make;
 #[cfg(test)]
 mod model;
 mod names;
+pub mod paths;
 pub(super) mod random;
 mod source_text;
 pub mod tree;
