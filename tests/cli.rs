@@ -213,9 +213,6 @@ fn faults_of_plans_are_named() {
         ("{ do = \"sync\", run = \"x\" }", "does not apply to"),
         ("{ do = \"command\", run = \"'x\" }", "never closed"),
         ("{ do = \"make\" }", "nothing to build"),
-        ("{ do = \"read\" }", "no tree to read"),
-        ("{ do = \"unpack\" }, { do = \"delete\" }, { do = \"read\" }", "no tree to read"),
-        ("{ do = \"unpack\", order = \"random\" }", "use `order` with do = \"read\""),
         ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "would overwrite"),
         ("{ do = \"sync\" }, { do = \"sync\" }", "is already taken"),
     ];

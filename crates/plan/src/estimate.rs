@@ -21,6 +21,9 @@ const CALLS_TO_READ: u64 = 4;
 /// System calls of a transaction: some of the page size for each page, twice, and the syncs.
 const CALLS_OF_A_TRANSACTION: u64 = 40;
 
+/// System calls to deliver a message, to read it and to delete it.
+const CALLS_OF_A_MESSAGE: u64 = CALLS_TO_MAKE + 3 + CALLS_TO_READ + 1;
+
 /// The assumed capacity of a simulated drive if a plan does not give one, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
 
@@ -187,6 +190,12 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             calls: database.calls(),
             bytes: database.written_bytes(),
             waits_ns: u64::from(database.commits).saturating_mul(database.think_ns),
+            ..Asked::default()
+        }),
+        Action::Maildir(maildir) => Some(Asked {
+            calls: u64::from(maildir.messages) * CALLS_OF_A_MESSAGE,
+            bytes: maildir.written_bytes(),
+            waits_ns: u64::from(maildir.messages).saturating_mul(maildir.think_ns),
             ..Asked::default()
         }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {

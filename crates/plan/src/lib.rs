@@ -19,6 +19,7 @@ mod lab_kind;
 mod layer;
 mod level_error;
 mod limits;
+pub mod maildir;
 pub mod metric;
 mod needs;
 mod node_feature;

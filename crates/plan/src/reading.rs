@@ -13,3 +13,6 @@ pub enum ReadOrder {
     /// Each file by its path, in an order drawn from the trial's seed.
     Random,
 }
+
+#[cfg(test)]
+mod tests;

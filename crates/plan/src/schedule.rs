@@ -16,6 +16,7 @@ use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
+use super::maildir::Maildir;
 use super::metric;
 use super::published::Published;
 use super::reading::ReadOrder;
@@ -348,6 +349,8 @@ pub enum Action {
     Append(Append),
     /// Commits to a database.
     Database(Database),
+    /// Delivers mail.
+    Maildir(Maildir),
     /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]

@@ -7,6 +7,7 @@ use super::database::Database;
 use super::io::Io;
 use super::lab_kind::LabKind;
 use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
+use super::maildir::Maildir;
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Claim, Schedule, Tree, Workload};
 use super::transactions::Transactions;
@@ -95,6 +96,7 @@ pub(super) fn fault_of(workload: &Workload) -> Option<String> {
                 Action::Replace(replace) => Replace::fault(replace),
                 Action::Append(append) => Append::fault(append),
                 Action::Database(database) => Database::fault(database),
+                Action::Maildir(maildir) => Maildir::fault(maildir),
                 Action::Replay { log: Recording::Shipped(name) } => {
                     first_false([(recordings::find(name).is_some(), "there is no such log")])
                 }

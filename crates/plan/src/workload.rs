@@ -16,7 +16,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{database, io, soundness, transactions, versions};
+use super::{database, io, maildir, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -84,8 +84,8 @@ pub(super) fn resolve(
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
-    let has_own =
-        does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append, Verb::Database]);
+    let has_own = does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append])
+        || does(&[Verb::Database, Verb::Maildir]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
@@ -186,11 +186,13 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     Ok(())
 }
 
-/// Files have one history each: a workload replaces files in one phase, appends in one, and has one
-/// database of each kind.
+/// Files have one history each: a workload replaces files in one phase, appends in one, delivers
+/// mail in one, and has one database of each kind.
 fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
     let is_same = |other: &Phase| match (&phase.action, &other.action) {
-        (Action::Replace(_), Action::Replace(_)) | (Action::Append(_), Action::Append(_)) => true,
+        (Action::Replace(_), Action::Replace(_))
+        | (Action::Append(_), Action::Append(_))
+        | (Action::Maildir(_), Action::Maildir(_)) => true,
         (Action::Database(own), Action::Database(other)) => {
             own.shape.torn_pages == other.shape.torn_pages
         }
@@ -291,6 +293,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.replace.is_some(), "replace", Verb::Replace),
         (written.append.is_some(), "append", Verb::Append),
         (written.database.is_some(), "database", Verb::Database),
+        (written.maildir.is_some(), "maildir", Verb::Maildir),
         (written.log.is_some(), "log", Verb::Replay),
         (written.order.is_some(), "order", Verb::Read),
         (written.quiet.is_some(), "quiet", Verb::Idle),
@@ -371,6 +374,11 @@ fn action(
             let example = "database = { commits = 1000 }";
             let work = written.database.as_ref().ok_or_else(|| needs("database", example))?;
             Action::Database(database::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Maildir => {
+            let work = written.maildir.as_ref();
+            let work = work.ok_or_else(|| needs("maildir", "maildir = { messages = 1000 }"))?;
+            Action::Maildir(maildir::resolve(work, at, |amount| scaled(amount, scale))?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;

@@ -19,6 +19,7 @@ use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
+use super::maildir::WrittenMaildir;
 use super::reading::ReadOrder;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
@@ -293,9 +294,10 @@ pub struct Phase {
     /// `database`: its size, and what is committed.
     pub database: Option<WrittenDatabase>,
     /// `read`: the order of the files (default `directory`).
-    /// [Orders of files](#orders-of-files).
     #[schemars(example = &"random")]
     pub order: Option<ReadOrder>,
+    /// `maildir`: the messages, and how they are delivered.
+    pub maildir: Option<WrittenMaildir>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -346,6 +348,8 @@ pub enum Verb {
     Append,
     /// Commits as a database server does: into a log, each timed, and at checkpoints into pages.
     Database,
+    /// Delivers messages into Maildirs, each timed, and fetches them by POP3.
+    Maildir,
 }
 
 impl Verb {
@@ -372,6 +376,7 @@ impl Verb {
             Self::Replace => "replace",
             Self::Append => "append",
             Self::Database => "database",
+            Self::Maildir => "maildir",
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod record;
 mod replay;
 mod script;
 mod snapshot;
+mod steps;
 pub mod synthetic;
 mod transactions;
 mod verify;
@@ -65,6 +66,7 @@ use self::replay::Replay;
 use self::script::Script;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
+use self::synthetic::maildir::Spool;
 use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
@@ -253,8 +255,7 @@ impl Workload {
         phase: &schedule::Phase,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        // Different phases of a trial use different offsets and contents.
-        let seed = phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
+        let seed = self.seed_of(phase);
         let done = match &phase.action {
             Action::Bonnie { test } => {
                 let bonnie = self.bonnie.as_mut().expect("a sound schedule has its sizes");
@@ -269,6 +270,11 @@ impl Workload {
             self.sync(place)?;
         }
         Ok(done)
+    }
+
+    /// Different phases of a trial use different offsets and contents.
+    fn seed_of(&self, phase: &schedule::Phase) -> u64 {
+        phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)))
     }
 
     fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
@@ -319,6 +325,9 @@ impl Workload {
             (Action::Replace(work), _) => versions::replace(work, &self.teller, place),
             (Action::Append(work), _) => versions::append(work, &self.teller, place),
             (Action::Database(work), _) => database::run(work, &self.teller, place),
+            (Action::Maildir(work), _) => {
+                steps::run(Spool::new(*work, seed), work.think_ns, self.player(place)?, place)
+            }
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
@@ -365,6 +374,9 @@ impl Workload {
             match &phase.action {
                 Action::Delete => oracle = Oracle::default(),
                 action if action.has_history() => {}
+                Action::Maildir(work) => {
+                    oracle.perform_all(Spool::new(*work, self.seed_of(phase)), umask)?;
+                }
                 // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }
                 | Action::Read { .. }

@@ -61,10 +61,14 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     for phase in &run.schedule.workload.phases {
         match &phase.action {
             _ if phase.syncs() => dirty = None,
-            // Bonnie's tests sync what they write; of a database the log has what pages lack.
-            Action::Bonnie { .. } | Action::Database(_) | Action::Fstrim | Action::Idle { .. } => {}
-            // Only times of access.
-            Action::Read { .. } => {}
+            // Bonnie's tests and deliveries of mail sync what they write; of a database the log has
+            // what pages lack; reading changes times of access only.
+            Action::Bonnie { .. }
+            | Action::Maildir(_)
+            | Action::Database(_)
+            | Action::Read { .. }
+            | Action::Fstrim
+            | Action::Idle { .. } => {}
             Action::Io(io) if is_on_device(io) => {}
             Action::Transactions(of) if is_committed(of) => {}
             Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}

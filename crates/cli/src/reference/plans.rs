@@ -22,6 +22,7 @@ pub const PLAN: Tables = Tables {
         ("WrittenReplace", "`replace` of a phase"),
         ("WrittenAppend", "`append` of a phase"),
         ("WrittenDatabase", "`database` of a phase"),
+        ("WrittenMaildir", "`maildir` of a phase"),
         ("WrittenCuts", "`[cuts]`"),
         ("Repetitions", "`[repetitions]`"),
         ("Ranking", "`[ranking]`"),
@@ -40,6 +41,7 @@ pub const PLAN: Tables = Tables {
         ("Synced", "What is synced when a file is replaced"),
         ("TornPages", "What repairs torn pages of a database"),
         ("Synchronous", "When transactions are synced"),
+        ("MailAgent", "How messages are delivered"),
     ],
 };
 

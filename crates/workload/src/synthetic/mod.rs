@@ -12,6 +12,7 @@ mod directories;
 mod distribution;
 mod draft;
 mod kernel;
+pub mod maildir;
 mod make;
 #[cfg(test)]
 mod model;

@@ -19,6 +19,7 @@ pub(super) enum Stream {
     BonnieOrder = 7,
     Churn = 8,
     ReadOrder = 9,
+    Mail = 10,
 }
 
 /// A stream of random numbers.
