@@ -1,14 +1,15 @@
-//! Appended files, a tree that is read, and mail, on two filesystems: each does what it
-//! says, and leaves what `--verify` expects.
+//! Appended files, a tree that is read, mail and rotated logs, on two filesystems: each does what
+//! it says, and leaves what `--verify` expects.
 
 use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 3] = [
+pub const CASES: [(&str, fn()); 4] = [
     ("an_appended_record_is_on_the_drive_however_it_is_synced", appended),
     ("a_tree_is_read_from_the_drive_or_from_memory", read),
     ("each_message_is_synced_as_its_agent_does", mail),
+    ("a_rotated_log_is_written_once_and_compressed_copies_besides", rotated),
 ];
 
 /// Runs these phases on two filesystems; returns those of ext4 and those of btrfs.
@@ -110,5 +111,19 @@ fn mail() {
         // A commit for each file, and with Dovecot one for each directory.
         let flushes = |phase| count(phase, "flushes");
         assert!(flushes(postfix) >= 60 && flushes(dovecot) >= flushes(postfix) + 60, "{dovecot}");
+    }
+}
+
+fn rotated() {
+    let of = |compress: bool| {
+        let log = format!("records = 1000, size = \"100 KiB\", keep = 2, compress = {compress}");
+        phases(&format!("phases = [{{ do = \"rotate\", rotate = {{ {log} }}, sync = true }}]"))
+            .map(|phases| phases[0].clone())
+    };
+    for (plain, compressed) in of(false).iter().zip(&of(true)) {
+        assert_eq!((count(plain, "operations"), count(compressed, "operations")), (1000, 1000));
+        assert_eq!(count(plain, "application_bytes"), 500_000);
+        // Four logs of 205 records.
+        assert_eq!(count(compressed, "application_bytes"), 500_000 + 4 * (205 * 500 / 4));
     }
 }

@@ -198,6 +198,12 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             waits_ns: u64::from(maildir.messages).saturating_mul(maildir.think_ns),
             ..Asked::default()
         }),
+        Action::Rotate(rotate) => Some(Asked {
+            calls: u64::from(rotate.records),
+            bytes: rotate.appended_bytes(),
+            waits_ns: u64::from(rotate.records).saturating_mul(rotate.think_ns),
+            ..Asked::default()
+        }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
         }

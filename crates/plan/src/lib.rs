@@ -30,6 +30,7 @@ mod published;
 pub mod reading;
 pub mod recordings;
 mod resolve;
+pub mod rotation;
 pub mod schedule;
 mod scheduler;
 mod setting;

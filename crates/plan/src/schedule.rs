@@ -21,6 +21,7 @@ use super::metric;
 use super::published::Published;
 use super::reading::ReadOrder;
 use super::recordings::Recording;
+use super::rotation::Rotate;
 use super::setup::Setup;
 use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
@@ -351,6 +352,8 @@ pub enum Action {
     Database(Database),
     /// Delivers mail.
     Maildir(Maildir),
+    /// Appends to a log and rotates it.
+    Rotate(Rotate),
     /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]

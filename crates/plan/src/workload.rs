@@ -16,7 +16,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{database, io, maildir, soundness, transactions, versions};
+use super::{database, io, maildir, rotation, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -85,7 +85,7 @@ pub(super) fn resolve(
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
     let has_own = does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append])
-        || does(&[Verb::Database, Verb::Maildir]);
+        || does(&[Verb::Database, Verb::Maildir, Verb::Rotate]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
@@ -187,12 +187,13 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
 }
 
 /// Files have one history each: a workload replaces files in one phase, appends in one, delivers
-/// mail in one, and has one database of each kind.
+/// mail and rotates a log in one, and has one database of each kind.
 fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
     let is_same = |other: &Phase| match (&phase.action, &other.action) {
         (Action::Replace(_), Action::Replace(_))
         | (Action::Append(_), Action::Append(_))
-        | (Action::Maildir(_), Action::Maildir(_)) => true,
+        | (Action::Maildir(_), Action::Maildir(_))
+        | (Action::Rotate(_), Action::Rotate(_)) => true,
         (Action::Database(own), Action::Database(other)) => {
             own.shape.torn_pages == other.shape.torn_pages
         }
@@ -294,6 +295,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.append.is_some(), "append", Verb::Append),
         (written.database.is_some(), "database", Verb::Database),
         (written.maildir.is_some(), "maildir", Verb::Maildir),
+        (written.rotate.is_some(), "rotate", Verb::Rotate),
         (written.log.is_some(), "log", Verb::Replay),
         (written.order.is_some(), "order", Verb::Read),
         (written.quiet.is_some(), "quiet", Verb::Idle),
@@ -379,6 +381,11 @@ fn action(
             let work = written.maildir.as_ref();
             let work = work.ok_or_else(|| needs("maildir", "maildir = { messages = 1000 }"))?;
             Action::Maildir(maildir::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Rotate => {
+            let work = written.rotate.as_ref();
+            let work = work.ok_or_else(|| needs("rotate", "rotate = { records = 10000 }"))?;
+            Action::Rotate(rotation::resolve(work, at, |amount| scaled(amount, scale))?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;

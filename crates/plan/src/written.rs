@@ -21,6 +21,7 @@ use super::io::WrittenIo;
 use super::lab_kind::LabKind;
 use super::maildir::WrittenMaildir;
 use super::reading::ReadOrder;
+use super::rotation::WrittenRotate;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
@@ -298,6 +299,8 @@ pub struct Phase {
     pub order: Option<ReadOrder>,
     /// `maildir`: the messages, and how they are delivered.
     pub maildir: Option<WrittenMaildir>,
+    /// `rotate`: the log, and when it is rotated.
+    pub rotate: Option<WrittenRotate>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -350,6 +353,8 @@ pub enum Verb {
     Database,
     /// Delivers messages into Maildirs, each timed, and fetches them by POP3.
     Maildir,
+    /// Appends records to a log, each timed, and rotates it as logrotate does.
+    Rotate,
 }
 
 impl Verb {
@@ -377,6 +382,7 @@ impl Verb {
             Self::Append => "append",
             Self::Database => "database",
             Self::Maildir => "maildir",
+            Self::Rotate => "rotate",
         }
     }
 }

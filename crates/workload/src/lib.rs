@@ -68,6 +68,7 @@ use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::maildir::Spool;
 use self::synthetic::random::mix;
+use self::synthetic::rotation::Rotation;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
 use self::versions::Teller;
@@ -328,6 +329,9 @@ impl Workload {
             (Action::Maildir(work), _) => {
                 steps::run(Spool::new(*work, seed), work.think_ns, self.player(place)?, place)
             }
+            (Action::Rotate(work), _) => {
+                steps::run(Rotation::new(*work, seed), work.think_ns, self.player(place)?, place)
+            }
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
@@ -376,6 +380,9 @@ impl Workload {
                 action if action.has_history() => {}
                 Action::Maildir(work) => {
                     oracle.perform_all(Spool::new(*work, self.seed_of(phase)), umask)?;
+                }
+                Action::Rotate(work) => {
+                    oracle.perform_all(Rotation::new(*work, self.seed_of(phase)), umask)?;
                 }
                 // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }

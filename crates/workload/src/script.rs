@@ -162,6 +162,21 @@ impl Script {
         self.close();
     }
 
+    /// Opens a file to append to, which is created if missing. It stays open.
+    pub fn open_to_append(&mut self, path: &str, mode: u32, content: Content) {
+        let flags =
+            OpenFlags { write: true, append: true, or_existing: true, ..OpenFlags::default() };
+        let (handle, path) = (handle(), relative(path));
+        self.operations.push(Operation::Open { handle, flags, create: Some(mode), path });
+        self.contents.push(content);
+    }
+
+    /// Appends to the open file, which ends at this offset.
+    pub fn append(&mut self, offset: u64, bytes: u64) {
+        let transfer = Transfer::new(handle(), offset, bytes, 1);
+        self.operations.extend(transfer.map(Operation::Write));
+    }
+
     /// Closes the open file.
     pub fn close(&mut self) {
         self.operations.push(Operation::Close { handle: handle() });

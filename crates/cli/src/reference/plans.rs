@@ -23,6 +23,7 @@ pub const PLAN: Tables = Tables {
         ("WrittenAppend", "`append` of a phase"),
         ("WrittenDatabase", "`database` of a phase"),
         ("WrittenMaildir", "`maildir` of a phase"),
+        ("WrittenRotate", "`rotate` of a phase"),
         ("WrittenCuts", "`[cuts]`"),
         ("Repetitions", "`[repetitions]`"),
         ("Ranking", "`[ranking]`"),

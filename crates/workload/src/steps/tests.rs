@@ -7,11 +7,13 @@ use ssdlab_cuts::Subjects;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_plan::maildir::{MailAgent, Maildir};
+use ssdlab_plan::rotation::Rotate;
 
 use super::*;
 use crate::content::Contents;
 use crate::player::Bounds;
 use crate::synthetic::maildir::Spool;
+use crate::synthetic::rotation::Rotation;
 use crate::verify::{Oracle, umask};
 
 /// Performs a series in a folder and expects the oracle to find it there.
@@ -47,5 +49,22 @@ fn a_spool_is_delivered_to_and_fetched_from() {
         fs::write(folder.path().join("mail/0/tmp/left"), "").unwrap();
         let found = compare(Spool::new(work, 1), folder.path()).unwrap_err();
         assert!(found.contains("mail/0/tmp/left should not be there"), "{found}");
+    }
+}
+
+#[test]
+fn a_log_is_appended_to_and_rotated() {
+    for compress in [false, true] {
+        let work = Rotate { records: 100, size_bytes: 5000, keep: 3, compress, think_ns: 0 };
+        let folder = tempfile::tempdir().unwrap();
+        let done = perform(|| Rotation::new(work, 1), folder.path());
+        let counted = done.counted.unwrap();
+        assert_eq!((counted.operations, counted.bytes), (100, 50_000));
+        let compressed = if compress { 10 * 1250 } else { 0 };
+        assert_eq!(done.application_bytes, Some(50_000 + compressed));
+        let log = folder.path().join(if compress { "rotated.log.2.gz" } else { "rotated.log.2" });
+        fs::write(log, "x").unwrap();
+        let found = compare(Rotation::new(work, 1), folder.path()).unwrap_err();
+        assert!(found.contains("has the size 1 instead of"), "{found}");
     }
 }

@@ -19,5 +19,6 @@ mod model;
 mod names;
 pub mod paths;
 pub(super) mod random;
+pub mod rotation;
 mod source_text;
 pub mod tree;
