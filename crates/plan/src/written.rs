@@ -281,7 +281,7 @@ pub struct Phase {
     #[schemars(example = ["seq_output_block","random_seek"])]
     pub tests: Option<Vec<BonnieTest>>,
     /// `replay`: the operation log, a file or the name of one that is shipped (`zstd-clone`,
-    /// `zstd-make`, `zstd-clean`, `kine`).
+    /// `zstd-make`, `zstd-clean`, `kine`, `desktop`).
     #[schemars(example = &"zstd-make")]
     pub log: Option<PathBuf>,
     /// `io`: the files, and what is read and written.
