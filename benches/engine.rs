@@ -18,7 +18,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab_engine::{Block, End, Job, Pattern, SyncPolicy, run};
+use ssdlab_engine::{Block, End, Job, Pattern, SyncCall, SyncPolicy, run};
 use ssdlab_guest as guest;
 
 const ROUNDS: usize = 7;
@@ -96,13 +96,14 @@ fn lay_out(file: &Path) {
     let file = File::options().write(true).create_new(true).open(file).unwrap();
     let blocks = [Block { bytes: 1 << 20, weight: 1 }];
     let job = Job {
-        file: &file,
+        files: std::slice::from_ref(&file),
         span_bytes: SPAN_BYTES,
         pattern: Pattern::Sequential,
         read_share: 0.0,
         blocks: &blocks,
         depth: 4,
         sync: SyncPolicy::AtEnd,
+        sync_call: SyncCall::Fdatasync,
         end: End::Bytes(SPAN_BYTES),
         period: None,
         seed: 1,
@@ -120,13 +121,14 @@ impl Case<'_> {
             .open(self.file)
             .unwrap();
         let job = Job {
-            file: &file,
+            files: std::slice::from_ref(&file),
             span_bytes: SPAN_BYTES,
             pattern: Pattern::Random,
             read_share: if self.reads { 1.0 } else { 0.0 },
             blocks: &[Block { bytes: 4096, weight: 1 }],
             depth: self.depth,
             sync: SyncPolicy::Never,
+            sync_call: SyncCall::Fdatasync,
             end: End::Time(TIME),
             period: None,
             seed,

@@ -20,6 +20,7 @@ mod programs;
 mod repeating;
 mod replaying;
 mod support;
+mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -235,6 +236,7 @@ fn main() {
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
+    let cases = cases.chain(workloads::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

@@ -14,7 +14,9 @@ fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
         "name = \"p\"\nquestion = \"?\"\nworkload = {{ phases = [{phases}] }}\n[factors]\n{factors}"
     );
     let device = (lab == LabKind::Device).then(|| "/dev/null".into());
-    let overrides = Overrides { lab: Some(lab), device, runs: Some(4), ..Overrides::default() };
+    let directory = (lab == LabKind::Directory).then(|| "/".into());
+    let runs = Some(4);
+    let overrides = Overrides { lab: Some(lab), device, directory, runs, ..Overrides::default() };
     schedule("p.toml", &text, &overrides, Path::new("/")).unwrap()
 }
 
@@ -73,6 +75,10 @@ fn what_syncs_is_not_told_that_nothing_does() {
     assert!(phases("{ do = \"append\", append = { records = 5 } }"));
     assert!(phases("{ do = \"append\", append = { records = 5, sync_every = 10 } }"));
     assert!(!phases("{ do = \"append\", append = { records = 5, sync_every = 1 } }"));
+    assert!(!phases("{ do = \"maildir\", maildir = { messages = 5 } }"));
+    assert!(phases("{ do = \"rotate\", rotate = { records = 5 } }"));
+    assert!(!phases("{ do = \"unpack\", sync = true }, { do = \"read\" }"));
+    assert!(phases("{ do = \"unpack\" }, { do = \"read\" }"));
     for (sync, is_told) in
         [("none", true), ("directory", true), ("file", false), ("file and directory", false)]
     {
@@ -80,6 +86,20 @@ fn what_syncs_is_not_told_that_nothing_does() {
         let told = phases(&format!("{{ do = \"replace\", replace = {replace} }}"));
         assert_eq!(told, is_told, "{sync}");
     }
+}
+
+/// The directory lab does not unmount, so that a tree is cached there.
+#[test]
+fn what_memory_may_still_hold_is_told() {
+    let outcome = |lab, filesystem: &str, read: &str| {
+        let phases = format!("{{ do = \"unpack\", sync = true }}, {{ do = \"read\"{read} }}");
+        let analysis = run(&plan(lab, &format!("filesystem = \"{filesystem}\""), &phases), |_| {});
+        let is_it = |check: &&ssdlab_advice::Check| check.criterion == Criterion::WorkingSet;
+        analysis.method.iter().find(is_it).unwrap().outcome
+    };
+    assert_eq!(outcome(LabKind::Image, "ext4", ""), CheckOutcome::Unknown);
+    assert_eq!(outcome(LabKind::Image, "ext4", ", cold = true"), CheckOutcome::Met);
+    assert_eq!(outcome(LabKind::Directory, "any", ", cold = true"), CheckOutcome::Unknown);
 }
 
 /// A plan that syncs is not advised to sync, and a superblock is not reported.

@@ -18,7 +18,7 @@ pub enum EngineError {
         /// Why not.
         cause: io::Error,
     },
-    /// The ring refuses the job's buffers or its file.
+    /// The ring refuses the job's buffers or its files.
     #[error(
         "io_uring refuses {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits locked \
          memory; lower the depth or the block size)"
@@ -27,6 +27,12 @@ pub enum EngineError {
         /// The size of all buffers.
         buffer_bytes: usize,
         /// Why not.
+        cause: io::Error,
+    },
+    /// The length of a file, from where it is to grow, is unknown.
+    #[error("the length of a file is unknown: {cause}")]
+    Length {
+        /// Why.
         cause: io::Error,
     },
     /// The job is invalid.

@@ -11,9 +11,10 @@ const DEEPEST: usize = 4096;
 /// The I/O to perform on a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// The file, opened accordingly; direct or buffered as it was opened.
-    pub file: &'a File,
-    /// The length of the part of the file to use, from its start, in bytes.
+    /// The files, which operations use in turn. They are direct or buffered as they were opened,
+    /// and with [`Pattern::Append`] opened with `O_APPEND`.
+    pub files: &'a [File],
+    /// The length of the part of each file to use, from its start, in bytes; appending needs none.
     pub span_bytes: u64,
     /// The access pattern.
     pub pattern: Pattern,
@@ -25,6 +26,8 @@ pub struct Job<'a> {
     pub depth: usize,
     /// When written data are synced.
     pub sync: SyncPolicy,
+    /// How they are.
+    pub sync_call: SyncCall,
     /// When to end.
     pub end: End,
     /// The interval at which operations are due.
@@ -46,6 +49,8 @@ pub enum Pattern {
     Sequential,
     /// Uniformly random, at multiples of the operation's size.
     Random,
+    /// At the end of each file, which grows.
+    Append,
 }
 
 /// A block size and how often it occurs.
@@ -62,11 +67,20 @@ pub struct Block {
 pub enum SyncPolicy {
     /// Never.
     Never,
-    /// By fdatasync after all operations, before the clock stops.
+    /// After all operations, before the clock stops.
     AtEnd,
-    /// By fdatasync after this many writes. It starts when all earlier operations are complete, and
-    /// later ones wait for it.
+    /// After this many writes. It starts when all earlier operations are complete, and later ones
+    /// wait for it. Of several files it syncs those written since it last did, one after the other.
     Every(u64),
+}
+
+/// How written data are synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncCall {
+    /// By fdatasync(2).
+    Fdatasync,
+    /// By fsync(2).
+    Fsync,
 }
 
 /// When a job ends.
@@ -90,7 +104,15 @@ impl Job<'_> {
         let wrong = [
             (self.blocks.iter().any(|block| block.bytes == 0), "a block size is 0"),
             (self.blocks.iter().all(|block| block.weight == 0), "all block sizes have weight 0"),
-            (self.span_bytes < self.largest() as u64, "a block is larger than the file"),
+            (self.files.is_empty(), "there is no file"),
+            (
+                self.pattern != Pattern::Append && self.span_bytes < self.largest() as u64,
+                "a block is larger than the file",
+            ),
+            (
+                self.pattern == Pattern::Append && self.read_share > 0.0,
+                "there is nothing to read behind the end of a file",
+            ),
             (!(0.0..=1.0).contains(&self.read_share), "the share of reads is not within 0 to 1"),
             (!(1..=DEEPEST).contains(&self.depth), "the depth is not within 1 to 4096"),
             (self.sync == SyncPolicy::Every(0), "a sync after every 0 writes"),

@@ -28,11 +28,13 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An operation on the file.
+/// An operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     /// What it does.
     pub kind: Kind,
+    /// The index of the file.
+    pub file: usize,
     /// Where, in bytes.
     pub offset: u64,
     /// How much, in bytes.
@@ -47,41 +49,50 @@ pub(crate) struct Operations<'a> {
     span_bytes: u64,
     /// The probability of a read.
     read_share: f64,
-    next_offset: u64,
+    /// The file of the next operation.
+    file: usize,
+    /// Where the next operation on each file goes, unless that is random.
+    next_offsets: Vec<u64>,
     random: Xoshiro256PlusPlus,
 }
 
 impl<'a> Operations<'a> {
-    pub fn of(job: &Job<'a>) -> Self {
+    /// The operations of a job, which begin at these offsets of its files unless they are random.
+    pub fn of(job: &Job<'a>, starts: Vec<u64>) -> Self {
         Self {
             blocks: job.blocks,
             weights: job.blocks.iter().map(|block| u64::from(block.weight)).sum(),
             pattern: job.pattern,
             span_bytes: job.span_bytes,
             read_share: job.read_share,
-            next_offset: 0,
+            file: 0,
+            next_offsets: starts,
             random: Xoshiro256PlusPlus::seed_from_u64(job.seed),
         }
     }
 
     pub fn next(&mut self) -> Operation {
         let length = self.length();
+        let file = self.file;
+        self.file = (file + 1) % self.next_offsets.len();
+        let next_offset = &mut self.next_offsets[file];
         let offset = match self.pattern {
             Pattern::Random => {
                 let places = self.span_bytes / u64::from(length);
                 self.below(places) * u64::from(length)
             }
-            Pattern::Sequential => {
-                if self.next_offset + u64::from(length) > self.span_bytes {
-                    self.next_offset = 0;
+            Pattern::Sequential | Pattern::Append => {
+                let is_bounded = self.pattern == Pattern::Sequential;
+                if is_bounded && *next_offset + u64::from(length) > self.span_bytes {
+                    *next_offset = 0;
                 }
-                let offset = self.next_offset;
-                self.next_offset += u64::from(length);
+                let offset = *next_offset;
+                *next_offset += u64::from(length);
                 offset
             }
         };
         let kind = if self.reads() { Kind::Read } else { Kind::Write };
-        Operation { kind, offset, length }
+        Operation { kind, file, offset, length }
     }
 
     fn length(&mut self) -> u32 {

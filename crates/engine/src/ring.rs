@@ -1,13 +1,13 @@
-//! An `io_uring` with one file and the buffers of its operations.
+//! An `io_uring` with its files and the buffers of its operations.
 //!
-//! File and buffers are registered, so that the kernel need not look them up or pin them for each
+//! Files and buffers are registered, so that the kernel need not look them up or pin them for each
 //! operation. All unsafe code about rings is here: from submission to completion a buffer belongs
 //! to the kernel, and nothing else may access it.
 
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::slice;
 use std::time::Duration;
 
@@ -15,10 +15,8 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 
-use crate::{Aligned, EngineError};
-
-/// The registered file.
-const FILE: Fixed = Fixed(0);
+use crate::operations::Operation;
+use crate::{Aligned, EngineError, Kind, SyncCall};
 
 /// The registered buffer; slots are parts of it.
 const BUFFER: u16 = 0;
@@ -36,8 +34,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A ring for operations of up to `slot_bytes` on a file.
-    pub fn new(file: &File, slots: usize, slot_bytes: usize) -> Result<Self, EngineError> {
+    /// A ring for operations of up to `slot_bytes` on files.
+    pub fn new(files: &[File], slots: usize, slot_bytes: usize) -> Result<Self, EngineError> {
         let slot_bytes = slot_bytes.next_multiple_of(crate::BLOCK_BYTES);
         let ring = build(slots).map_err(|cause| EngineError::NoRing { cause })?;
         if !ring.params().is_feature_ext_arg() {
@@ -48,7 +46,8 @@ impl Ring {
         let (start, buffer_bytes) = (bytes.as_mut_ptr(), bytes.len());
         let refused = |cause| EngineError::NotRegistered { buffer_bytes, cause };
         let whole = libc::iovec { iov_base: start.cast(), iov_len: buffer_bytes };
-        ring.submitter().register_files(&[file.as_raw_fd()]).map_err(refused)?;
+        let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        ring.submitter().register_files(&files).map_err(refused)?;
         // SAFETY: the memory lives until no operation is under way (`Drop`).
         unsafe { ring.submitter().register_buffers(&[whole]) }.map_err(refused)?;
         Ok(Self { uring: ring, memory, start, slot_bytes, taken: vec![false; slots], in_flight: 0 })
@@ -66,28 +65,27 @@ impl Ring {
         unsafe { slice::from_raw_parts_mut(start, self.slot_bytes) }
     }
 
-    /// Queues a read.
-    pub fn read(&mut self, slot: usize, length: u32, offset: u64) {
+    /// Queues an operation; a sync is made by this call.
+    pub fn queue(&mut self, slot: usize, operation: Operation, sync_call: SyncCall) {
+        let Operation { kind, file, offset, length } = operation;
+        let file = Fixed(u32::try_from(file).expect("it is the index of a registered file"));
         let (start, length) = self.part(slot, length);
-        self.push(
-            slot,
-            &opcode::ReadFixed::new(FILE, start, length, BUFFER).offset(offset).build(),
-        );
-    }
-
-    /// Queues a write.
-    pub fn write(&mut self, slot: usize, length: u32, offset: u64) {
-        let (start, length) = self.part(slot, length);
-        self.push(
-            slot,
-            &opcode::WriteFixed::new(FILE, start, length, BUFFER).offset(offset).build(),
-        );
-    }
-
-    /// Queues an fdatasync.
-    pub fn sync(&mut self, slot: usize) {
-        self.start_of(slot);
-        self.push(slot, &opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build());
+        let entry = match kind {
+            Kind::Read => {
+                opcode::ReadFixed::new(file, start, length, BUFFER).offset(offset).build()
+            }
+            Kind::Write => {
+                opcode::WriteFixed::new(file, start, length, BUFFER).offset(offset).build()
+            }
+            Kind::Sync => {
+                let flags = match sync_call {
+                    SyncCall::Fdatasync => FsyncFlags::DATASYNC,
+                    SyncCall::Fsync => FsyncFlags::empty(),
+                };
+                opcode::Fsync::new(file).flags(flags).build()
+            }
+        };
+        self.push(slot, &entry);
     }
 
     /// Submits queued operations, and waits until one completes or this time has passed.
@@ -131,7 +129,7 @@ impl Ring {
     fn push(&mut self, slot: usize, entry: &squeue::Entry) {
         let entry = entry.clone().user_data(slot as u64);
         // SAFETY: the operation stays within the slot's buffer (`part`), which belongs to the
-        // kernel from here on, and within the registered file.
+        // kernel from here on, and within a registered file.
         unsafe { self.uring.submission().push(&entry) }.expect("it has an entry for each slot");
         self.taken[slot] = true;
         self.in_flight += 1;

@@ -1,6 +1,7 @@
 //! Runs a job: keeps its operations in flight, and counts them as they complete.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
 use std::thread::sleep;
@@ -12,7 +13,7 @@ use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
 use crate::operations::{Operation, Operations};
 use crate::ring::Ring;
-use crate::{BLOCK_BYTES, Counted, End, EngineError, Job, Kind, SyncPolicy};
+use crate::{BLOCK_BYTES, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
@@ -89,8 +90,9 @@ struct Running<'a> {
     /// Reads and writes issued.
     issued: u64,
     issued_bytes: u64,
-    /// Writes since the last sync.
+    /// Writes since the last sync, and the files that they were to.
     unsynced: u64,
+    dirty: BTreeSet<usize>,
     is_syncing: bool,
     outcome: Outcome,
     started: Instant,
@@ -101,22 +103,23 @@ impl<'a> Running<'a> {
         let slot_bytes = job.largest().next_multiple_of(BLOCK_BYTES);
         let writes = job.read_share < 1.0;
         let slots = job.depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
-        let mut ring = Ring::new(job.file, slots, slot_bytes)?;
+        let mut ring = Ring::new(job.files, slots, slot_bytes)?;
         // A stream independent of the operations.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
         for slot in 0..slots {
             random.fill_bytes(ring.buffer(slot));
         }
-        let nothing = Operation { kind: Kind::Sync, offset: 0, length: 0 };
+        let nothing = sync(0);
         Ok(Self {
             job,
             ring,
-            operations: Operations::of(job),
+            operations: Operations::of(job, starts(job)?),
             slots: vec![(nothing, Duration::ZERO); slots],
             idle: (0..slots).collect(),
             issued: 0,
             issued_bytes: 0,
             unsynced: 0,
+            dirty: BTreeSet::new(),
             is_syncing: false,
             outcome: Outcome::default(),
             started: Instant::now(),
@@ -129,16 +132,11 @@ impl<'a> Running<'a> {
             && let Some((operation, due)) = self.next(now)
         {
             let slot = self.idle.pop_front().expect("there are slots for the whole depth");
-            let Operation { kind, offset, length } = operation;
-            if kind == Kind::Write {
-                self.stamp(slot, offset, length);
+            if operation.kind == Kind::Write {
+                self.stamp(slot, operation.offset, operation.length);
             }
             self.slots[slot] = (operation, due.unwrap_or_else(|| self.started.elapsed()));
-            match kind {
-                Kind::Read => self.ring.read(slot, length, offset),
-                Kind::Write => self.ring.write(slot, length, offset),
-                Kind::Sync => self.ring.sync(slot),
-            }
+            self.ring.queue(slot, operation, self.job.sync_call);
         }
     }
 
@@ -149,8 +147,8 @@ impl<'a> Running<'a> {
         }
         if self.is_sync_due(now) {
             self.is_syncing = self.ring.in_flight() == 0;
-            let sync = Operation { kind: Kind::Sync, offset: 0, length: 0 };
-            return self.is_syncing.then_some((sync, None));
+            let file = self.dirty.first().copied().filter(|_| self.is_syncing)?;
+            return Some((sync(file), None));
         }
         if self.is_over(now) || self.due().is_some_and(|due| due > now) {
             return None;
@@ -159,7 +157,10 @@ impl<'a> Running<'a> {
         let operation = self.operations.next();
         self.issued += 1;
         self.issued_bytes += u64::from(operation.length);
-        self.unsynced += u64::from(operation.kind == Kind::Write);
+        if operation.kind == Kind::Write {
+            self.unsynced += 1;
+            self.dirty.insert(operation.file);
+        }
         Some((operation, due))
     }
 
@@ -212,7 +213,7 @@ impl<'a> Running<'a> {
         now: Duration,
     ) -> Result<(), EngineError> {
         self.idle.push_back(slot);
-        let (Operation { kind, offset, length }, since) = self.slots[slot];
+        let (Operation { kind, file, offset, length }, since) = self.slots[slot];
         let moved =
             result.map_err(|cause| EngineError::Operation { kind, offset, length, cause })?;
         if moved != length {
@@ -223,7 +224,10 @@ impl<'a> Running<'a> {
             Kind::Write => &mut self.outcome.writes,
             Kind::Sync => {
                 self.is_syncing = false;
-                self.unsynced = 0;
+                self.dirty.remove(&file);
+                if self.dirty.is_empty() {
+                    self.unsynced = 0;
+                }
                 &mut self.outcome.syncs
             }
         };
@@ -231,6 +235,21 @@ impl<'a> Running<'a> {
         counted.bytes += u64::from(length);
         Ok(())
     }
+}
+
+/// Where the first operation on each file goes, unless that is random.
+fn starts(job: &Job<'_>) -> Result<Vec<u64>, EngineError> {
+    let start = |file: &File| match job.pattern {
+        Pattern::Append => Ok(file.metadata()?.len()),
+        Pattern::Random | Pattern::Sequential => Ok(0),
+    };
+    let starts: io::Result<_> = job.files.iter().map(start).collect();
+    starts.map_err(|cause| EngineError::Length { cause })
+}
+
+/// A sync of the file with this index.
+const fn sync(file: usize) -> Operation {
+    Operation { kind: Kind::Sync, file, offset: 0, length: 0 }
 }
 
 /// While it lives, this thread wakes up on time instead of up to 50 us late (prctl(2),

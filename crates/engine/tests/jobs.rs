@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use ssdlab_engine::{
-    BLOCK_BYTES, Block, End, EngineError, Job, Kind, Outcome, Pattern, SyncPolicy, run,
+    BLOCK_BYTES, Block, End, EngineError, Job, Kind, Outcome, Pattern, SyncCall, SyncPolicy, run,
 };
 use tempfile::NamedTempFile;
 
-const CASES: [(&str, fn()); 9] = [
+const CASES: [(&str, fn()); 10] = [
     ("every_write_lands_where_it_should", every_write_lands),
     ("contents_do_not_repeat", contents_do_not_repeat),
     ("a_job_ends_by_operations_bytes_or_time", ends),
     ("syncs_come_as_often_as_stated", syncs),
+    ("appends_go_to_the_ends_of_files_in_turn", appends),
     ("reads_and_writes_are_counted_apart_and_together", counted_apart),
     ("an_open_load_counts_a_stall_and_a_closed_one_does_not", stall),
     ("an_open_load_keeps_its_rate", rate),
@@ -51,13 +52,14 @@ const MIXED: &[Block] = &[Block { bytes: 4096, weight: 3 }, Block { bytes: 16_38
 /// A hundred random writes, eight at a time.
 fn job(file: &File) -> Job<'_> {
     Job {
-        file,
+        files: std::slice::from_ref(file),
         span_bytes: SPAN,
         pattern: Pattern::Random,
         read_share: 0.0,
         blocks: BLOCKS,
         depth: 8,
         sync: SyncPolicy::Never,
+        sync_call: SyncCall::Fdatasync,
         end: End::Operations(100),
         period: None,
         seed: 1,
@@ -151,6 +153,35 @@ fn syncs() {
     assert_eq!(of(SyncPolicy::Every(1), 0.0), 10);
 }
 
+fn appends() {
+    let (one, other) = (NamedTempFile::new().unwrap(), NamedTempFile::new().unwrap());
+    fs::write(one.path(), "before").unwrap();
+    let open = |file: &NamedTempFile| OpenOptions::new().append(true).open(file.path()).unwrap();
+    let files = [open(&one), open(&other)];
+    let blocks = &[Block { bytes: 500, weight: 1 }];
+    let job = Job {
+        files: &files,
+        span_bytes: 0,
+        pattern: Pattern::Append,
+        blocks,
+        sync: SyncPolicy::Every(3),
+        sync_call: SyncCall::Fsync,
+        ..job(&files[0])
+    };
+    let done = Job { depth: 1, end: End::Operations(8), ..job }.run().unwrap();
+    assert_eq!((done.writes.operations, done.writes.bytes), (8, 4000));
+    // Three writes are to both files, and so are the next three.
+    assert_eq!(done.syncs.operations, 4);
+    let [one, other] = [one, other].map(|file| fs::read(file.path()).unwrap());
+    assert_eq!((one.len(), other.len()), (2006, 2000));
+    assert!(one.starts_with(b"before"));
+    let stamps = |bytes: &[u8]| bytes.chunks(500).map(stamp).collect::<Vec<_>>();
+    assert_eq!(stamps(&one[6..]), [(6, 1), (506, 3), (1006, 5), (1506, 7)]);
+    assert_eq!(stamps(&other), [(0, 2), (500, 4), (1000, 6), (1500, 8)]);
+    let reads = Job { read_share: 0.1, ..job };
+    assert!(matches!(reads.run(), Err(EngineError::Job { .. })));
+}
+
 fn counted_apart() {
     let file = file();
     let end = End::Operations(1000);
@@ -229,6 +260,7 @@ fn nonsense() {
     let good = job(file.as_file());
     let none = [Block { bytes: 4096, weight: 0 }];
     for bad in [
+        Job { files: &[], ..good },
         Job { blocks: &[], ..good },
         Job { blocks: &none, ..good },
         Job { blocks: &[Block { bytes: 0, weight: 1 }], ..good },

@@ -15,8 +15,14 @@ use super::setup::{Amount, Setup};
 const CALLS_TO_MAKE: u64 = 4;
 const CALLS_TO_DELETE: u64 = 2;
 
+/// System calls to read a small file: open, read, read its end, close.
+const CALLS_TO_READ: u64 = 4;
+
 /// System calls of a transaction: some of the page size for each page, twice, and the syncs.
 const CALLS_OF_A_TRANSACTION: u64 = 40;
+
+/// System calls to deliver a message, to read it and to delete it.
+const CALLS_OF_A_MESSAGE: u64 = CALLS_TO_MAKE + 3 + CALLS_TO_READ + 1;
 
 /// The assumed capacity of a simulated drive if a plan does not give one, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
@@ -137,6 +143,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
     };
     match action {
         Action::Unpack | Action::Clone | Action::Make => of_tree(files * CALLS_TO_MAKE, bytes),
+        Action::Read { .. } => Some(Asked { calls: files * CALLS_TO_READ, ..Asked::default() }),
         Action::Delete | Action::Clean => of_tree(files * CALLS_TO_DELETE, 0),
         Action::Sync | Action::Fstrim | Action::Remount => Some(Asked::default()),
         Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),
@@ -153,7 +160,8 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 // About the rate of an early drive.
                 End::Time(ns) => (ns / 100_000, ns),
             };
-            let streamed_bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
+            let laid_out = io.size_bytes.saturating_mul(io.files.into());
+            let streamed_bytes = laid_out.saturating_add(operations.saturating_mul(block));
             Some(Asked { calls: operations, streamed_bytes, waits_ns, ..Asked::default() })
         }
         Action::Transactions(work) => {
@@ -187,6 +195,18 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
         Action::Sequences(work) => {
             Some(Asked { calls: work.calls(), bytes: work.bytes(), ..Asked::default() })
         }
+        Action::Maildir(maildir) => Some(Asked {
+            calls: u64::from(maildir.messages) * CALLS_OF_A_MESSAGE,
+            bytes: maildir.written_bytes(),
+            waits_ns: u64::from(maildir.messages).saturating_mul(maildir.think_ns),
+            ..Asked::default()
+        }),
+        Action::Rotate(rotate) => Some(Asked {
+            calls: u64::from(rotate.records),
+            bytes: rotate.appended_bytes(),
+            waits_ns: u64::from(rotate.records).saturating_mul(rotate.think_ns),
+            ..Asked::default()
+        }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
         }

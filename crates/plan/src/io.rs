@@ -1,4 +1,4 @@
-//! Phases that read and write one file (`do = "io"`): their form in a plan, and what it means.
+//! Phases that read and write files (`do = "io"`): their form in a plan, and what it means.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,15 +14,21 @@ use super::limits::{NO_WORK, fault_of_bytes, first_false};
 /// The file's name if the plan gives none.
 const FILE: &str = "data";
 
+/// The most files of a phase: each is opened before the first operation.
+const MOST_FILES: u32 = 256;
+
 /// Block sizes that bypass the page cache are whole multiples of this, in bytes.
 const DIRECT_BYTES: u32 = 4096;
+
+/// Blocks at offsets of their own are whole multiples of this, in bytes.
+const SECTOR_BYTES: u32 = 512;
 
 /// The largest block in bytes, the deepest queue, and the memory of both in bytes.
 const LARGEST_BLOCK_BYTES: u64 = 64 << 20;
 const DEEPEST: u32 = 1024;
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
 
-/// Reads and writes of one file, as a plan writes them.
+/// Reads and writes of files, as a plan writes them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenIo {
@@ -30,9 +36,14 @@ pub struct WrittenIo {
     /// first phase; phases that give the same name share it.
     #[schemars(example = &"log")]
     pub file: Option<String>,
-    /// The file's size.
+    /// The number of files that operations use in turn (default 1). Several are named `data-1`,
+    /// `data-2` and so on.
+    #[schemars(example = 4)]
+    pub files: Option<u32>,
+    /// The size of each file before the first phase. Required, but for `pattern = "append"`, which
+    /// begins with an empty file by default.
     #[schemars(example = &"1 GiB")]
-    pub size: Bytes,
+    pub size: Option<Bytes>,
     /// The access pattern (default `random`).
     #[serde(default)]
     #[schemars(example = &"sequential")]
@@ -41,7 +52,7 @@ pub struct WrittenIo {
     #[schemars(example = &"70 %")]
     pub reads: Option<Share>,
     /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default
-    /// `4 KiB`).
+    /// `4 KiB`). Appended records may have any size, others are multiples of 512 bytes.
     #[schemars(example = ["4 KiB: 3","64 KiB: 1"])]
     pub block: Option<Sizes>,
     /// The number of operations in flight (default 1).
@@ -51,12 +62,14 @@ pub struct WrittenIo {
     #[serde(default)]
     #[schemars(example = true)]
     pub direct: bool,
-    /// When written data are made durable with fdatasync: `none`, `end` or `every N writes`
-    /// (default `none`).
+    /// When written data are made durable: `none`, `end` or `every N writes` (default `none`).
     #[serde(default)]
     #[schemars(with = "String")]
     #[schemars(example = &"every 16 writes")]
     pub sync: SyncPolicy,
+    /// How they are made durable (default `fdatasync`).
+    #[schemars(example = &"fsync")]
+    pub sync_by: Option<SyncBy>,
     /// The phase ends after this much has been read and written.
     #[schemars(example = &"256 MiB")]
     pub amount: Option<Bytes>,
@@ -92,6 +105,24 @@ pub enum Pattern {
     Random,
     /// Consecutive offsets.
     Sequential,
+    /// The end of the file, which grows (`O_APPEND`).
+    Append,
+}
+
+/// How written data are made durable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SyncBy {
+    /// By fdatasync(2): the data, and of the metadata what reading them needs.
+    #[default]
+    #[serde(rename = "fdatasync")]
+    Fdatasync,
+    /// By fsync(2): the data and all metadata, such as times.
+    #[serde(rename = "fsync")]
+    Fsync,
+    /// By opening the file with this flag: each write(2) returns as if followed by fdatasync(2),
+    /// whose time is a part of the write's.
+    #[serde(rename = "O_DSYNC")]
+    ODsync,
 }
 
 /// When what was written is made to last.
@@ -142,12 +173,15 @@ impl fmt::Display for SyncPolicy {
     }
 }
 
-/// Reads and writes of one file, with everything explicit.
+/// Reads and writes of files, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Io {
-    /// The file's name in the trial's directory.
+    /// The file's name in the trial's directory; several are this name, a hyphen and a number.
     pub file: String,
-    /// Its size in bytes.
+    /// How many files there are.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub files: u32,
+    /// The size of each before the first phase, in bytes.
     pub size_bytes: u64,
     /// The order of places.
     pub pattern: Pattern,
@@ -161,6 +195,9 @@ pub struct Io {
     pub direct: bool,
     /// When what was written is made to last.
     pub sync: SyncPolicy,
+    /// How it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync_by: SyncBy,
     /// When it ends.
     pub end: End,
     /// The time between two operations of an open load, in ns; none for a closed one.
@@ -195,13 +232,12 @@ impl FromStr for Block {
         let (size, weight) = text.split_once(':').unwrap_or((text, "1"));
         let bytes: Bytes = size.trim().parse()?;
         let weight = weight.trim().parse().ok().filter(|weight| *weight > 0);
-        let bytes = u32::try_from(bytes.0).ok().filter(|bytes| {
-            (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(*bytes)) && bytes.is_multiple_of(512)
-        });
+        let is_possible = |bytes: &u32| (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(*bytes));
+        let bytes = u32::try_from(bytes.0).ok().filter(is_possible);
         match (bytes, weight) {
             (Some(bytes), Some(weight)) => Ok(Self { bytes, weight }),
             (None, _) => Err(format!(
-                "\"{text}\" is not a block size: a multiple of 512 bytes, at most {}",
+                "\"{text}\" is not a block size: it must be above 0 and at most {}",
                 Bytes(LARGEST_BLOCK_BYTES)
             )),
             (_, None) => {
@@ -209,6 +245,19 @@ impl FromStr for Block {
             }
         }
     }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(files: &u32) -> bool {
+    *files == 1
 }
 
 /// Rounds up to whole blocks; on overflow, the largest number, which no file may have.
@@ -233,6 +282,19 @@ pub(super) fn resolve(
     let Some(largest) = blocks.iter().map(|block| block.bytes).max() else {
         return Err(fault("there is no block size".to_owned(), "for example block = \"4 KiB\""));
     };
+    let appends = written.pattern == Pattern::Append;
+    if let Some(block) = blocks.iter().find(|block| !appends && !block.is_whole()) {
+        return Err(fault(
+            format!("a block of {} bytes is not a multiple of 512 bytes", block.bytes),
+            "choose another size; only records that are appended may have any",
+        ));
+    }
+    if appends && written.reads.is_some_and(|share| share.0 > 0.0) {
+        return Err(fault(
+            "there is nothing to read behind the end of a file".to_owned(),
+            "omit `reads`, or choose another pattern than \"append\"",
+        ));
+    }
     if written.direct && blocks.iter().any(|block| !block.bytes.is_multiple_of(DIRECT_BYTES)) {
         return Err(fault(
             "with direct I/O block sizes must be multiples of 4 KiB".to_owned(),
@@ -248,6 +310,17 @@ pub(super) fn resolve(
     }
     let file = written.file.clone().unwrap_or_else(|| FILE.to_owned());
     check_name(&file).map_err(|message| fault(message, "for example file = \"data\""))?;
+    let files = written.files.unwrap_or(1);
+    if !(1..=MOST_FILES).contains(&files) {
+        return Err(fault(format!("{files} files are out of range"), "choose 1 to 256"));
+    }
+    let Some(size) = written.size.or(appends.then_some(Bytes(0))) else {
+        return Err(fault(
+            "the size of the file is not defined".to_owned(),
+            "for example size = \"1 GiB\"; only pattern = \"append\" needs none",
+        ));
+    };
+    let sync_by = sync_by(written).map_err(|(message, help)| fault(message.to_owned(), help))?;
     let end = End::of(written.amount, written.operations, written.time)
         .ok_or_else(|| {
             fault(
@@ -258,47 +331,94 @@ pub(super) fn resolve(
         .scaled(&scaled);
     Ok(Io {
         file,
-        // At least one of the largest blocks, and room for whole ones.
-        size_bytes: whole(scaled(written.size.0), u64::from(largest)),
+        files,
+        // Room for whole blocks, and if they are not appended for at least one of the largest.
+        size_bytes: whole(scaled(size.0), u64::from(largest)),
         pattern: written.pattern,
         read_share: written.reads.map_or(0.0, |share| share.0),
         blocks,
         depth,
         direct: written.direct,
         sync: written.sync,
+        sync_by,
         end,
         period_ns: written.rate.map(PerSecond::period_ns),
     })
 }
 
+/// How what is written is made durable; the error is what is wrong, and what to write instead.
+fn sync_by(written: &WrittenIo) -> Result<SyncBy, (&'static str, &'static str)> {
+    match (written.sync_by, written.sync) {
+        (Some(_), SyncPolicy::Never) => Err((
+            "`sync_by` says how data are made durable, but not when",
+            "add sync = \"every 1 write\", or omit `sync_by`",
+        )),
+        (Some(SyncBy::ODsync), SyncPolicy::AtEnd | SyncPolicy::Every(2..)) => Err((
+            "with O_DSYNC each write is made durable",
+            "write sync = \"every 1 write\", or choose sync_by = \"fdatasync\"",
+        )),
+        (sync_by, _) => Ok(sync_by.unwrap_or_default()),
+    }
+}
+
 impl Io {
+    /// The names of its files in the trial's directory.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let name = |number| match self.files {
+            1 => self.file.clone(),
+            _ => format!("{}-{number}", self.file),
+        };
+        (1..=self.files).map(name)
+    }
+
+    /// A lower bound of the bytes by which its files grow.
+    #[must_use]
+    pub fn appended_bytes(&self) -> u64 {
+        let smallest = self.blocks.iter().map(|block| block.bytes).min().unwrap_or(0);
+        match (self.pattern, self.end) {
+            (Pattern::Append, End::Bytes(bytes)) => bytes,
+            (Pattern::Append, End::Operations(number)) => number.saturating_mul(smallest.into()),
+            _ => 0,
+        }
+    }
+
     /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         if let Err(fault) = check_name(&self.file) {
             return Some(fault);
         }
+        let appends = self.pattern == Pattern::Append;
         let largest = self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0);
+        let is_possible = |block: &Block| block.is_possible() && (appends || block.is_whole());
+        let fits = appends || u64::from(largest) <= self.size_bytes;
         let is_direct = |block: &Block| !self.direct || block.bytes.is_multiple_of(DIRECT_BYTES);
         let fault = first_false([
-            (
-                self.blocks.iter().copied().all(Block::is_possible),
-                "a block's size or weight is impossible",
-            ),
-            (0 < largest && u64::from(largest) <= self.size_bytes, "no block fits into its file"),
+            (self.blocks.iter().all(is_possible), "a block's size or weight is impossible"),
+            (0 < largest && fits, "no block fits into its file"),
+            ((1..=MOST_FILES).contains(&self.files), "its number of files is out of range"),
             (self.blocks.iter().all(is_direct), "its blocks do not suit direct I/O"),
             (is_depth(self.depth, largest), "its depth is out of range"),
             ((0.0..=1.0).contains(&self.read_share), "its share of reads is out of range"),
+            (!appends || self.read_share <= 0.0, "nothing can be read behind the end of a file"),
+            (
+                self.sync_by != SyncBy::ODsync || self.sync == SyncPolicy::Every(1),
+                "with O_DSYNC each write is made durable",
+            ),
             (self.period_ns != Some(0), "its rate is out of range"),
             (self.end.has_work(), NO_WORK),
         ]);
-        fault.or_else(|| fault_of_bytes(self.size_bytes))
+        fault.or_else(|| fault_of_bytes(self.size_bytes.saturating_mul(self.files.into())))
     }
 }
 
 impl Block {
     fn is_possible(self) -> bool {
-        let bytes = u64::from(self.bytes);
-        (1..=LARGEST_BLOCK_BYTES).contains(&bytes) && bytes.is_multiple_of(512) && self.weight > 0
+        (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(self.bytes)) && self.weight > 0
+    }
+
+    /// Whether it can be at an offset of its own.
+    const fn is_whole(self) -> bool {
+        self.bytes.is_multiple_of(SECTOR_BYTES)
     }
 }
 

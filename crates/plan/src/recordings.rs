@@ -1,5 +1,6 @@
-//! The shipped operation logs: a real `git clone`, `make -j2` and `make clean`, and a real `SQLite`
-//! database with the table and the statements of kine, the datastore of k3s.
+//! The shipped operation logs: a real `git clone`, `make -j2` and `make clean`, a real `SQLite`
+//! database with the table and the statements of kine, the datastore of k3s, and the home directory
+//! of a desktop.
 //!
 //! The first three are of Zstandard 1.5.4, under a BSD licence; a log holds only its names and
 //! sizes.
@@ -31,11 +32,12 @@ impl fmt::Display for Recording {
 /// A name and the log, compressed by gzip.
 type Shipped = (&'static str, &'static [u8]);
 
-const ALL: [Shipped; 4] = [
+const ALL: [Shipped; 5] = [
     ("zstd-clone", include_bytes!("../../../plans/recorded/zstd-clone.log.gz")),
     ("zstd-make", include_bytes!("../../../plans/recorded/zstd-make.log.gz")),
     ("zstd-clean", include_bytes!("../../../plans/recorded/zstd-clean.log.gz")),
     ("kine", include_bytes!("../../../plans/recorded/kine.log.gz")),
+    ("desktop", include_bytes!("../../../plans/recorded/desktop.log.gz")),
 ];
 
 /// A shipped log by its name, compressed by gzip.

@@ -16,9 +16,12 @@ use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
+use super::maildir::Maildir;
 use super::metric;
 use super::published::Published;
+use super::reading::ReadOrder;
 use super::recordings::Recording;
+use super::rotation::Rotate;
 use super::sequences::Sequences;
 use super::setup::Setup;
 use super::target::{self, Target};
@@ -181,8 +184,8 @@ pub struct Workload {
 impl Workload {
     /// The files that are written before the first phase: their names and their sizes in bytes.
     #[must_use]
-    pub fn files(&self) -> BTreeMap<&str, u64> {
-        self.phases.iter().filter_map(|phase| phase.action.file()).collect()
+    pub fn files(&self) -> BTreeMap<String, u64> {
+        self.phases.iter().flat_map(|phase| phase.action.files()).collect()
     }
 
     /// Whether some phase records what its files must hold after a power cut.
@@ -292,6 +295,11 @@ pub struct Phase {
 pub enum Action {
     /// Makes the tree.
     Unpack,
+    /// Reads the tree's files.
+    Read {
+        /// Their order.
+        order: ReadOrder,
+    },
     /// Deletes everything.
     Delete,
     /// Syncs the filesystem.
@@ -328,7 +336,7 @@ pub enum Action {
         /// The test.
         test: BonnieTest,
     },
-    /// Reads and writes a file.
+    /// Reads and writes files.
     Io(Io),
     /// Commits transactions.
     Transactions(Transactions),
@@ -345,6 +353,10 @@ pub enum Action {
     Database(Database),
     /// Performs every short sequence of operations.
     Sequences(Sequences),
+    /// Delivers mail.
+    Maildir(Maildir),
+    /// Appends to a log and rotates it.
+    Rotate(Rotate),
     /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]
@@ -352,14 +364,16 @@ pub enum Action {
 }
 
 impl Action {
-    /// The file it works on, which is written before the first phase: its name in the trial's
-    /// directory and its size in bytes.
+    /// The files it works on, which are written before the first phase: their names in the trial's
+    /// directory and their sizes in bytes.
     #[must_use]
-    pub fn file(&self) -> Option<(&str, u64)> {
+    pub fn files(&self) -> Vec<(String, u64)> {
         match self {
-            Self::Io(io) => Some((&io.file, io.size_bytes)),
-            Self::Transactions(work) => Some((DATABASE, work.database_pages * PAGE_BYTES as u64)),
-            _ => None,
+            Self::Io(io) => io.names().map(|name| (name, io.size_bytes)).collect(),
+            Self::Transactions(work) => {
+                vec![(DATABASE.to_owned(), work.database_pages * PAGE_BYTES as u64)]
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -7,7 +7,9 @@ use super::database::Database;
 use super::io::Io;
 use super::lab_kind::LabKind;
 use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
+use super::maildir::Maildir;
 use super::recordings::{self, Recording};
+use super::rotation::Rotate;
 use super::schedule::{Action, Build, Claim, Schedule, Tree, Workload};
 use super::sequences::Sequences;
 use super::transactions::Transactions;
@@ -97,6 +99,8 @@ pub(super) fn fault_of(workload: &Workload) -> Option<String> {
                 Action::Append(append) => Append::fault(append),
                 Action::Database(database) => Database::fault(database),
                 Action::Sequences(sequences) => Sequences::fault(*sequences),
+                Action::Maildir(maildir) => Maildir::fault(maildir),
+                Action::Rotate(rotate) => Rotate::fault(rotate),
                 Action::Replay { log: Recording::Shipped(name) } => {
                     first_false([(recordings::find(name).is_some(), "there is no such log")])
                 }

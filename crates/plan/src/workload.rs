@@ -16,7 +16,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{database, io, sequences, soundness, transactions, versions};
+use super::{database, io, maildir, rotation, sequences, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -84,8 +84,8 @@ pub(super) fn resolve(
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
-    let has_own =
-        does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append, Verb::Database]);
+    let has_own = does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append])
+        || does(&[Verb::Database, Verb::Maildir, Verb::Rotate]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
@@ -117,6 +117,7 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
         let (needs, why) = match verb {
             Verb::Make => (Verb::Clone, "there is nothing to build"),
             Verb::Clean => (Verb::Make, "there is nothing to clean"),
+            Verb::Read => (Verb::Unpack, "there is no tree to read"),
             Verb::Unpack | Verb::Clone => {
                 let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
                 let made = done.iter().rposition(|earlier| *earlier == verb);
@@ -159,7 +160,8 @@ struct Common<'a> {
 
 /// Phases that name the same file work on one file, which exists before the first phase.
 fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
-    let Some((name, bytes)) = phase.action.file() else { return Ok(()) };
+    let files = phase.action.files();
+    let Some((name, _)) = files.first() else { return Ok(()) };
     if earlier.iter().any(|other| other.action == Action::Delete) {
         return Err(Fault::at(
             at,
@@ -167,28 +169,32 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
             "move the `delete` phase after this one",
         ));
     }
-    let mut files = earlier.iter().filter_map(|other| other.action.file());
-    match files.find(|(other, size)| *other == name && *size != bytes) {
-        Some((_, other)) => Err(Fault::at(
-            at,
-            format!(
-                "the file `{name}` has {} here, but {} in an earlier phase",
-                Bytes(bytes),
-                Bytes(other)
-            ),
-            "give it one size, or two names",
-        )),
-        None => Ok(()),
+    for (name, earlier_bytes) in earlier.iter().flat_map(|other| other.action.files()) {
+        let differs = |(own, bytes): &&(String, u64)| *own == name && *bytes != earlier_bytes;
+        if let Some((_, bytes)) = files.iter().find(differs) {
+            return Err(Fault::at(
+                at,
+                format!(
+                    "the file `{name}` has {} here, but {} in an earlier phase",
+                    Bytes(*bytes),
+                    Bytes(earlier_bytes)
+                ),
+                "give it one size, or two names",
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Files have one history each: a workload replaces files in one phase, appends in one, performs
-/// sequences in one, and has one database of each kind.
+/// sequences, delivers mail and rotates a log in one, and has one database of each kind.
 fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
     let is_same = |other: &Phase| match (&phase.action, &other.action) {
         (Action::Replace(_), Action::Replace(_))
         | (Action::Append(_), Action::Append(_))
-        | (Action::Sequences(_), Action::Sequences(_)) => true,
+        | (Action::Sequences(_), Action::Sequences(_))
+        | (Action::Maildir(_), Action::Maildir(_))
+        | (Action::Rotate(_), Action::Rotate(_)) => true,
         (Action::Database(own), Action::Database(other)) => {
             own.shape.torn_pages == other.shape.torn_pages
         }
@@ -290,7 +296,10 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.append.is_some(), "append", Verb::Append),
         (written.database.is_some(), "database", Verb::Database),
         (written.sequences.is_some(), "sequences", Verb::Sequences),
+        (written.maildir.is_some(), "maildir", Verb::Maildir),
+        (written.rotate.is_some(), "rotate", Verb::Rotate),
         (written.log.is_some(), "log", Verb::Replay),
+        (written.order.is_some(), "order", Verb::Read),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
@@ -319,6 +328,7 @@ fn action(
     };
     Ok(match written.verb {
         Verb::Unpack => Action::Unpack,
+        Verb::Read => Action::Read { order: written.order.unwrap_or_default() },
         Verb::Delete => Action::Delete,
         Verb::Sync => Action::Sync,
         Verb::Fstrim => Action::Fstrim,
@@ -373,6 +383,16 @@ fn action(
             let example = "sequences = { operations = 2 }";
             let work = written.sequences.ok_or_else(|| needs("sequences", example))?;
             Action::Sequences(sequences::resolve(work, at)?)
+        }
+        Verb::Maildir => {
+            let work = written.maildir.as_ref();
+            let work = work.ok_or_else(|| needs("maildir", "maildir = { messages = 1000 }"))?;
+            Action::Maildir(maildir::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Rotate => {
+            let work = written.rotate.as_ref();
+            let work = work.ok_or_else(|| needs("rotate", "rotate = { records = 10000 }"))?;
+            Action::Rotate(rotation::resolve(work, at, |amount| scaled(amount, scale))?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;
@@ -568,6 +588,11 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let files = with_history.fold(files, u64::saturating_add);
+    let appended = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Io(io) => Some(io.appended_bytes()),
+        _ => None,
+    });
+    let files = appended.fold(files, u64::saturating_add);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);

@@ -19,6 +19,9 @@ use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
+use super::maildir::WrittenMaildir;
+use super::reading::ReadOrder;
+use super::rotation::WrittenRotate;
 use super::sequences::WrittenSequences;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
@@ -279,10 +282,10 @@ pub struct Phase {
     #[schemars(example = ["seq_output_block","random_seek"])]
     pub tests: Option<Vec<BonnieTest>>,
     /// `replay`: the operation log, a file or the name of one that is shipped (`zstd-clone`,
-    /// `zstd-make`, `zstd-clean`, `kine`).
+    /// `zstd-make`, `zstd-clean`, `kine`, `desktop`).
     #[schemars(example = &"zstd-make")]
     pub log: Option<PathBuf>,
-    /// `io`: the file, and what is read and written.
+    /// `io`: the files, and what is read and written.
     pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
     pub transactions: Option<WrittenTransactions>,
@@ -294,6 +297,13 @@ pub struct Phase {
     pub database: Option<WrittenDatabase>,
     /// `sequences`: how many operations they have.
     pub sequences: Option<WrittenSequences>,
+    /// `read`: the order of the files (default `directory`).
+    #[schemars(example = &"random")]
+    pub order: Option<ReadOrder>,
+    /// `maildir`: the messages, and how they are delivered.
+    pub maildir: Option<WrittenMaildir>,
+    /// `rotate`: the log, and when it is rotated.
+    pub rotate: Option<WrittenRotate>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -308,6 +318,8 @@ pub struct Phase {
 pub enum Verb {
     /// Makes the tree's directories and files.
     Unpack,
+    /// Reads every file of the tree from its beginning to its end, each timed.
+    Read,
     /// Deletes everything, as `rm -rf` does.
     Delete,
     /// Syncs the filesystem.
@@ -330,7 +342,7 @@ pub enum Verb {
     Fio,
     /// Performs Bonnie's tests.
     Bonnie,
-    /// Reads and writes a file, each operation timed.
+    /// Reads and writes files, each operation timed.
     Io,
     /// Commits small transactions as `SQLite` does, each timed.
     Transactions,
@@ -344,6 +356,10 @@ pub enum Verb {
     Database,
     /// Performs every short sequence of operations on a few names, each ended by a sync.
     Sequences,
+    /// Delivers messages into Maildirs, each timed, and fetches them by POP3.
+    Maildir,
+    /// Appends records to a log, each timed, and rotates it as logrotate does.
+    Rotate,
 }
 
 impl Verb {
@@ -352,6 +368,7 @@ impl Verb {
     pub fn name(self) -> &'static str {
         match self {
             Self::Unpack => "unpack",
+            Self::Read => "read",
             Self::Delete => "delete",
             Self::Sync => "sync",
             Self::Fstrim => "fstrim",
@@ -370,6 +387,8 @@ impl Verb {
             Self::Append => "append",
             Self::Database => "database",
             Self::Sequences => "sequences",
+            Self::Maildir => "maildir",
+            Self::Rotate => "rotate",
         }
     }
 }

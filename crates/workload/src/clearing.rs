@@ -71,8 +71,8 @@ impl Player<'_> {
             .chunks(GLANCE)
         {
             self.check_bounds()?;
-            for (index, (name, is_directory)) in some.iter().enumerate() {
-                if *is_directory {
+            for (index, (name, kind)) in some.iter().enumerate() {
+                if *kind == FileType::Directory {
                     self.unlink(some)?;
                     let inner = openat(directory, name, DIRECTORY, Mode::empty())
                         .map_err(error("open", name))?;
@@ -90,7 +90,7 @@ impl Player<'_> {
     }
 
     /// Makes the calls that wait to unlink some of these.
-    fn unlink(&mut self, some: &[(CString, bool)]) -> Result<(), WorkloadError> {
+    fn unlink(&mut self, some: &[(CString, FileType)]) -> Result<(), WorkloadError> {
         let Some(calls) = &mut self.calls else { return Ok(()) };
         let made = calls.make().map(drop);
         made.map_err(|Failed { owner, errno }| {
@@ -99,8 +99,8 @@ impl Player<'_> {
     }
 }
 
-/// The names in a directory, and whether each is a directory itself.
-fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
+/// The names in a directory, and what each is, in the order of the directory.
+pub(super) fn entries(directory: &OwnedFd) -> Result<Vec<(CString, FileType)>, Errno> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(directory)? {
         let entry = entry?;
@@ -108,15 +108,15 @@ fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
         if name == c"." || name == c".." {
             continue;
         }
-        let is_directory = match entry.file_type() {
+        let kind = match entry.file_type() {
             // Some filesystems do not store the type in the directory.
             FileType::Unknown => {
                 let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-                FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+                FileType::from_raw_mode(stat.st_mode)
             }
-            kind => kind == FileType::Directory,
+            kind => kind,
         };
-        entries.push((name.to_owned(), is_directory));
+        entries.push((name.to_owned(), kind));
     }
     Ok(entries)
 }

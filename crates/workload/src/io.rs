@@ -1,4 +1,4 @@
-//! Reads and writes one file, with the engine.
+//! Reads and writes files, with the engine.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,34 +7,36 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{self as engine, Counted, EngineError, Job};
 use ssdlab_latency::LatencySummary;
-use ssdlab_plan::io::{Block, End, Io, Pattern, SyncPolicy};
+use ssdlab_plan::io::{Block, End, Io, Pattern, SyncBy, SyncPolicy};
 
 use super::{Done, Place, WorkloadError, open_load};
 
-/// Opens the file and performs a phase on it.
+/// Opens the files and performs a phase on them.
 pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
-    let direct = if io.direct { OFlags::DIRECT } else { OFlags::empty() };
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | direct;
-    let step = if io.direct { "open, past the page cache," } else { "open" };
-    let file = rustix::fs::open(place.directory.join(&io.file), flags, Mode::empty())
-        .map_err(WorkloadError::operation(step, &io.file))?;
+    let files = io.names().map(|name| open(io, &name, place));
+    let files = files.collect::<Result<Vec<File>, _>>()?;
     let block = |block: &Block| engine::Block { bytes: block.bytes, weight: block.weight };
     let blocks: Vec<engine::Block> = io.blocks.iter().map(block).collect();
-    let file = File::from(file);
     let job = Job {
-        file: &file,
+        files: &files,
         span_bytes: io.size_bytes,
         pattern: match io.pattern {
             Pattern::Random => engine::Pattern::Random,
             Pattern::Sequential => engine::Pattern::Sequential,
+            Pattern::Append => engine::Pattern::Append,
         },
         read_share: io.read_share,
         blocks: &blocks,
         depth: io.depth as usize,
-        sync: match io.sync {
-            SyncPolicy::Never => engine::SyncPolicy::Never,
-            SyncPolicy::AtEnd => engine::SyncPolicy::AtEnd,
-            SyncPolicy::Every(writes) => engine::SyncPolicy::Every(writes),
+        sync: match (io.sync, io.sync_by) {
+            // The flag that the files were opened with does it.
+            (SyncPolicy::Never, _) | (_, SyncBy::ODsync) => engine::SyncPolicy::Never,
+            (SyncPolicy::AtEnd, _) => engine::SyncPolicy::AtEnd,
+            (SyncPolicy::Every(writes), _) => engine::SyncPolicy::Every(writes),
+        },
+        sync_call: match io.sync_by {
+            SyncBy::Fdatasync | SyncBy::ODsync => engine::SyncCall::Fdatasync,
+            SyncBy::Fsync => engine::SyncCall::Fsync,
         },
         end: match io.end {
             End::Bytes(bytes) => engine::End::Bytes(bytes),
@@ -63,6 +65,16 @@ pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, Workload
         reported,
         ..Done::default()
     })
+}
+
+fn open(io: &Io, name: &str, place: Place<'_>) -> Result<File, WorkloadError> {
+    let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    flags.set(OFlags::DIRECT, io.direct);
+    flags.set(OFlags::APPEND, io.pattern == Pattern::Append);
+    flags.set(OFlags::DSYNC, io.sync_by == SyncBy::ODsync);
+    let step = if io.direct { "open, past the page cache," } else { "open" };
+    let opened = rustix::fs::open(place.directory.join(name), flags, Mode::empty());
+    opened.map(File::from).map_err(WorkloadError::operation(step, name))
 }
 
 /// The metrics of one kind of operation, by name; empty if there was none.

@@ -28,11 +28,13 @@ mod player;
 pub mod printed;
 mod ranges;
 mod reader;
+mod reading;
 pub mod record;
 mod replay;
 mod script;
 mod sequences;
 mod snapshot;
+mod steps;
 pub mod synthetic;
 mod transactions;
 mod verify;
@@ -67,7 +69,9 @@ use self::replay::Replay;
 use self::script::Script;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
+use self::synthetic::maildir::Spool;
 use self::synthetic::random::mix;
+use self::synthetic::rotation::Rotation;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
 use self::versions::Teller;
@@ -255,8 +259,7 @@ impl Workload {
         phase: &schedule::Phase,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        // Different phases of a trial use different offsets and contents.
-        let seed = phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
+        let seed = self.seed_of(phase);
         let done = match &phase.action {
             Action::Bonnie { test } => {
                 let bonnie = self.bonnie.as_mut().expect("a sound schedule has its sizes");
@@ -271,6 +274,11 @@ impl Workload {
             self.sync(place)?;
         }
         Ok(done)
+    }
+
+    /// Different phases of a trial use different offsets and contents.
+    fn seed_of(&self, phase: &schedule::Phase) -> u64 {
+        phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)))
     }
 
     fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
@@ -313,6 +321,7 @@ impl Workload {
                 Ok(Done { reported, ..Done::default() })
             }
             (Action::Imported, _) => Err(WorkloadError::NotPerformed),
+            (Action::Read { order }, _) => reading::run(*order, &self.tree.scripts, seed, place),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
@@ -321,6 +330,12 @@ impl Workload {
             (Action::Append(work), _) => versions::append(work, &self.teller, place),
             (Action::Database(work), _) => database::run(work, &self.teller, place),
             (Action::Sequences(work), _) => sequences::run(*work, &self.teller, place),
+            (Action::Maildir(work), _) => {
+                steps::run(Spool::new(*work, seed), work.think_ns, self.player(place)?, place)
+            }
+            (Action::Rotate(work), _) => {
+                steps::run(Rotation::new(*work, seed), work.think_ns, self.player(place)?, place)
+            }
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
@@ -367,8 +382,15 @@ impl Workload {
             match &phase.action {
                 Action::Delete => oracle = Oracle::default(),
                 action if action.has_history() => {}
+                Action::Maildir(work) => {
+                    oracle.perform_all(Spool::new(*work, self.seed_of(phase)), umask)?;
+                }
+                Action::Rotate(work) => {
+                    oracle.perform_all(Rotation::new(*work, self.seed_of(phase)), umask)?;
+                }
                 // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }
+                | Action::Read { .. }
                 | Action::Sync
                 | Action::Fstrim
                 | Action::Idle { .. }
@@ -405,7 +427,7 @@ impl Workload {
         let mut files = Script::default();
         for (number, (name, bytes)) in (0..).zip(workload.files()) {
             let seed = self.seed.wrapping_add(number);
-            files.make_file(name, 0o644, bytes, Content::Binary { seed }, None);
+            files.make_file(&name, 0o644, bytes, Content::Binary { seed }, None);
         }
         self.player(place)?.perform(&self.replay.before)?;
         self.player(place)?.perform(&files)?;

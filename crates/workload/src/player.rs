@@ -129,6 +129,13 @@ impl<'a> Player<'a> {
 
     /// Performs the operations in order, then closes open files.
     pub fn perform(&mut self, script: &Script) -> Result<(), WorkloadError> {
+        self.go_on(script)?;
+        self.files.clear();
+        Ok(())
+    }
+
+    /// Performs the operations in order; what they leave open is open for the next script.
+    pub fn go_on(&mut self, script: &Script) -> Result<(), WorkloadError> {
         self.is_recorded = script.is_recorded;
         let _all_bits = script.is_recorded.then(Unmasked::new);
         let mut count = 0;
@@ -145,9 +152,7 @@ impl<'a> Player<'a> {
                 self.call(operation, content).map_err(|errno| self.failed(operation, errno))?;
             }
         }
-        self.make_calls(&script.operations)?;
-        self.files.clear();
-        Ok(())
+        self.make_calls(&script.operations)
     }
 
     pub(super) fn check_bounds(&self) -> Result<(), WorkloadError> {

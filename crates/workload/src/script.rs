@@ -102,7 +102,7 @@ impl Script {
     pub fn update(&mut self, path: &str, mode: u32, offset: u64, bytes: u64, content: Content) {
         let flags = OpenFlags { write: true, or_existing: true, ..OpenFlags::default() };
         self.write(relative(path), flags, mode, offset..offset + bytes, content);
-        self.operations.push(Operation::Close { handle: handle() });
+        self.close();
     }
 
     /// Opens a file to be created and writes a range of it.
@@ -142,6 +142,55 @@ impl Script {
         modified_s: Option<i64>,
     ) {
         self.make(&Entry::File { mode, size_bytes, path: relative(path) }, content, modified_s);
+    }
+
+    /// Creates a file, writes all of it, syncs and closes it.
+    pub fn make_synced_file(&mut self, path: &str, mode: u32, size_bytes: u64, content: Content) {
+        let flags = OpenFlags { write: true, ..OpenFlags::default() };
+        self.write(relative(path), flags, mode, 0..size_bytes, content);
+        let handle = handle();
+        self.operations.push(Operation::Sync { handle, only_data: false });
+        self.close();
+    }
+
+    /// Syncs what is needed to find the names in a directory.
+    pub fn sync_directory(&mut self, path: &str) {
+        let (handle, path) = (handle(), relative(path));
+        let flags = OpenFlags { read: true, directory: true, ..OpenFlags::default() };
+        self.operations.push(Operation::Open { handle, flags, create: None, path });
+        self.operations.push(Operation::Sync { handle, only_data: true });
+        self.close();
+    }
+
+    /// Opens a file to append to, which is created if missing. It stays open.
+    pub fn open_to_append(&mut self, path: &str, mode: u32, content: Content) {
+        let flags =
+            OpenFlags { write: true, append: true, or_existing: true, ..OpenFlags::default() };
+        let (handle, path) = (handle(), relative(path));
+        self.operations.push(Operation::Open { handle, flags, create: Some(mode), path });
+        self.contents.push(content);
+    }
+
+    /// Appends to the open file, which ends at this offset.
+    pub fn append(&mut self, offset: u64, bytes: u64) {
+        let transfer = Transfer::new(handle(), offset, bytes, 1);
+        self.operations.extend(transfer.map(Operation::Write));
+    }
+
+    /// Closes the open file.
+    pub fn close(&mut self) {
+        self.operations.push(Operation::Close { handle: handle() });
+    }
+
+    /// Reads all names in a directory.
+    pub fn list(&mut self, path: &str) {
+        self.operations.push(Operation::ListDirectory { path: relative(path) });
+    }
+
+    /// Gives a file another name.
+    pub fn link(&mut self, existing: &str, path: &str) {
+        let (existing, path) = (relative(existing), relative(path));
+        self.operations.push(Operation::Link { existing, path });
     }
 
     /// Opens a file, reads it to its end and closes it.

@@ -21,6 +21,7 @@ use super::player::CHUNK_BYTES;
 use super::ranges::Ranges;
 use super::script::Script;
 use super::snapshot::Snapshot;
+use super::steps::Step;
 
 /// A directory under operations, including contents.
 #[derive(Debug, Default)]
@@ -35,6 +36,31 @@ impl Oracle {
     /// Performs a script on the model, like the player on a filesystem, whose process has this
     /// umask.
     pub fn perform(&mut self, script: &Script, umask: u32) -> Result<(), WorkloadError> {
+        self.go_on(script, umask)?;
+        self.close();
+        Ok(())
+    }
+
+    /// Performs a series of scripts.
+    pub fn perform_all(
+        &mut self,
+        steps: impl Iterator<Item = Step>,
+        umask: u32,
+    ) -> Result<(), WorkloadError> {
+        for step in steps {
+            self.go_on(&step.script, umask)?;
+        }
+        self.close();
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.tree.close_all();
+        self.open.clear();
+    }
+
+    /// Performs a script; what it leaves open is open for the next.
+    fn go_on(&mut self, script: &Script, umask: u32) -> Result<(), WorkloadError> {
         self.tree.set_umask(if script.is_recorded { 0 } else { umask });
         for (operation, content) in script.steps() {
             self.apply(operation, content).map_err(|_| {
@@ -42,8 +68,6 @@ impl Oracle {
                 differs(&path, &format!("contradicts `{}`, which was performed", operation.name()))
             })?;
         }
-        self.tree.close_all();
-        self.open.clear();
         Ok(())
     }
 

@@ -23,6 +23,8 @@ pub const PLAN: Tables = Tables {
         ("WrittenAppend", "`append` of a phase"),
         ("WrittenDatabase", "`database` of a phase"),
         ("WrittenSequences", "`sequences` of a phase"),
+        ("WrittenMaildir", "`maildir` of a phase"),
+        ("WrittenRotate", "`rotate` of a phase"),
         ("WrittenCuts", "`[cuts]`"),
         ("Repetitions", "`[repetitions]`"),
         ("Ranking", "`[ranking]`"),
@@ -35,11 +37,14 @@ pub const PLAN: Tables = Tables {
         ("Verb", "What a phase does"),
         ("BonnieTest", "Bonnie's tests"),
         ("Pattern", "Orders of places"),
+        ("ReadOrder", "Orders of files"),
+        ("SyncBy", "How written data are made durable"),
         ("JournalMode", "Journals of transactions"),
         ("Moments", "Where power cuts fall"),
         ("Synced", "What is synced when a file is replaced"),
         ("TornPages", "What repairs torn pages of a database"),
         ("Synchronous", "When transactions are synced"),
+        ("MailAgent", "How messages are delivered"),
     ],
 };
 

@@ -1,23 +1,24 @@
 use super::*;
-use crate::{End, SyncPolicy};
+use crate::{End, SyncCall, SyncPolicy};
 
 const BLOCKS: [Block; 2] = [Block { bytes: 4096, weight: 3 }, Block { bytes: 65_536, weight: 1 }];
 
 fn operations(pattern: Pattern, read_share: f64, seed: u64) -> Vec<Operation> {
     let file = std::fs::File::open("/dev/null").unwrap();
     let job = Job {
-        file: &file,
+        files: std::slice::from_ref(&file),
         span_bytes: 10_000_000,
         pattern,
         read_share,
         blocks: &BLOCKS,
         depth: 1,
         sync: SyncPolicy::Never,
+        sync_call: SyncCall::Fdatasync,
         end: End::Operations(1),
         period: None,
         seed,
     };
-    let mut operations = Operations::of(&job);
+    let mut operations = Operations::of(&job, vec![0]);
     (0..40_000).map(|_| operations.next()).collect()
 }
 

@@ -16,7 +16,7 @@ fn syncs_are_read_as_they_are_written() {
 fn blocks_have_a_size_and_a_weight() {
     assert_eq!("4 KiB: 3".parse(), Ok(Block { bytes: 4096, weight: 3 }));
     assert_eq!("64 KiB".parse(), Ok(Block { bytes: 65_536, weight: 1 }));
-    for text in ["", ":", "4 KiB:", "4 KiB: 0", "4 KiB: -1", "0", "100", "1 TiB", "x: 1"] {
+    for text in ["", ":", "4 KiB:", "4 KiB: 0", "4 KiB: -1", "0", "1 TiB", "x: 1"] {
         assert!(text.parse::<Block>().is_err(), "{text}");
     }
 }
@@ -37,7 +37,20 @@ fn a_phase_that_makes_no_sense_is_refused() {
         ("{ do = \"io\", io = { size = 1 } }", "the end of the phase"),
         ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "the end of the phase"),
         ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
-        ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "not a block size"),
+        ("{ do = \"io\", io = { size = 1, time = 1, block = \"0\" } }", "not a block size"),
+        ("{ do = \"io\", io = { size = 1, time = 1, block = \"500\" } }", "multiple of 512"),
+        ("{ do = \"io\", io = { time = 1 } }", "the size of the file is not defined"),
+        ("{ do = \"io\", io = { size = 1, time = 1, files = 0 } }", "0 files"),
+        (
+            "{ do = \"io\", io = { pattern = \"append\", time = 1, reads = \"1 %\" } }",
+            "behind the end",
+        ),
+        ("{ do = \"io\", io = { size = 1, time = 1, sync_by = \"fsync\" } }", "but not when"),
+        (
+            "{ do = \"io\", io = { size = 1, time = 1, sync = \"every 2 writes\", sync_by = \
+                 \"O_DSYNC\" } }",
+            "each write is made durable",
+        ),
         ("{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }", "4 KiB"),
         ("{ do = \"io\", io = { size = 1, time = 1, depth = 0 } }", "depth of 0"),
         ("{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }", "1024"),
@@ -62,6 +75,22 @@ fn a_phase_that_makes_no_sense_is_refused() {
         let message = plan(phases).unwrap_err();
         assert!(message.contains(told), "{phases}: {message}");
     }
+}
+
+#[test]
+fn appended_records_have_any_size_and_several_files_have_numbers() {
+    let schedule = plan(
+        "{ do = \"io\", io = { pattern = \"append\", file = \"log\", files = 2, block = \"500\", \
+         operations = 100, sync = \"every 1 write\", sync_by = \"O_DSYNC\" } }",
+    );
+    let schedule = schedule.unwrap();
+    let Action::Io(io) = &schedule.workload.phases[0].action else { panic!("{schedule:?}") };
+    assert_eq!((io.size_bytes, io.appended_bytes()), (0, 25_000));
+    let files = [("log-1".to_owned(), 0), ("log-2".to_owned(), 0)];
+    assert_eq!(schedule.workload.files(), files.into());
+    let text = serde_json::to_string(io).unwrap();
+    assert!(text.contains(r#""files":2"#) && text.contains(r#""sync_by":"O_DSYNC""#), "{text}");
+    assert_eq!(serde_json::from_str::<Io>(&text).unwrap(), *io);
 }
 
 #[test]

@@ -71,26 +71,29 @@ fn a_replay_leaves_the_tree_that_was_recorded() {
 /// The result of a replay is known, including contents.
 #[test]
 fn a_replay_can_be_verified() {
-    let phases = phases(&["zstd-make", "zstd-clean"]);
-    let spec = schedule::Workload { phases: phases.clone(), ..schedule::Workload::default() };
-    let mut workload = Workload::new(&spec, &Hashes::new(), 1, &Interrupt::default()).unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
-    let rules = Rules { marker: "replay", limit, interrupt: &interrupt };
-    let directory = directory.path();
-    let place = Place { directory, mounted_at: directory, commit: &[], rules };
-    workload.lay_out(&spec, place).unwrap();
-    for phase in &phases {
-        workload.perform(phase, place).unwrap();
-    }
-    assert!(workload.verify(&phases, place).unwrap());
+    let build: &[&str] = &["zstd-make", "zstd-clean"];
+    for (logs, file, at) in [(build, "lib/zstd.h", 10_000), (&["desktop"], "notes.ods", 5000)] {
+        let phases = phases(logs);
+        let spec = schedule::Workload { phases: phases.clone(), ..schedule::Workload::default() };
+        let mut workload = Workload::new(&spec, &Hashes::new(), 1, &Interrupt::default()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
+        let rules = Rules { marker: "replay", limit, interrupt: &interrupt };
+        let directory = directory.path();
+        let place = Place { directory, mounted_at: directory, commit: &[], rules };
+        workload.lay_out(&spec, place).unwrap();
+        for phase in &phases {
+            workload.perform(phase, place).unwrap();
+        }
+        assert!(workload.verify(&phases, place).unwrap());
 
-    let path = directory.join("lib/zstd.h");
-    let mut bytes = std::fs::read(&path).unwrap();
-    bytes[10_000] ^= 1;
-    std::fs::write(&path, bytes).unwrap();
-    let error = workload.verify(&phases, place).unwrap_err().to_string();
-    assert!(error.contains("lib/zstd.h has the byte 10000"), "{error}");
+        let path = directory.join(file);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[at] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let error = workload.verify(&phases, place).unwrap_err().to_string();
+        assert!(error.contains(&format!("{file} has the byte {at}")), "{error}");
+    }
 }
 
 /// `SQLite` syncs each commit, and writes pages of 4 KiB with headers of 24 bytes.
@@ -103,6 +106,17 @@ fn a_database_is_replayed_with_its_syncs() {
     assert!((400..450).contains(&syncs.count()));
     assert!((15_000_000..16_000_000).contains(&script.written_bytes()));
     assert!(script.operations.iter().all(|operation| operation.name() != "unlink"));
+}
+
+/// A browser syncs its databases, and git what it commits.
+#[test]
+fn a_desktop_is_replayed_with_its_syncs() {
+    let phases = phases(&["desktop"]);
+    let replay = Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap();
+    let (_, script) = &replay.logs[0];
+    let syncs = |name| script.operations.iter().filter(|own| own.name() == name).count();
+    assert_eq!((syncs("fdatasync"), syncs("fsync")), (280, 6));
+    assert!((3_000_000..3_100_000).contains(&script.written_bytes()));
 }
 
 /// A link planted by another user is not followed.

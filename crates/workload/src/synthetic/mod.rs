@@ -12,10 +12,13 @@ mod directories;
 mod distribution;
 mod draft;
 mod kernel;
+pub mod maildir;
 mod make;
 #[cfg(test)]
 mod model;
 mod names;
+pub mod paths;
 pub(super) mod random;
+pub mod rotation;
 mod source_text;
 pub mod tree;

@@ -18,6 +18,8 @@ pub(super) enum Stream {
     BonnieNames = 6,
     BonnieOrder = 7,
     Churn = 8,
+    ReadOrder = 9,
+    Mail = 10,
 }
 
 /// A stream of random numbers.
