@@ -14,6 +14,11 @@ use toml::Spanned;
 /// The evidence of a file, by the dotted key of the value: `capacity`, `trim.per_command`.
 pub type EvidenceByKey = BTreeMap<String, Spanned<Evidence>>;
 
+/// Examples of keys whose values are lists.
+const RANGE: [&str; 2] = ["20 us", "30 us"];
+const CHOICES: [&str; 2] = ["page", "block"];
+const FITTED_TO: [&str; 1] = ["random_write"];
+
 /// What one value rests on.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,16 +31,16 @@ pub struct Evidence {
     pub source: String,
     /// The least and the most that it may plausibly be; absent where the source leaves no doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &["20 us", "30 us"])]
+    #[schemars(example = RANGE)]
     pub range: Option<[Value; 2]>,
     /// What else it may plausibly be, where a range says nothing: of a mapping, or of yes and no.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(example = &["page", "block"])]
+    #[schemars(example = CHOICES)]
     pub choices: Vec<Value>,
     /// The published figures that it was fitted to, which it therefore does not predict, by their
     /// names under `[figures]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(example = &["random_write"])]
+    #[schemars(example = FITTED_TO)]
     pub fitted_to: Vec<String>,
 }
 
