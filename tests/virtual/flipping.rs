@@ -98,7 +98,7 @@ fn flips() {
     }
     let output = place.command(&["report", &name, "--verbose"]).output().unwrap();
     let report = shown(&output);
-    assert!(report.contains("timing.program of ./tried.toml"), "{report}");
+    assert!(report.contains("timing.program of"), "{report}");
     // Nothing can flip where nothing was claimed.
     let output = place.command(&["flip", &name, "--claim", "slow"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -81,7 +81,12 @@ impl Here<'_> {
             }),
             Err(failure) => Performed::from(failure),
         };
-        performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
+        performed.ended = match performed.ended {
+            Err(failure) => Err(failure.seen_by(self.interrupt)),
+            // What ends the run may have ended a program's child, too, before its time.
+            Ok(()) if self.interrupt.is_set() => Err(Failure::Interrupted),
+            Ok(()) => Ok(()),
+        };
         let record = match performed.ended {
             Err(Failure::Interrupted) => None,
             _ => Some(performed.record(desk.schedule, trial)),
