@@ -454,7 +454,7 @@ fn interrupting() {
     // It resumes in its own partition, not in the other.
     let name = cluster.run().display().to_string();
     let mut run = cluster.spawn(&["run", "--resume", &name, "--on", "slurm"]);
-    // The shell of the first may see its `sleep` die, and say that it is at its end, before it dies.
+    // The shell of the first may see its `sleep` die, and say that it is at its end.
     wait_for(|| lines(&log).iter().filter(|line| *line == "begin").count() > 1);
     assert_eq!(cluster.elements("node2").len(), 0);
     let output = cluster.output(&["cancel", &name]);
