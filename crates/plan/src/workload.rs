@@ -582,17 +582,13 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let stream = stream.max().unwrap_or(0);
-    let with_history = workload.phases.iter().filter_map(|phase| match &phase.action {
+    let added = workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Database(work) => Some(work.shape.bytes()),
         Action::Sequences(work) => Some(work.bytes()),
-        _ => None,
-    });
-    let files = with_history.fold(files, u64::saturating_add);
-    let appended = workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Io(io) => Some(io.appended_bytes()),
         _ => None,
     });
-    let files = appended.fold(files, u64::saturating_add);
+    let files = added.fold(files, u64::saturating_add);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);
