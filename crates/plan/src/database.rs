@@ -11,14 +11,14 @@ use ssdlab_cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;
-use super::limits::first_false;
+use super::limits::{first_false, small, sound};
+use super::think::think_ns;
 
 /// The defaults.
 const SIZE: Bytes = Bytes(64 << 20);
 const PAGE: Bytes = Bytes(8 << 10);
 const PAGES: u32 = 4;
 const CHECKPOINT_EVERY: u32 = 200;
-const THINK: Duration = Duration::from_millis(100);
 
 /// The sizes of pages of `PostgreSQL`, `InnoDB` and others.
 const PAGE_BYTES: std::ops::RangeInclusive<u32> = 4 << 10..=64 << 10;
@@ -141,12 +141,7 @@ pub(super) fn resolve(
         torn_pages: written.torn_pages,
     };
     let commits = small(scaled(written.commits.into()));
-    let database =
-        Database { shape, commits, think_ns: written.think.unwrap_or(Span(THINK)).nanos() };
+    let database = Database { shape, commits, think_ns: think_ns(written.think) };
     let help = "for example database = { commits = 1000, torn_pages = \"double write\" }";
-    database.fault().map_or(Ok(database), |fault| Err(Fault::at(at.clone(), fault, help)))
-}
-
-fn small(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    sound(database, database.fault(), at, help)
 }

@@ -44,6 +44,7 @@ mod smaller;
 mod soundness;
 mod steps;
 mod target;
+mod think;
 pub mod transactions;
 mod treatments;
 mod varied;

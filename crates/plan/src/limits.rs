@@ -1,5 +1,9 @@
 //! The limits of the amounts in a plan, and in a schedule that was read.
 
+use std::ops::Range;
+
+use super::error::Fault;
+
 /// The most bytes of one file or tree: sums of some thousand of them do not overflow.
 pub(super) const MOST_BYTES: u64 = 1 << 50;
 
@@ -16,6 +20,21 @@ pub(super) const NO_WORK: &str = "it must be given more than 0 to do";
 pub(super) fn fault_of_bytes(bytes: u64) -> Option<String> {
     let most = ssdlab_quantity::Bytes(MOST_BYTES);
     (bytes > MOST_BYTES).then(|| format!("{bytes} bytes exceed the maximum, {most}"))
+}
+
+/// The number, or the largest possible, which exceeds every limit.
+pub(super) fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Work whose fault is this, if it has none; otherwise the fault, at its place in the plan.
+pub(super) fn sound<T>(
+    work: T,
+    fault: Option<String>,
+    at: &Range<usize>,
+    help: &str,
+) -> Result<T, Fault> {
+    fault.map_or(Ok(work), |fault| Err(Fault::at(at.clone(), fault, help)))
 }
 
 /// The message of the first condition that is false.

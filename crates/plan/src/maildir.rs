@@ -1,19 +1,18 @@
 //! Phases that deliver mail (`do = "maildir"`): their form in a plan, and what it means.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::Span;
 
 use super::error::Fault;
-use super::limits::first_false;
+use super::limits::{first_false, small, sound};
+use super::think::think_ns;
 
 /// The defaults. That a user has 20 messages when fetching them is assumed, not measured.
 const MAILBOXES: u32 = 50;
 const FETCH_AT: u32 = 20;
-const THINK: Duration = Duration::from_millis(100);
 
 /// The most messages of a phase, and the most mailboxes.
 const MOST: u32 = 1_000_000;
@@ -105,14 +104,14 @@ pub(super) fn resolve(
     scaled: impl Fn(u64) -> u64,
 ) -> Result<Maildir, Fault> {
     let maildir = Maildir {
-        messages: u32::try_from(scaled(written.messages.into())).unwrap_or(u32::MAX),
+        messages: small(scaled(written.messages.into())),
         mailboxes: written.mailboxes.unwrap_or(MAILBOXES),
         agent: written.agent,
         fetch_at: written.fetch_at.unwrap_or(FETCH_AT),
-        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        think_ns: think_ns(written.think),
     };
     let help = "for example maildir = { messages = 1000, agent = \"dovecot\" }";
-    maildir.fault().map_or(Ok(maildir), |fault| Err(Fault::at(at.clone(), fault, help)))
+    sound(maildir, maildir.fault(), at, help)
 }
 
 #[cfg(test)]

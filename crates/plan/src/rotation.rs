@@ -1,7 +1,6 @@
 //! Phases that rotate a log (`do = "rotate"`): their form in a plan, and what it means.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +8,13 @@ use ssdlab_cuts::contents::RECORD_BYTES;
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;
-use super::limits::{fault_of_bytes, first_false};
+use super::limits::{fault_of_bytes, first_false, small, sound};
+use super::think::think_ns;
 
-/// The defaults: those of time and size are ours; Debian's `logrotate.conf` keeps four logs and
-/// does not compress them.
+/// The defaults: that of the size is ours; Debian's `logrotate.conf` keeps four logs and does not
+/// compress them.
 const SIZE: Bytes = Bytes(1 << 20);
 const KEEP: u32 = 4;
-const THINK: Duration = Duration::from_millis(100);
 
 /// The most records of a phase, and the most logs that are kept.
 const MOST_RECORDS: u32 = 100_000_000;
@@ -85,14 +84,14 @@ pub(super) fn resolve(
     scaled: impl Fn(u64) -> u64,
 ) -> Result<Rotate, Fault> {
     let rotate = Rotate {
-        records: u32::try_from(scaled(written.records.into())).unwrap_or(u32::MAX),
+        records: small(scaled(written.records.into())),
         size_bytes: written.size.unwrap_or(SIZE).0,
         keep: written.keep.unwrap_or(KEEP),
         compress: written.compress,
-        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        think_ns: think_ns(written.think),
     };
     let help = "for example rotate = { records = 10000, size = \"1 MiB\", keep = 4 }";
-    rotate.fault().map_or(Ok(rotate), |fault| Err(Fault::at(at.clone(), fault, help)))
+    sound(rotate, rotate.fault(), at, help)
 }
 
 #[cfg(test)]

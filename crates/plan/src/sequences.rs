@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_cuts::Sequence;
 
 use super::error::Fault;
-use super::limits::first_false;
+use super::limits::{first_false, sound};
 
 /// The most operations of a sequence: the number of sequences grows by a factor of ten with each.
 const MOST_OPERATIONS: u32 = 2;
@@ -72,5 +72,5 @@ impl Sequences {
 pub(super) fn resolve(written: WrittenSequences, at: &Range<usize>) -> Result<Sequences, Fault> {
     let sequences = Sequences { operations: written.operations };
     let help = "for example sequences = { operations = 2 }";
-    sequences.fault().map_or(Ok(sequences), |fault| Err(Fault::at(at.clone(), fault, help)))
+    sound(sequences, sequences.fault(), at, help)
 }

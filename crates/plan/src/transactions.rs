@@ -2,7 +2,6 @@
 //! and what it means.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use ssdlab_quantity::{Bytes, PerSecond, Rate, Span};
 use super::error::Fault;
 use super::io::End;
 use super::limits::{NO_WORK, fault_of_bytes, first_false};
+use super::think::think_ns;
 
 /// A page in bytes: `SQLite`'s default since 3.12.0 (2016).
 pub const PAGE_BYTES: usize = 4096;
@@ -26,7 +26,6 @@ pub const STREAM_BYTES: u64 = 1 << 30;
 /// The defaults.
 const DATABASE_BYTES: Bytes = Bytes(16 << 20);
 const PAGES: u64 = 4;
-const THINK: Duration = Duration::from_millis(100);
 
 /// Transactions, as a plan writes them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -193,7 +192,7 @@ pub(super) fn resolve(
         journal: written.journal,
         synchronous: written.synchronous,
         end: end.scaled(scaled),
-        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        think_ns: think_ns(written.think),
         period_ns: written.rate.map(PerSecond::period_ns),
         beside_bytes_per_second: written.beside.map(|rate| rate.0),
     })

@@ -10,10 +10,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::Span;
 
 use super::error::Fault;
-use super::limits::first_false;
-
-/// The default time from the end of an operation to the next.
-const THINK: Duration = Duration::from_millis(100);
+use super::limits::{first_false, small, sound};
+use super::think::think_ns;
 
 /// The most operations of one phase: each power cut is judged against all of them.
 const MOST: u64 = 1_000_000;
@@ -187,10 +185,10 @@ pub(super) fn replace(
         files: written.files,
         rounds: small(scaled(written.rounds.into())),
         sync: written.sync,
-        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        think_ns: think_ns(written.think),
     };
     let help = "for example replace = { files = 50, rounds = 20, sync = \"file\" }";
-    replace.fault().map_or(Ok(replace), |fault| Err(Fault::at(at.clone(), fault, help)))
+    sound(replace, replace.fault(), at, help)
 }
 
 /// Resolves a plan's table of an appended file; `scaled` multiplies how often it is appended to.
@@ -202,12 +200,8 @@ pub(super) fn append(
     let append = Append {
         records: small(scaled(written.records.into())),
         sync_every: written.sync_every,
-        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        think_ns: think_ns(written.think),
     };
     let help = "for example append = { records = 1000, sync_every = 10 }";
-    append.fault().map_or(Ok(append), |fault| Err(Fault::at(at.clone(), fault, help)))
-}
-
-fn small(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    sound(append, append.fault(), at, help)
 }
