@@ -6,7 +6,7 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fdatasync, fsync, ftruncate, linkat, mkdirat, openat,
+    AtFlags, FileType, Mode, OFlags, fdatasync, fsync, ftruncate, linkat, mkdirat, openat,
     renameat, syncfs, unlinkat,
 };
 use rustix::io::Errno;
@@ -14,11 +14,10 @@ use ssdlab_cuts::sequence::{self, DIRECTORIES, Effect, Entries, Entry, FILES, Op
 use ssdlab_cuts::{Fault, Found, Sequence, Step, Subject, Sync};
 use ssdlab_plan::sequences::Sequences;
 
-use super::player::write_all_at;
-use super::versions::{Teller, make, open, read_all, timed};
+use super::clearing::entries as listed;
+use super::player::{DIRECTORY, write_all_at};
+use super::versions::{Teller, fault, make, open, read_all, timed};
 use super::{Done, Place, WorkloadError};
-
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
@@ -73,40 +72,32 @@ pub(super) fn run(
 
 /// The state in which a sequence is found.
 pub(super) fn look(sequence: Sequence, parent: &OwnedFd) -> Result<Found, Fault> {
-    let directory = openat(parent, sequence.name(), DIRECTORY | OLD, Mode::empty());
+    let directory = openat(parent, sequence.name(), DIRECTORY, Mode::empty());
     let directory = directory.map_err(fault)?;
     let mut entries = Entries::new();
     list(&directory, "", &mut entries).map_err(fault)?;
     Ok(sequence.found(&entries))
 }
 
-fn fault(errno: Errno) -> Fault {
-    if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable }
-}
-
 /// Adds what is in a directory whose own name, with what follows it in names, is this.
 fn list(directory: &OwnedFd, before: &str, entries: &mut Entries) -> Result<(), Errno> {
-    for entry in Dir::read_from(directory)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if [".", ".."].contains(&&*name) {
-            continue;
-        }
+    for (name, kind) in listed(directory)? {
+        let name = name.to_string_lossy();
         let full = format!("{before}{name}");
-        let is_directory = entry.file_type() == FileType::Directory;
-        if is_directory {
-            let below = openat(directory, &*name, DIRECTORY | OLD, Mode::empty())?;
+        let entry = if kind == FileType::Directory {
+            let below = openat(directory, &*name, DIRECTORY, Mode::empty())?;
             list(&below, &format!("{full}/"), entries)?;
-        }
-        let file = || Entry::File(read_all(directory, &name));
-        entries.insert(full, if is_directory { Entry::Directory } else { file() });
+            Entry::Directory
+        } else {
+            Entry::File(read_all(directory, &name))
+        };
+        entries.insert(full, entry);
     }
     Ok(())
 }
 
 fn enter(parent: &OwnedFd, name: &str) -> Result<OwnedFd, WorkloadError> {
-    openat(parent, name, DIRECTORY | OLD, Mode::empty())
-        .map_err(WorkloadError::operation("open", name))
+    openat(parent, name, DIRECTORY, Mode::empty()).map_err(WorkloadError::operation("open", name))
 }
 
 fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
@@ -133,8 +124,8 @@ fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
 }
 
 fn sync(sequence: Sequence, directory: &OwnedFd) -> Result<(), Errno> {
-    let opened = |name, flags| openat(directory, name, flags | OLD, Mode::empty());
-    let file = || opened(sequence.file().ok_or(Errno::NOENT)?, OFlags::WRONLY);
+    let opened = |name, flags| openat(directory, name, flags, Mode::empty());
+    let file = || opened(sequence.file().ok_or(Errno::NOENT)?, OFlags::WRONLY | OLD);
     match sequence.sync {
         Sync::File => fsync(file()?),
         Sync::Data => fdatasync(file()?),

@@ -5,18 +5,19 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, fdatasync, fsync, openat, renameat};
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, read};
 use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, logged, replaced};
 use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_engine::Counted;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 
+use super::player::write_all;
 use super::transactions::wait_until;
 use super::verify::differs;
 use super::{Done, Place, WorkloadError, database, sequences};
@@ -277,17 +278,13 @@ pub(super) fn make(
     Ok(file)
 }
 
-fn write_all(file: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let written = write(&file, bytes)?;
-        bytes = &bytes[written..];
-    }
-    Ok(())
+/// What is wrong with a file or a directory that cannot be read.
+pub(super) fn fault(errno: Errno) -> Fault {
+    if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable }
 }
 
 /// The bytes of a file, or why it has none.
 pub(super) fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Fault> {
-    let fault = |errno| if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable };
     let file = openat(directory, name, OLD, Mode::empty()).map_err(fault)?;
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
     loop {
