@@ -219,10 +219,11 @@ const C: &str = "CCCCC";
 
 impl Tree {
     fn first() -> Self {
-        let names = [("a", Some(0)), ("d", None), ("d/c", Some(1)), ("e", None)];
+        let files = FILES.iter().enumerate().map(|(number, (name, _))| (*name, Some(number)));
+        let names = files.chain(DIRECTORIES.map(|name| (name, None)));
         Self {
-            names: names.map(|(name, node)| (name.to_owned(), node)).into(),
-            files: vec![A.to_owned(), C.to_owned()],
+            names: names.map(|(name, node)| (name.to_owned(), node)).collect(),
+            files: FILES.map(|(_, letters)| letters.to_owned()).into(),
         }
     }
 
@@ -286,19 +287,12 @@ impl Tree {
 
     /// What a sync of this kind is about, if the last operation was this.
     fn view(&self, sequence: Sequence) -> View {
-        let letters = |node: Node| node.map(|file| self.files[file].clone());
-        let all = self.names.iter();
-        match sequence.sync {
-            Sync::All => all.map(|(name, node)| (name.clone(), letters(*node))).collect(),
-            Sync::File | Sync::Data => {
-                let own = all.filter(|(name, _)| sequence.last.leaves() == Some(name.as_str()));
-                own.map(|(name, node)| (name.clone(), letters(*node))).collect()
-            }
-            Sync::Directory => {
-                let own = all.filter(|(name, _)| parent(name) == sequence.directory());
-                own.map(|(name, node)| (name.clone(), node.map(|_| String::new()))).collect()
-            }
-        }
+        let letters = |file: usize| match sequence.sync {
+            Sync::Directory => String::new(),
+            Sync::File | Sync::Data | Sync::All => self.files[file].clone(),
+        };
+        let own = self.names.iter().filter(|(name, _)| sequence.is_about(name));
+        own.map(|(name, node)| (name.clone(), node.map(letters))).collect()
     }
 }
 
@@ -361,11 +355,7 @@ impl Sequence {
         let found: BTreeMap<&str, &Entry> = entries
             .iter()
             .map(|(name, entry)| (name.as_str(), entry))
-            .filter(|(name, _)| match self.sync {
-                Sync::All => true,
-                Sync::File | Sync::Data => self.file() == Some(*name),
-                Sync::Directory => parent(name) == self.directory(),
-            })
+            .filter(|(name, _)| self.is_about(name))
             .collect();
         let known = views.iter().flat_map(|view| view.keys().map(String::as_str));
         let names: BTreeSet<&str> = known.chain(found.keys().copied()).collect();
@@ -385,6 +375,15 @@ impl Sequence {
             version = version.min(newest);
         }
         Found::whole(number(version))
+    }
+
+    /// Whether the sync is about a name.
+    fn is_about(self, name: &str) -> bool {
+        match self.sync {
+            Sync::All => true,
+            Sync::File | Sync::Data => self.file() == Some(name),
+            Sync::Directory => parent(name) == self.directory(),
+        }
     }
 
     fn operations(self) -> impl Iterator<Item = Operation> {
