@@ -1,12 +1,12 @@
 //! The virtual lab's results for published numbers, stored because the runs take minutes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use ssdlab_flash::grounded::grounded;
-use ssdlab_flash::presets;
-use ssdlab_plan::{Schedule, find_host};
+use ssdlab_flash::presets::{self, Preset};
+use ssdlab_plan::{Model, Schedule, find_host};
 
 /// The results shipped with the program, as `make evidence` writes them.
 pub const KEPT: &str = include_str!("../kept.toml");
@@ -39,21 +39,24 @@ pub struct KeptRun {
 pub fn depends_on(schedule: &Schedule, recipe: &str) -> BTreeMap<String, String> {
     let mut from = BTreeMap::from([("kernel".to_owned(), recipe.to_owned())]);
     let mut work = serde_json::to_string(&schedule.workload).expect("it is plain data");
-    for treatment in &schedule.treatments {
-        work.push_str(&treatment.levels.to_string());
-        let Ok(setup) = &treatment.setup else { continue };
-        let (drive, host) = (&setup.simulated.drive, &setup.simulated.host);
-        if let Some(preset) = presets::find(drive) {
-            let values = grounded(preset.text).expect("a test reads every preset");
-            let values = values.iter().map(|of| format!("{} = {}\n", of.key, of.value));
-            from.insert(format!("drive {drive}"), digest(&values.collect::<String>()));
-        }
-        if let Some(model) = find_host(host) {
-            from.insert(format!("host {host}"), format!("{} ns", model.costs));
-        }
-    }
+    work.extend(schedule.treatments.iter().map(|treatment| treatment.levels.to_string()));
     from.insert("work".to_owned(), digest(&work));
+    let models: BTreeSet<Model> =
+        schedule.setups().flat_map(|setup| setup.simulated.models()).collect();
+    for model in models {
+        let (of, values) = match &model {
+            Model::Drive(level) => ("drive", presets::find(level).map(drive_values)),
+            Model::Host(level) => ("host", find_host(level).map(|of| format!("{} ns", of.costs))),
+        };
+        from.extend(values.map(|values| (format!("{of} {}", model.level()), values)));
+    }
     from
+}
+
+fn drive_values(preset: Preset) -> String {
+    let values = grounded(preset.text).expect("a test reads every preset");
+    let values = values.iter().map(|of| format!("{} = {}\n", of.key, of.value));
+    digest(&values.collect::<String>())
 }
 
 fn digest(text: &str) -> String {
