@@ -154,9 +154,7 @@ impl Cut {
             let Ready::Guests(mut guests, _) = ready else {
                 unreachable!("a schedule with power cuts is of the virtual lab")
             };
-            if files.need_packing() {
-                guests.pack_files();
-            }
+            files.ask(&mut guests);
             act(&mut guests)
         })?;
         journal.finish().into_diagnostic()?;

@@ -129,9 +129,7 @@ impl CutDevice {
             let Ready::Guests(mut guests, _) = ready else {
                 unreachable!("the plan is of the virtual lab")
             };
-            if how.files.need_packing() {
-                guests.pack_files();
-            }
+            how.files.ask(&mut guests);
             self.cut(&guests, &log, how)
         })?;
         journal.finish().into_diagnostic()?;

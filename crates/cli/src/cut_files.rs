@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::Args;
 use miette::Report;
-use ssdlab_conductor::{Asked, AskedStage, Packed, Remains};
+use ssdlab_conductor::{Asked, AskedStage, Guests, Packed, Remains};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{Extent, Reverted, SECTOR_BYTES, Version};
 use ssdlab_host::whole_file::WholeFile;
@@ -64,9 +64,11 @@ impl Wanted {
 }
 
 impl CutFiles<'_> {
-    /// Whether the files on the drive are among them.
-    pub fn need_packing(&self) -> bool {
-        self.files.is_some()
+    /// Has guests keep what is needed to write them.
+    pub fn ask(&self, guests: &mut Guests<'_>) {
+        if self.files.is_some() {
+            guests.pack_files();
+        }
     }
 
     /// Writes them.
