@@ -21,6 +21,8 @@ mod earlier_runs;
 mod kernels;
 #[path = "cli/killed.rs"]
 mod killed;
+#[path = "cli/lists.rs"]
+mod lists;
 #[path = "cli/words.rs"]
 mod words;
 
@@ -328,36 +330,6 @@ fn schemas_are_json_schemas() {
     {
         assert!(analysis["properties"][key].is_object(), "{key}");
     }
-}
-
-#[test]
-fn lists_name_what_a_plan_can_use() {
-    let output = Place::new().ssdlab(&["list"]);
-    let text = String::from_utf8(output.stdout).unwrap();
-    for word in ["discard", "journal", "btrfs", "mq-deadline", "unpack, delete", "settled_ns"] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
-}
-
-/// Shipped plans are grouped by when their questions were asked; plan files in the folder follow.
-#[test]
-fn plans_are_listed_by_group() {
-    let place = Place::new();
-    let mine = "name = \"mine\"\nquestion = \"Is mine listed?\"\n\
-                [workload]\nphases = [{ do = \"sync\" }]\n";
-    fs::write(place.0.path().join("mine.toml"), mine).unwrap();
-    fs::write(place.0.path().join("other.toml"), "[package]\nname = \"other\"\n").unwrap();
-    let text = String::from_utf8(place.ssdlab(&["list", "plans"]).stdout).unwrap();
-    let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word}: {text}"));
-    let order = ["founding: ", " discard ", "yours: ", " mine.toml "].map(at);
-    assert!(order.is_sorted(), "{text}");
-    assert!(!text.contains("other.toml"), "{text}");
-
-    let output = place.ssdlab(&["list", "plans", "--json"]);
-    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let plans = listed["lists"]["plans"].as_array().unwrap();
-    let group = |name: &str| &plans.iter().find(|plan| plan["name"] == name).unwrap()["group"];
-    assert_eq!((group("wear"), group("mine.toml")), (&"founding".into(), &"yours".into()));
 }
 
 #[test]
