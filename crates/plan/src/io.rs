@@ -371,6 +371,11 @@ impl Io {
         (1..=self.files).map(name)
     }
 
+    /// The largest of its blocks, in bytes; 0 without any.
+    pub(super) fn largest_block_bytes(&self) -> u32 {
+        self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0)
+    }
+
     /// A lower bound of the bytes by which its files grow.
     #[must_use]
     pub fn appended_bytes(&self) -> u64 {
@@ -388,7 +393,7 @@ impl Io {
             return Some(fault);
         }
         let appends = self.pattern == Pattern::Append;
-        let largest = self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0);
+        let largest = self.largest_block_bytes();
         let is_possible = |block: &Block| block.is_possible() && (appends || block.is_whole());
         let fits = appends || u64::from(largest) <= self.size_bytes;
         let is_direct = |block: &Block| !self.direct || block.bytes.is_multiple_of(DIRECT_BYTES);

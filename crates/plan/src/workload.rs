@@ -42,7 +42,8 @@ pub(super) fn resolve(
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
         let common = Common { quiet_ns, limit, base, scale };
-        for phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
+        for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
+            share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
             let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
             if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
@@ -156,6 +157,20 @@ struct Common<'a> {
     limit: Duration,
     base: &'a Path,
     scale: f64,
+}
+
+/// A size that a scale multiplies is rounded up to whole blocks, so phases with other blocks may
+/// arrive at others for the same file: the largest is its size.
+fn share_size(phase: &mut Phase, earlier: &mut [Phase]) {
+    let Action::Io(own) = &mut phase.action else { return };
+    for other in earlier {
+        let Action::Io(other) = &mut other.action else { continue };
+        let block = own.largest_block_bytes().max(other.largest_block_bytes());
+        if own.file == other.file && own.size_bytes.abs_diff(other.size_bytes) < block.into() {
+            let shared = own.size_bytes.max(other.size_bytes);
+            (own.size_bytes, other.size_bytes) = (shared, shared);
+        }
+    }
 }
 
 /// Phases that name the same file work on one file, which exists before the first phase.
@@ -521,15 +536,22 @@ fn check_setup(
             format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
         ));
     }
-    let needed = needed_bytes(workload, setup, device);
-    if needed > device {
+    let (needed, before) = (needed_bytes(workload, setup, device), bytes_before(setup, device));
+    if needed.saturating_add(before) > device {
+        let (beside, smaller) = match before {
+            0 => (String::new(), "or"),
+            _ => (
+                format!(" besides the {} that a prefill or age puts there", Bytes(before)),
+                "a smaller prefill or",
+            ),
+        };
         return Err(Fault::nowhere(
             format!(
-                "the workload needs about {}, but the {what} has {}",
+                "the workload needs about {}{beside}, but the {what} has {}",
                 Bytes(needed),
                 Bytes(device)
             ),
-            format!("set a larger {help}, or a smaller --scale"),
+            format!("set a larger {help}, {smaller} a smaller --scale"),
         ));
     }
     Ok(())
@@ -554,7 +576,8 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     }
 }
 
-/// A lower bound of the space the workload takes: each file and half a block.
+/// A lower bound of the space the workload takes, beside what is there before: each file and half a
+/// block.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
 fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
@@ -569,13 +592,9 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => 0,
     };
     let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
-    let amount = |amount: Option<Amount>| match amount {
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Share(share)) => (device as f64 * share) as u64,
-        None => 0,
-    };
     // Until they are deleted, stale data have to fit beside the prefill.
-    let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
+    let stale = amount_bytes(setup.stale, device);
+    let work = tree.saturating_add(build).saturating_add(bonnie).max(stale);
     let files: u64 = workload.files().values().sum();
     let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
@@ -589,8 +608,21 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => None,
     });
     let files = added.fold(files, u64::saturating_add);
+    work.saturating_add(files).saturating_add(stream)
+}
+
+/// What a filesystem holds before the first phase, which no scale multiplies.
+fn bytes_before(setup: &Setup, device: u64) -> u64 {
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
-    let work = work.saturating_add(files).saturating_add(stream);
-    work.saturating_add(amount(setup.prefill)).saturating_add(aged)
+    amount_bytes(setup.prefill, device).saturating_add(aged)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn amount_bytes(amount: Option<Amount>, device: u64) -> u64 {
+    match amount {
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Share(share)) => (device as f64 * share) as u64,
+        None => 0,
+    }
 }

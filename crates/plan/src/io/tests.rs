@@ -21,10 +21,14 @@ fn blocks_have_a_size_and_a_weight() {
     }
 }
 
-/// Resolves a plan with these phases; the error is its message.
+/// Resolves a plan with these phases at half their scale; the error is its message.
 fn plan(phases: &str) -> Result<crate::Schedule, String> {
+    plan_at(0.5, phases)
+}
+
+fn plan_at(scale: f64, phases: &str) -> Result<crate::Schedule, String> {
     let text = format!("name = \"x\"\nquestion = \"?\"\n[workload]\nphases = [{phases}]\n");
-    let overrides = crate::Overrides { scale: Some(0.5), ..Default::default() };
+    let overrides = crate::Overrides { scale: Some(scale), ..Default::default() };
     crate::schedule("plan.toml", &text, &overrides, std::path::Path::new("/"))
         .map_err(|error| error.to_string())
 }
@@ -74,6 +78,22 @@ fn a_phase_that_makes_no_sense_is_refused() {
     ] {
         let message = plan(phases).unwrap_err();
         assert!(message.contains(told), "{phases}: {message}");
+    }
+}
+
+#[test]
+fn phases_with_other_blocks_share_a_file_at_any_scale() {
+    let phases = r#"
+        { do = "io", name = "small", io = { size = "64 MiB", time = 1 } },
+        { do = "io", name = "large", io = { size = "64 MiB", block = "128 KiB", time = 1 } },
+    "#;
+    for (scale, size_bytes) in [(1.0, 64 << 20), (0.01, 6 * (128 << 10))] {
+        let schedule = plan_at(scale, phases).unwrap();
+        assert_eq!(schedule.workload.files(), [("data".to_owned(), size_bytes)].into());
+        for phase in &schedule.workload.phases {
+            let Action::Io(io) = &phase.action else { panic!("{phase:?}") };
+            assert_eq!(io.size_bytes, size_bytes, "{}", phase.name);
+        }
     }
 }
 
