@@ -19,6 +19,7 @@ mod logged;
 mod programs;
 mod repeating;
 mod replaying;
+mod shipped;
 mod support;
 mod workloads;
 
@@ -31,7 +32,7 @@ use serde_json::{Value, json};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
 use ssdlab_host::mounts;
-use ssdlab_plan::{HostModel, shipped, shipped_host};
+use ssdlab_plan::{HostModel, shipped as plans, shipped_host};
 
 use self::support::{Load, Place, kernel};
 
@@ -243,6 +244,12 @@ fn main() {
             .with_ignored_flag(!reason.is_empty())
     };
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
+    for name in shipped::plans() {
+        let test = Trial::test(format!("the_plan_{name}_runs_small"), move || {
+            common::caught(|| shipped::run(name))
+        });
+        trials.push(test.with_kind(reason).with_ignored_flag(!reason.is_empty()));
+    }
     let has_none = if has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
     trials.push(trial("this_computer_is_measured_and_a_plan_runs_on_it", fitting, has_none));
     libtest_mimic::run(&arguments, trials).exit();
@@ -509,7 +516,7 @@ fn undisturbed() -> BTreeMap<String, String> {
 fn plan_of_all() {
     let small =
         "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
-    let plan = shipped::find("filesystems").unwrap().text;
+    let plan = plans::find("filesystems").unwrap().text;
     let plan =
         plan.replace("\"10 GB\"", "\"10 %\"").replace("bonnie = { files = \"8:200\" }", small);
     let json = Place::new().run(&plan);

@@ -1,0 +1,47 @@
+//! Every shipped plan runs to its end at a small scale.
+
+use ssdlab_plan::shipped;
+
+use super::common::shown;
+use super::support::{Place, kernel};
+
+/// A prefill of one size, which no scale makes smaller, and one that fits.
+const PREFILL: (&str, &str) = ("prefill = \"10 GB\"", "prefill=10 %");
+
+/// Plans that other tests run: that of all filesystems, and that of the README.
+const ELSEWHERE: [&str; 2] = ["filesystems", "discard"];
+
+/// The names of the plans to run.
+pub fn plans() -> impl Iterator<Item = &'static str> {
+    shipped::ALL.into_iter().map(|plan| plan.name).filter(|name| !ELSEWHERE.contains(name))
+}
+
+/// Runs a plan: no trial fails, and whatever claims say without a value, they say why.
+pub fn run(name: &str) {
+    let place = Place::new();
+    let mut command = place.command(&["run", name, "--lab", "virtual", "--json"]);
+    command.args(["--scale", "0.005", "--capacity", "4GB", "--runs", "1", "--plausible", "0"]);
+    if shipped::find(name).unwrap().text.contains(PREFILL.0) {
+        command.args(["--set", PREFILL.1]);
+    }
+    let output = command.arg("--kernel").arg(kernel().as_ref().unwrap()).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
+    assert_eq!(json["ending"], "all_blocks", "{}", shown(&output));
+    let mut measured = 0;
+    for treatment in json["treatments"].as_array().unwrap() {
+        match treatment["status"].as_str().unwrap() {
+            "ok" => measured += 1,
+            // Steps measure the combinations that earlier ones lead to.
+            "unselected" => {}
+            "unavailable" => assert!(treatment["reason"].is_string(), "{treatment}"),
+            _ => panic!("{treatment}"),
+        }
+    }
+    assert!(measured >= 2, "{measured}");
+    let claims = json["claims"].as_array().unwrap();
+    assert!(!claims.is_empty());
+    for claim in claims {
+        assert!(claim["ratio"].is_f64() || claim["reason"].is_string(), "{claim}");
+    }
+}
