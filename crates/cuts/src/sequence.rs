@@ -33,6 +33,8 @@ pub enum Operation {
     Overwrite,
     /// Cuts `a` off.
     Truncate,
+    /// Allocates blocks behind the end of `a`, which grows.
+    Allocate,
     /// Links `a` as `b`.
     Link,
     /// Links `a` as `d/b`.
@@ -62,6 +64,8 @@ pub enum Effect {
     Write(&'static str, usize, &'static str),
     /// Cuts a file off after this many letters.
     Truncate(&'static str, usize),
+    /// Allocates so many letters of zeros behind a file of this many.
+    Allocate(&'static str, usize, usize),
     /// Gives a file a second name.
     Link(&'static str, &'static str),
     /// Renames a file or a directory, over a file if there is one.
@@ -75,11 +79,12 @@ pub enum Effect {
 }
 
 impl Operation {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Create,
         Self::Append,
         Self::Overwrite,
         Self::Truncate,
+        Self::Allocate,
         Self::Link,
         Self::LinkAcross,
         Self::Rename,
@@ -99,6 +104,7 @@ impl Operation {
             Self::Append => Effect::Write("a", A.len(), "DDD"),
             Self::Overwrite => Effect::Write("a", 0, "EE"),
             Self::Truncate => Effect::Truncate("a", 1),
+            Self::Allocate => Effect::Allocate("a", A.len(), 3),
             Self::Link => Effect::Link("a", "b"),
             Self::LinkAcross => Effect::Link("a", "d/b"),
             Self::Rename => Effect::Rename("a", "b"),
@@ -117,6 +123,7 @@ impl Operation {
             Effect::Create(name, _)
             | Effect::Write(name, ..)
             | Effect::Truncate(name, _)
+            | Effect::Allocate(name, ..)
             | Effect::Link(_, name)
             | Effect::Rename(_, name)
             | Effect::MakeDirectory(name) => Some(name),
@@ -131,6 +138,7 @@ impl Operation {
             Self::Append => "append a",
             Self::Overwrite => "overwrite a",
             Self::Truncate => "truncate a",
+            Self::Allocate => "fallocate a",
             Self::Link => "link a b",
             Self::LinkAcross => "link a d-b",
             Self::Rename => "rename a b",
@@ -217,6 +225,9 @@ type View = BTreeMap<String, Option<String>>;
 const A: &str = "AAAAA";
 const C: &str = "CCCCC";
 
+/// The letter of what was never written.
+const ZERO: &str = "\0";
+
 impl Tree {
     fn first() -> Self {
         let files = FILES.iter().enumerate().map(|(number, (name, _))| (*name, Some(number)));
@@ -248,6 +259,14 @@ impl Tree {
             }
             Effect::Truncate(name, letters) => {
                 tree.files[(*self.names.get(name)?)?].truncate(letters);
+            }
+            Effect::Allocate(name, from, letters) => {
+                let contents = &mut tree.files[(*self.names.get(name)?)?];
+                // Elsewhere it would make a hole, or nothing.
+                if contents.len() != from {
+                    return None;
+                }
+                contents.push_str(&ZERO.repeat(letters));
             }
             Effect::Link(name, other) if is_free(other) && has_parent(other) => {
                 tree.names.insert(other.to_owned(), Some((*self.names.get(name)?)?));
@@ -404,7 +423,10 @@ impl Sequence {
 
     fn promises_something(self) -> bool {
         // What fdatasync need not write is a name.
-        let is_of_data = matches!(self.last.effect(), Effect::Write(..) | Effect::Truncate(..));
+        let is_of_data = matches!(
+            self.last.effect(),
+            Effect::Write(..) | Effect::Truncate(..) | Effect::Allocate(..)
+        );
         let is_file = |view: &View| {
             let last = self.file().and_then(|name| view.get(name));
             matches!(last, Some(Some(_)))
@@ -450,6 +472,12 @@ fn fault_of(views: &[View], name: &str, entry: Option<&Entry>) -> Fault {
 #[must_use]
 pub fn bytes_of(letters: &str) -> Vec<u8> {
     letters.bytes().flat_map(|letter| [letter; LETTER_BYTES]).collect()
+}
+
+/// The bytes of so many letters that were never written.
+#[must_use]
+pub fn zeros(letters: usize) -> Vec<u8> {
+    bytes_of(&ZERO.repeat(letters))
 }
 
 /// The files at first, by their names, with their contents in letters.

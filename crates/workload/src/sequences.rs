@@ -6,8 +6,8 @@
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, fdatasync, fsync, ftruncate, linkat, mkdirat, openat,
-    renameat, syncfs, unlinkat,
+    AtFlags, FallocateFlags, FileType, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate,
+    linkat, mkdirat, openat, renameat, syncfs, unlinkat,
 };
 use rustix::io::Errno;
 use ssdlab_cuts::sequence::{self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation};
@@ -115,11 +115,21 @@ fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
         Effect::Truncate(name, letters) => {
             ftruncate(written(name)?, sequence::offset_bytes(letters))
         }
+        Effect::Allocate(name, from, letters) => allocate(&written(name)?, from, letters),
         Effect::Link(name, other) => linkat(directory, name, directory, other, AtFlags::empty()),
         Effect::Rename(name, other) => renameat(directory, name, directory, other),
         Effect::Unlink(name) => unlinkat(directory, name, AtFlags::empty()),
         Effect::MakeDirectory(name) => mkdirat(directory, name, Mode::RWXU),
         Effect::RemoveDirectory(name) => unlinkat(directory, name, AtFlags::REMOVEDIR),
+    }
+}
+
+/// Like posix_fallocate(3), which writes zeros where the filesystem cannot allocate.
+fn allocate(file: &OwnedFd, from: usize, letters: usize) -> Result<(), Errno> {
+    let [offset, length] = [from, letters].map(sequence::offset_bytes);
+    match fallocate(file, FallocateFlags::empty(), offset, length) {
+        Err(Errno::OPNOTSUPP) => write_all_at(file, &sequence::zeros(letters), offset),
+        done => done,
     }
 }
 

@@ -22,8 +22,8 @@ fn sequence(before: Option<Operation>, last: Operation, sync: Sync) -> Sequence 
 #[test]
 fn every_sequence_is_found_in_the_version_after_its_last_operation_and_before_its_first() {
     let all = Sequence::all(2);
-    assert_eq!(Sequence::all(1).len(), 34);
-    assert_eq!(all.len(), 350);
+    assert_eq!(Sequence::all(1).len(), 37);
+    assert_eq!(all.len(), 416);
     let names: BTreeSet<String> = all.iter().map(|sequence| sequence.name()).collect();
     assert_eq!(names.len(), all.len());
     for sequence in all {
