@@ -2,13 +2,15 @@
 //! do what it says.
 //!
 //! Every block of `console` is run, page by page, each page in its own folder, unless its first
-//! line says what it needs: `console hardware`, `console root`, `console minutes`. A block
-//! `console virtual` needs a lab kernel. A command must succeed and print what follows it in the
-//! block, if anything; a line `...` stands for any number of lines. A block with `file=NAME` is
-//! that file.
+//! line says what it needs: `console hardware`, `console root`, `console minutes`. What is not run
+//! must at least be known. A block `console virtual` needs a lab kernel. A command must succeed and
+//! print what follows it in the block, if anything; a line `...` stands for any number of lines. A
+//! block with `file=NAME` is that file.
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "manual/known.rs"]
+mod known;
 #[path = "manual/links.rs"]
 mod links;
 #[path = "manual/page.rs"]
@@ -31,6 +33,7 @@ fn main() {
     let mut trials = vec![
         Trial::test("the_reference_is_what_the_program_writes", || caught(reference_is_current)),
         Trial::test("links_lead_somewhere", || caught(links::lead_somewhere)),
+        Trial::test("commands_that_no_test_runs_are_known", || caught(known::are_known)),
     ];
     let lacking = kernel::find(None).err();
     for page in Page::all() {
