@@ -1,20 +1,28 @@
 //! The packages of `make deb`: lintian finds nothing in them, and in a clean Debian with nothing
-//! else installed, the program answers an ordinary user's question.
+//! else installed, an ordinary user walks through the tutorial. How long each step took is printed.
 //!
 //! The first test needs lintian, the second root and mmdebstrap with a mirror, both the packages in
 //! `target/deb`. Without them, a test is ignored with that reason. The second takes a minute or
-//! two, most of it for the clean Debian.
+//! two.
 
 #[path = "common/mod.rs"]
 mod common;
+#[allow(dead_code, reason = "tests of the manual use all of it")]
+#[path = "manual/page.rs"]
+mod page;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use libtest_mimic::{Arguments, Trial};
 
 use self::common::{caught, sh};
+use self::page::{Block, Needs, Page};
+
+/// The tutorial's pages, in order, but the last: in a change of the root directory the folder that
+/// it measures in is on no mounted filesystem.
+const TUTORIAL: [&str; 3] = ["first-answer", "own-plan", "own-drive"];
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -23,7 +31,7 @@ fn main() {
     let debian = root.map(str::to_owned).or_else(|| needs("mmdebstrap")).or_else(needs_packages);
     let tests = vec![
         test("lintian_finds_nothing", lintian, lintian_finds_nothing),
-        test("installed_in_a_clean_debian_it_answers", debian, answers),
+        test("the_tutorial_is_walked_in_a_clean_debian", debian, tutorial_is_walked),
     ];
     libtest_mimic::run(&arguments, tests).exit();
 }
@@ -46,9 +54,13 @@ fn needs_packages() -> Option<String> {
     (packages().len() < 2).then(|| "needs packages: make deb".to_owned())
 }
 
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// The program and the lab kernel, without the kernel's source.
 fn packages() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/deb");
+    let folder = root().join("target/deb");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_installed = |path: &PathBuf| {
@@ -65,19 +77,58 @@ fn lintian_finds_nothing() {
     assert_eq!(found, "");
 }
 
-fn answers() {
+fn tutorial_is_walked() {
+    let place = tempfile::tempdir().unwrap();
+    let script = place.path().join("walk");
+    fs::write(&script, walk()).unwrap();
     let includes: Vec<String> =
         packages().iter().map(|path| format!("--include={}", path.display())).collect();
     // Hooks have /proc and /dev. Nothing is kept. The user has neither a name nor a home.
-    let report = sh(&format!(
+    let printed = sh(&format!(
         "mmdebstrap --quiet --variant=apt --format=null \
          --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount {} \
          '--customize-hook=test -s \"$1\"/usr/share/man/man1/ssdlab.1.gz' \
-         '--customize-hook=chroot --userspec=1000:1000 \"$1\" \
-          env HOME=/tmp ssdlab run discard --scale 0.01 --capacity 2GB --runs 1 \
-          --set prefill=0% --set stale=0% --results /tmp/results' \
+         '--customize-hook=cp {} \"$1\"/tmp/walk' \
+         '--customize-hook=chroot --userspec=1000:1000 \"$1\" env HOME=/tmp bash -e /tmp/walk' \
          \"$(. /etc/os-release; echo $VERSION_CODENAME)\" 2>&1",
         includes.join(" "),
+        script.display(),
     ));
-    assert!(report.contains("times as long with discard on as with discard off"), "{report}");
+    let steps = printed.lines().filter_map(|line| line.strip_prefix("step: "));
+    let steps: Vec<&str> = steps.collect();
+    assert!(steps.len() > 10, "{printed}");
+    assert!(printed.contains("Does ext4's discard option make deleting"), "{printed}");
+    for step in steps {
+        println!("    {step}");
+    }
+}
+
+/// The tutorial as a script: each page in a folder of its own, and how long each command took.
+fn walk() -> String {
+    let pages = Page::all();
+    let mut lines =
+        vec!["time_of() { TIMEFORMAT=\"step: %R s  $1\"; time eval \"$1\"; }".to_owned()];
+    for name in TUTORIAL {
+        let path = format!("tutorial/{name}.md");
+        let page = pages.iter().find(|page| page.path == path).unwrap();
+        lines.push(format!("mkdir /tmp/{name}; cd /tmp/{name}"));
+        for block in &page.blocks {
+            match block {
+                Block::File { name, text } => {
+                    lines.push(format!("cat >{name} <<'END'\n{text}END"));
+                }
+                Block::Commands { needs: Needs::Nothing | Needs::Kernel, commands } => {
+                    let commands = commands.iter().map(|(command, _)| quoted(command));
+                    lines.extend(commands.map(|command| format!("time_of {command}")));
+                }
+                Block::Commands { needs: Needs::More, .. } => {}
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// As one word of a shell.
+fn quoted(command: &str) -> String {
+    format!("'{}'", command.replace('\'', "'\\''"))
 }

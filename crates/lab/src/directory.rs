@@ -47,7 +47,11 @@ pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
     }
     let mount = mounts::containing(&path)
         .and_then(|mount| {
-            mount.ok_or_else(|| io::Error::other("it is not in any mounted filesystem"))
+            mount.ok_or_else(|| {
+                io::Error::other(
+                    "it is not in any mounted filesystem; in a chroot, bind-mount it there",
+                )
+            })
         })
         .map_err(LabError::step("find the filesystem of", &path))?;
     let device = BlockDevice::numbered(&mount.device).ok();
