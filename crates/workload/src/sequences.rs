@@ -124,7 +124,7 @@ fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// Like posix_fallocate(3), which writes zeros where the filesystem cannot allocate.
+/// Like `posix_fallocate(3)`, which writes zeros where the filesystem cannot allocate.
 fn allocate(file: &OwnedFd, from: usize, letters: usize) -> Result<(), Errno> {
     let [offset, length] = [from, letters].map(sequence::offset_bytes);
     match fallocate(file, FallocateFlags::empty(), offset, length) {
