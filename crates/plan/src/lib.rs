@@ -42,6 +42,7 @@ mod similar;
 mod simulated;
 mod smaller;
 mod soundness;
+mod space;
 mod steps;
 mod target;
 mod think;

@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use ssdlab_quantity::Bytes;
 
-use super::bonnie::{self, Bonnie, BonnieTest, WrittenBonnie};
+use super::bonnie::{self, BonnieTest, WrittenBonnie};
 use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
-use super::setup::{Amount, Discard, Setup};
+use super::setup::{Discard, Setup};
 use super::target::Target;
-use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{database, io, maildir, rotation, sequences, soundness, transactions, versions};
+use super::{database, io, maildir, rotation, sequences, soundness, space, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -24,9 +23,6 @@ const TREE_BYTES: u64 = 493_000_000;
 /// About Linux 2.6.29, the tree of founding post 3.
 const BUILD_FILES: u64 = 26_700;
 const BUILD_BYTES: u64 = 340_000_000;
-
-/// The maximum growth of a tree by a synthetic build, as a factor (objects and links).
-const BUILD_GROWTH: f64 = 1.8;
 
 /// Resolves the workload, and checks whether it is possible for a target and each treatment.
 pub(super) fn resolve(
@@ -522,39 +518,7 @@ fn check_setup(
             "name one: --set filesystem=ext4, or use --lab directory",
         ));
     }
-    // The size of other devices is not yet known.
-    let (device, what, help) = match *target {
-        Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
-        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
-        _ => return Ok(()),
-    };
-    if let Some(filesystem) = setup.filesystem
-        && device < filesystem.smallest_bytes
-    {
-        return Err(Fault::nowhere(
-            format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
-            format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
-        ));
-    }
-    let (needed, before) = (needed_bytes(workload, setup, device), bytes_before(setup, device));
-    if needed.saturating_add(before) > device {
-        let (beside, smaller) = match before {
-            0 => (String::new(), "or"),
-            _ => (
-                format!(" besides the {} that a prefill or age puts there", Bytes(before)),
-                "a smaller prefill or",
-            ),
-        };
-        return Err(Fault::nowhere(
-            format!(
-                "the workload needs about {}{beside}, but the {what} has {}",
-                Bytes(needed),
-                Bytes(device)
-            ),
-            format!("set a larger {help}, {smaller} a smaller --scale"),
-        ));
-    }
-    Ok(())
+    space::check(workload, setup, target)
 }
 
 /// A guest of the virtual lab has the programs that a plan names, but not all of a build's, and
@@ -573,56 +537,5 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
             "the virtual lab has neither: use --lab image (with root) or --lab directory",
         )),
         _ => Ok(()),
-    }
-}
-
-/// A lower bound of the space the workload takes, beside what is there before: each file and half a
-/// block.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
-    let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
-    let tree = match &workload.tree {
-        Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
-        _ => 0,
-    };
-    let build = match &workload.build {
-        Some(Build::Synthetic { files: count, bytes }) => {
-            (files(*count, *bytes) as f64 * BUILD_GROWTH) as u64
-        }
-        _ => 0,
-    };
-    let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
-    // Until they are deleted, stale data have to fit beside the prefill.
-    let stale = amount_bytes(setup.stale, device);
-    let work = tree.saturating_add(build).saturating_add(bonnie).max(stale);
-    let files: u64 = workload.files().values().sum();
-    let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
-        Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
-        _ => None,
-    });
-    let stream = stream.max().unwrap_or(0);
-    let added = workload.phases.iter().filter_map(|phase| match &phase.action {
-        Action::Database(work) => Some(work.shape.bytes()),
-        Action::Sequences(work) => Some(work.bytes()),
-        Action::Io(io) => Some(io.appended_bytes()),
-        _ => None,
-    });
-    let files = added.fold(files, u64::saturating_add);
-    work.saturating_add(files).saturating_add(stream)
-}
-
-/// What a filesystem holds before the first phase, which no scale multiplies.
-fn bytes_before(setup: &Setup, device: u64) -> u64 {
-    // An aged filesystem has the rest free.
-    let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
-    amount_bytes(setup.prefill, device).saturating_add(aged)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn amount_bytes(amount: Option<Amount>, device: u64) -> u64 {
-    match amount {
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Share(share)) => (device as f64 * share) as u64,
-        None => 0,
     }
 }

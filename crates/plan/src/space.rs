@@ -1,0 +1,100 @@
+//! The space that a workload takes, beside what a filesystem holds before it.
+
+use ssdlab_quantity::Bytes;
+
+use super::bonnie::Bonnie;
+use super::error::Fault;
+use super::schedule::{Action, Build, Tree, Workload};
+use super::setup::{Amount, Setup};
+use super::target::Target;
+use super::transactions::STREAM_BYTES;
+
+/// The maximum growth of a tree by a synthetic build, as a factor (objects and links).
+const BUILD_GROWTH: f64 = 1.8;
+
+/// Refuses a workload that cannot fit, if the size of the device is known.
+pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Result<(), Fault> {
+    let (device, what, help) = match *target {
+        Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
+        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
+        _ => return Ok(()),
+    };
+    if let Some(filesystem) = setup.filesystem
+        && device < filesystem.smallest_bytes
+    {
+        return Err(Fault::nowhere(
+            format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
+            format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
+        ));
+    }
+    let (needed, before) = (needed_bytes(workload, setup, device), bytes_before(setup, device));
+    if needed.saturating_add(before) > device {
+        let (beside, smaller) = match before {
+            0 => (String::new(), "or"),
+            _ => (
+                format!(" besides the {} that a prefill or age puts there", Bytes(before)),
+                "a smaller prefill or",
+            ),
+        };
+        return Err(Fault::nowhere(
+            format!(
+                "the workload needs about {}{beside}, but the {what} has {}",
+                Bytes(needed),
+                Bytes(device)
+            ),
+            format!("set a larger {help}, {smaller} a smaller --scale"),
+        ));
+    }
+    Ok(())
+}
+
+/// A lower bound of the space the workload takes, beside what is there before: each file and half a
+/// block.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
+    let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
+    let tree = match &workload.tree {
+        Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
+        _ => 0,
+    };
+    let build = match &workload.build {
+        Some(Build::Synthetic { files: count, bytes }) => {
+            (files(*count, *bytes) as f64 * BUILD_GROWTH) as u64
+        }
+        _ => 0,
+    };
+    let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
+    // Until they are deleted, stale data have to fit beside the prefill.
+    let stale = amount_bytes(setup.stale, device);
+    let work = tree.saturating_add(build).saturating_add(bonnie).max(stale);
+    let files: u64 = workload.files().values().sum();
+    let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
+        _ => None,
+    });
+    let stream = stream.max().unwrap_or(0);
+    let added = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Database(work) => Some(work.shape.bytes()),
+        Action::Sequences(work) => Some(work.bytes()),
+        Action::Io(io) => Some(io.appended_bytes()),
+        _ => None,
+    });
+    let files = added.fold(files, u64::saturating_add);
+    work.saturating_add(files).saturating_add(stream)
+}
+
+/// What a filesystem holds before the first phase, which no scale multiplies.
+fn bytes_before(setup: &Setup, device: u64) -> u64 {
+    // An aged filesystem has the rest free.
+    let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
+    amount_bytes(setup.prefill, device).saturating_add(aged)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn amount_bytes(amount: Option<Amount>, device: u64) -> u64 {
+    match amount {
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Share(share)) => (device as f64 * share) as u64,
+        None => 0,
+    }
+}
