@@ -132,12 +132,12 @@ validation:
 kill-test: build
 	$(SUDO) scripts/kill-test $(SSDLAB) 100
 
-# Bisects a tree of Linux with eight commits, of which three change what a filesystem does.
+# Bisects a tree of Linux with eight commits, of which three change what a filesystem does (ten minutes).
 bisect-test:
 	scripts/install-packages build kernel
 	$(CARGO) test --locked --test bisect -- --ignored --nocapture
 
-# Tens of thousands of power cuts (hours): each flush that is left out of Linux must be missed, and nothing else. The
+# Tens of thousands of power cuts (half an hour): each flush that is left out of Linux must be missed, and nothing else. The
 # tables of docs/power-cuts.md.
 cut-test: kernel
 	scripts/install-packages build kernel run test
