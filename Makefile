@@ -137,8 +137,8 @@ bisect-test:
 	scripts/install-packages build kernel
 	$(CARGO) test --locked --test bisect -- --ignored --nocapture
 
-# Tens of thousands of power cuts (half an hour): each flush that is left out of Linux must be missed, and nothing else. The
-# tables of docs/power-cuts.md.
+# Tens of thousands of power cuts (half an hour): each flush that is left out of Linux must be missed, and nothing
+# else. The tables of docs/power-cuts.md.
 cut-test: kernel
 	scripts/install-packages build kernel run test
 	$(CARGO) test --locked --test many_cuts -- --ignored --nocapture --test-threads 1
