@@ -27,31 +27,35 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
             format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
         ));
     }
-    let (needed, before) = (needed_bytes(workload, setup, device), bytes_before(setup, device));
-    if needed.saturating_add(before) > device {
-        let (beside, smaller) = match before {
-            0 => (String::new(), "or"),
-            _ => (
-                format!(" besides the {} that a prefill or age puts there", Bytes(before)),
-                "a smaller prefill or",
-            ),
-        };
-        return Err(Fault::nowhere(
-            format!(
-                "the workload needs about {}{beside}, but the {what} has {}",
-                Bytes(needed),
-                Bytes(device)
-            ),
-            format!("set a larger {help}, {smaller} a smaller --scale"),
-        ));
+    let before = bytes_before(setup, device);
+    let beside = match (before, setup.prefill, setup.age) {
+        (0, ..) => String::new(),
+        (_, Some(_), None) => format!(" besides a prefill of {}", Bytes(before)),
+        (_, None, _) => format!(" besides {} of an aged filesystem", Bytes(before)),
+        (_, Some(_), Some(_)) => format!(" besides {} of a prefill and an age", Bytes(before)),
+    };
+    let refused = |what_needs: &str, needed: u64, other: &str| {
+        let what = format!(
+            "{what_needs} about {}{beside}, but the {what} has {}",
+            Bytes(needed),
+            Bytes(device)
+        );
+        Err(Fault::nowhere(what, format!("set a larger {help}, or a smaller {other}")))
+    };
+    let free = device.saturating_sub(before);
+    let (needed, stale) = (needed_bytes(workload), amount_bytes(setup.stale, device));
+    match setup.prefill {
+        // Stale data are deleted before the workload begins.
+        _ if stale > free => refused("stale data need", stale, "stale or prefill"),
+        _ if needed <= free => Ok(()),
+        Some(_) if before > 0 => refused("the workload needs", needed, "prefill or --scale"),
+        _ => refused("the workload needs", needed, "--scale"),
     }
-    Ok(())
 }
 
-/// A lower bound of the space the workload takes, beside what is there before: each file and half a
-/// block.
+/// A lower bound of the space that the workload takes: each file and half a block.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
+fn needed_bytes(workload: &Workload) -> u64 {
     let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
     let tree = match &workload.tree {
         Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
@@ -64,9 +68,7 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => 0,
     };
     let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
-    // Until they are deleted, stale data have to fit beside the prefill.
-    let stale = amount_bytes(setup.stale, device);
-    let work = tree.saturating_add(build).saturating_add(bonnie).max(stale);
+    let work = tree.saturating_add(build).saturating_add(bonnie);
     let files: u64 = workload.files().values().sum();
     let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
@@ -98,3 +100,6 @@ fn amount_bytes(amount: Option<Amount>, device: u64) -> u64 {
         None => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

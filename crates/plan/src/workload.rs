@@ -161,8 +161,11 @@ fn share_size(phase: &mut Phase, earlier: &mut [Phase]) {
     let Action::Io(own) = &mut phase.action else { return };
     for other in earlier {
         let Action::Io(other) = &mut other.action else { continue };
-        let block = own.largest_block_bytes().max(other.largest_block_bytes());
-        if own.file == other.file && own.size_bytes.abs_diff(other.size_bytes) < block.into() {
+        let is_shared = own.names().any(|name| other.names().any(|theirs| theirs == name));
+        let larger = if own.size_bytes < other.size_bytes { &*other } else { &*own };
+        // Rounding explains less than a block of the larger, no more.
+        let rounded = u64::from(larger.largest_block_bytes());
+        if is_shared && own.size_bytes.abs_diff(other.size_bytes) < rounded {
             let shared = own.size_bytes.max(other.size_bytes);
             (own.size_bytes, other.size_bytes) = (shared, shared);
         }

@@ -75,6 +75,11 @@ fn a_phase_that_makes_no_sense_is_refused() {
                  \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
             "in an earlier phase",
         ),
+        (
+            "{ do = \"io\", io = { pattern = \"append\", block = \"128 KiB\", time = 1 } }, { do = \
+                 \"io\", name = \"b\", io = { size = \"4 KiB\", time = 1 } }",
+            "in an earlier phase",
+        ),
     ] {
         let message = plan(phases).unwrap_err();
         assert!(message.contains(told), "{phases}: {message}");
