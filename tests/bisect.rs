@@ -38,7 +38,7 @@ fn folder(new: &Path) -> PathBuf {
 }
 
 #[test]
-#[ignore = "builds the kernels of some ten revisions, which takes ten minutes: make bisect-test"]
+#[ignore = "builds the kernels of up to ten revisions, in about ten minutes: make bisect-test"]
 fn the_commit_that_costs_ext4_a_commit_more_is_named() {
     let new = tempfile::Builder::new().prefix("bisect-test-").tempdir_in("/var/tmp").unwrap();
     let folder = folder(new.path());

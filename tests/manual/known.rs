@@ -9,9 +9,10 @@ use super::page::{Block, Needs, Page};
 use super::{SSDLAB, root};
 
 /// What a shell would do more than run one program.
-const SHELL: [char; 6] = ['|', ';', '&', '<', '>', '`'];
+const SHELL: [char; 7] = ['|', ';', '&', '<', '>', '`', '$'];
 
-/// `--help` at its end makes the program read a whole command and do nothing else.
+/// With `--help` at its end the program parses a command's words and options, and does nothing; it
+/// does not look for missing or conflicting ones, or for plans.
 pub fn are_known() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let mut known = 0;

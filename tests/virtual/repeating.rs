@@ -176,6 +176,7 @@ fn refused() {
 fn shrunk() {
     let made = Made::of(FORGETFUL);
     let example = &made.json["treatments"][0]["cuts"]["example"];
+    assert!(example.is_object(), "no cut broke a promise: {}", made.json["treatments"][0]);
     let at = ["trial", "cut", "survivor"].map(|key| example[key].to_string());
     let at = [&*at[0], &*at[1], &*at[2]];
     let (shrunk, code) = made.repeat(at, &["--shrink"]);

@@ -262,7 +262,7 @@ impl Tree {
             }
             Effect::Allocate(name, from, letters) => {
                 let contents = &mut tree.files[(*self.names.get(name)?)?];
-                // Elsewhere it would make a hole, or nothing.
+                // Behind its end it would make a hole, before it nothing.
                 if contents.len() != from {
                     return None;
                 }
