@@ -94,13 +94,12 @@ fn tutorial_is_walked() {
         includes.join(" "),
         script.display(),
     ));
-    let steps = printed.lines().filter_map(|line| line.strip_prefix("step: "));
-    let steps: Vec<&str> = steps.collect();
+    let steps: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("step: ")).collect();
     let commands = walk.lines().filter(|line| line.starts_with("time_of '")).count();
     assert_eq!(steps.len(), commands, "{printed}");
-    // `check` says it, and the run.
-    let question = "Does ext4's discard option make deleting";
-    assert_eq!(printed.matches(question).count(), 3, "{printed}");
+    // `check` asks, the run answers.
+    let answer = "times as long with discard on as with discard off";
+    assert!(printed.contains(answer), "{printed}");
     for step in steps {
         println!("    {step}");
     }
