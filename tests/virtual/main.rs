@@ -24,6 +24,7 @@ mod support;
 mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::UnwindSafe;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -238,21 +239,20 @@ fn main() {
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
     let cases = cases.chain(workloads::CASES);
-    let trial = |name: &str, run: fn(), reason: &str| {
-        Trial::test(name, move || common::caught(run))
-            .with_kind(reason)
-            .with_ignored_flag(!reason.is_empty())
-    };
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
-    for name in shipped::plans() {
-        let test = Trial::test(format!("the_plan_{name}_runs_small"), move || {
-            common::caught(|| shipped::run(name))
-        });
-        trials.push(test.with_kind(reason).with_ignored_flag(!reason.is_empty()));
-    }
+    trials.extend(shipped::plans().map(|name| {
+        trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
+    }));
     let has_none = if has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
     trials.push(trial("this_computer_is_measured_and_a_plan_runs_on_it", fitting, has_none));
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// A test, which is ignored if there is a reason.
+fn trial(name: &str, run: impl FnOnce() + UnwindSafe + Send + 'static, reason: &str) -> Trial {
+    Trial::test(name, move || common::caught(run))
+        .with_kind(reason)
+        .with_ignored_flag(!reason.is_empty())
 }
 
 /// Whether the folder of tests is on a filesystem that the lab has.
