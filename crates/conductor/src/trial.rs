@@ -333,18 +333,11 @@ impl Here<'_> {
 }
 
 /// An amount in bytes.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a size is a size"
-)]
 fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<u64, Failure> {
     match (amount, device) {
         (None, _) => Ok(0),
         (Some(Amount::Bytes(bytes)), _) => Ok(bytes),
-        (Some(Amount::Share(share)), Some(device)) => {
-            Ok((device.size_bytes()? as f64 * share) as u64)
-        }
+        (Some(share), Some(device)) => Ok(share.bytes_of(device.size_bytes()?)),
         (Some(Amount::Share(_)), None) => Err(Failure::Unavailable(
             "a share of the device is not possible: there is no device".to_owned(),
         )),

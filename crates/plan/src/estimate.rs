@@ -235,14 +235,13 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
 
 /// The mean prefill of the treatments, in bytes; `None` if it is a share of a device that has not
 /// been examined yet.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
 fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
     let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);
     let device = schedule.target.as_ref()?.size_bytes().or(usual);
     let bytes = |amount: Option<Amount>| match amount {
         None => Some(0),
         Some(Amount::Bytes(bytes)) => Some(bytes),
-        Some(Amount::Share(share)) => Some((device? as f64 * share) as u64),
+        Some(share) => Some(share.bytes_of(device?)),
     };
     let of_setup = |setup: &Setup| Some(bytes(setup.prefill)?.saturating_add(bytes(setup.stale)?));
     let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;

@@ -50,6 +50,18 @@ pub enum Amount {
     Share(f64),
 }
 
+impl Amount {
+    /// The bytes that it is on a device of so many.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive")]
+    pub fn bytes_of(self, device: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Share(share) => (device as f64 * share) as u64,
+        }
+    }
+}
+
 /// The level of `filesystem` that takes a directory as it is.
 pub const ANY_FILESYSTEM: &str = "any";
 

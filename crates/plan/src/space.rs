@@ -28,11 +28,11 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
         ));
     }
     let before = bytes_before(setup, device);
-    let beside = match (before, setup.prefill, setup.age) {
-        (0, ..) => String::new(),
-        (_, Some(_), None) => format!(" besides a prefill of {}", Bytes(before)),
-        (_, None, _) => format!(" besides {} of an aged filesystem", Bytes(before)),
-        (_, Some(_), Some(_)) => format!(" besides {} of a prefill and an age", Bytes(before)),
+    let beside = match (setup.prefill, setup.age) {
+        (None, None) => String::new(),
+        (Some(_), None) => format!(" besides a prefill of {}", Bytes(before)),
+        (None, Some(_)) => format!(" besides {} of an aged filesystem", Bytes(before)),
+        (Some(_), Some(_)) => format!(" besides {} of a prefill and an age", Bytes(before)),
     };
     let refused = |what_needs: &str, needed: u64, other: &str| {
         let what = format!(
@@ -43,13 +43,13 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
         Err(Fault::nowhere(what, format!("set a larger {help}, or a smaller {other}")))
     };
     let free = device.saturating_sub(before);
-    let (needed, stale) = (needed_bytes(workload), amount_bytes(setup.stale, device));
+    let (needed, stale) = (needed_bytes(workload), bytes_of(setup.stale, device));
     match setup.prefill {
         // Stale data are deleted before the workload begins.
         _ if stale > free => refused("stale data need", stale, "stale or prefill"),
         _ if needed <= free => Ok(()),
-        Some(_) if before > 0 => refused("the workload needs", needed, "prefill or --scale"),
-        _ => refused("the workload needs", needed, "--scale"),
+        Some(_) => refused("the workload needs", needed, "prefill or --scale"),
+        None => refused("the workload needs", needed, "--scale"),
     }
 }
 
@@ -89,16 +89,11 @@ fn needed_bytes(workload: &Workload) -> u64 {
 fn bytes_before(setup: &Setup, device: u64) -> u64 {
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
-    amount_bytes(setup.prefill, device).saturating_add(aged)
+    bytes_of(setup.prefill, device).saturating_add(aged)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn amount_bytes(amount: Option<Amount>, device: u64) -> u64 {
-    match amount {
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Share(share)) => (device as f64 * share) as u64,
-        None => 0,
-    }
+fn bytes_of(amount: Option<Amount>, device: u64) -> u64 {
+    amount.map_or(0, |amount| amount.bytes_of(device))
 }
 
 #[cfg(test)]
