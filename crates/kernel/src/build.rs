@@ -43,7 +43,7 @@ pub fn build(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LabKernel, KernelError> {
     let Order { recipe, source, .. } = order;
-    let _claimed = cache.claim()?;
+    let claim = cache.claim();
     let compiler = compiler();
     let is_same = |origin: &Origin| {
         source.kind == Kind::Tarball
@@ -52,13 +52,23 @@ pub fn build(
     };
     let mut kept = cache.kernels(recipe)?.into_iter();
     if let Some((kernel, _)) = kept.find(|(_, origin)| is_same(origin)) {
-        progress(Progress::Current);
-        if is_default || cache.kernel(recipe).is_err() {
-            cache.make_default(&kernel.identity)?;
+        let is_as_asked = |default: &LabKernel| !is_default || default.identity == kernel.identity;
+        let stays = cache.kernel(recipe).is_ok_and(|(default, _)| is_as_asked(&default));
+        match claim {
+            // A build of another kernel leaves this one alone.
+            Err(KernelError::Busy { .. }) if stays => {}
+            claim => {
+                let _claimed = claim?;
+                if !stays {
+                    cache.make_default(&kernel.identity)?;
+                }
+                cache.clean()?;
+            }
         }
-        cache.clean()?;
+        progress(Progress::Current);
         return Ok(kernel);
     }
+    let _claimed = claim?;
     let built = make(order, &cache.work(), progress)?;
     let origin = Origin {
         identity: built.identity.clone(),

@@ -239,6 +239,15 @@ fn two_do_not_build_at_once() {
 }
 
 #[test]
+fn a_kernel_that_is_there_needs_no_build_to_end() {
+    let place = Place::new();
+    let kernel = place.build("6.01").0.unwrap();
+    let _other = place.cache().claim().unwrap();
+    assert_eq!(place.build("6.01").0.unwrap(), kernel);
+    assert!(matches!(place.build("6.02").0, Err(KernelError::Busy { .. })));
+}
+
+#[test]
 fn the_shipped_recipe_is_all_that_a_build_takes() {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
     let carried: Vec<_> = Recipe::shipped().files.iter().map(|(name, _)| *name).collect();
