@@ -118,7 +118,7 @@ fn discard() -> Page {
             "question": schedule.question,
             "answer": "^Yes: until the drive is quiet, delete and sync_deleted take ",
             "sections": [
-                "claims", "charts", "treatments", "samples", "mind", "method", "environment",
+                "claims", "charts", "treatments", "samples", "caveats", "method", "environment",
                 "again",
             ],
             "charts": ids(&schedule, &analysis),
@@ -156,7 +156,7 @@ fn steps() -> Page {
             "question": schedule.question,
             "answer": "^The best by the rate of operations over 2 phases is xfs, bfq",
             "sections": [
-                "claims", "rankings", "charts", "treatments", "features", "samples", "mind",
+                "claims", "rankings", "charts", "treatments", "features", "samples", "caveats",
                 "method", "environment", "again",
             ],
             "charts": ids(&schedule, &analysis),

@@ -46,7 +46,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
         ("samples", "Samples", samples::samples(schedule, analysis)),
-        ("mind", "Caveats", method::warnings(analysis)),
+        ("caveats", "Caveats", method::warnings(analysis)),
         ("method", "Method", Some(method::method(schedule, analysis))),
         ("environment", "Environment", method::environment(analysis)),
         ("again", "Run it again", again::again(schedule, plan)),
