@@ -8,6 +8,7 @@ use super::bonnie::{Bonnie, BonnieTest};
 use super::cuts::Cuts;
 use super::io::End;
 use super::lab_kind::LabKind;
+use super::layer::Layer;
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
 use super::setup::{Amount, Setup};
 
@@ -29,6 +30,10 @@ const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
 
 /// The time to recover a filesystem from a power cut and check it, in ns of real time.
 const RECOVERY_NS: u64 = 50_000_000;
+
+/// The time to encrypt or decrypt a kilobyte, in ns of real time: the lab kernel has no special
+/// instructions for it.
+const ENCRYPTED_KILOBYTE_NS: u64 = 4_000;
 
 /// The work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,6 +112,8 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
     }
     let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
+    let bytes = [asked.bytes, asked.streamed_bytes, prefill_bytes];
+    let bytes = bytes.into_iter().fold(0, u64::saturating_add);
     let parts = [
         pace.trial_ns,
         asked.calls.saturating_mul(pace.call_ns),
@@ -116,13 +123,20 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
         if pace.waits { asked.waits_ns } else { 0 },
         recoveries(schedule).saturating_mul(RECOVERY_NS),
+        (encrypted_bytes(schedule, bytes) / 1000).saturating_mul(ENCRYPTED_KILOBYTE_NS),
     ];
-    let bytes = [asked.bytes, asked.streamed_bytes, prefill_bytes];
     let each = parts.into_iter().fold(0, u64::saturating_add);
     Some(Estimate {
         time: Duration::from_nanos(each.saturating_mul(trials)),
-        written_bytes: bytes.into_iter().fold(0, u64::saturating_add).saturating_mul(trials),
+        written_bytes: bytes.saturating_mul(trials),
     })
+}
+
+/// What a trial encrypts on average, of the bytes that each of them writes.
+fn encrypted_bytes(schedule: &Schedule, bytes: u64) -> u64 {
+    let is_encrypted = |setup: &&Setup| matches!(setup.simulated.layer, Some(Layer::Crypt { .. }));
+    let (encrypted, all) = (schedule.setups().filter(is_encrypted), schedule.setups());
+    bytes / (all.count() as u64).max(1) * encrypted.count() as u64
 }
 
 /// How often a trial's filesystem is recovered from a power cut.

@@ -24,6 +24,21 @@ fn a_run_of_twice_the_trials_takes_twice_the_time() {
 }
 
 #[test]
+fn encryption_takes_real_time() {
+    let of_layers = |layers: &str| {
+        let plan = format!(
+            "name = \"p\"\nquestion = \"?\"\n[virtual.factors]\nlayer = [{layers}]\n\
+             [workload]\nphases = [{{ do = \"io\", \
+             io = {{ amount = \"1024 MB\", size = \"1024 MB\" }} }}]\n"
+        );
+        of(&plan, LabKind::Virtual, 2).unwrap().time
+    };
+    let (none, both) = (of_layers("\"none\""), of_layers("\"none\", \"crypt\""));
+    // Two trials of each layer; two of the four encrypt what is laid out and written again.
+    assert_eq!(both, 2 * none + 2 * Duration::from_nanos(2_048_000 * ENCRYPTED_KILOBYTE_NS));
+}
+
+#[test]
 fn each_power_cut_takes_a_recovery() {
     let of_cuts = |number, survivors| {
         let plan = format!(
