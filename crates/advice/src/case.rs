@@ -392,22 +392,25 @@ pub(super) fn measure(
 ) -> (Judgement, Option<Sample>) {
     let claim = case.claim;
     let mut judgement = named(schedule, case, is_one_of_several);
-    let (sample, n) = match case.sample(blocks) {
-        Ok(found) => found,
+    let found = case.sample(blocks);
+    if let Ok((sample, n)) = &found {
+        judgement.ratio = Some(sample.ratio());
+        judgement.interval = sample.interval();
+        judgement.n = *n;
+        if let Sample::Hosts { across, .. } = sample {
+            judgement.across_hosts = Some(across.k);
+        }
+    }
+    if let Some(why) = schedule.not_testable(claim) {
+        return (judgement.untested(why), None);
+    }
+    let sample = match found {
+        Ok((sample, _)) => sample,
         Err(reason) => {
             judgement.reason = Some(reason);
             return (judgement, None);
         }
     };
-    judgement.ratio = Some(sample.ratio());
-    judgement.interval = sample.interval();
-    judgement.n = n;
-    if let Sample::Hosts { across, .. } = &sample {
-        judgement.across_hosts = Some(across.k);
-    }
-    if let Some(why) = schedule.not_testable(claim) {
-        return (judgement.untested(why), None);
-    }
     if case.is_one_computation(blocks) {
         judgement.verdict = Verdict::Identical;
         judgement.reason = Some(
@@ -419,7 +422,7 @@ pub(super) fn measure(
     }
     judgement.reason = if let Some(unlike) = unlike(schedule, claim) {
         Some(unlike)
-    } else if n < 2 {
+    } else if judgement.n < 2 {
         judgement.more_runs = Some(1);
         Some("one run has no interval".to_owned())
     } else if sample.are_few_equal() {

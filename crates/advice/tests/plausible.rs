@@ -113,11 +113,15 @@ fn the_published_drive_has_a_say() {
 #[test]
 fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
     let plan = format!("{PLAN}not_testable = {{ virtual = \"it has one queue\" }}\n");
-    let (_, analysis) = run(&resolved(&plan), |_| 20.0);
-    let claim = &analysis.claims[0];
-    assert_eq!(claim.verdict, Verdict::Untested);
-    assert_eq!(claim.reason.as_deref(), Some("it has one queue"));
-    assert!(claim.plausible.is_none());
+    let schedule = resolved(&plan);
+    let measured = run(&schedule, |_| 20.0).1;
+    let not_measured = analyse("r", &schedule, Vec::new(), Ending::AllBlocks);
+    for (analysis, is_measured) in [(measured, true), (not_measured, false)] {
+        let claim = &analysis.claims[0];
+        assert_eq!((claim.verdict, claim.ratio.is_some()), (Verdict::Untested, is_measured));
+        assert_eq!(claim.reason.as_deref(), Some("it has one queue"));
+        assert!(claim.plausible.is_none());
+    }
 }
 
 #[test]
