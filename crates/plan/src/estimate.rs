@@ -9,6 +9,7 @@ use super::cuts::Cuts;
 use super::io::End;
 use super::lab_kind::LabKind;
 use super::layer::Layer;
+use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
 use super::setup::{Amount, Setup};
 
@@ -221,9 +222,15 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             waits_ns: u64::from(rotate.records).saturating_mul(rotate.think_ns),
             ..Asked::default()
         }),
-        Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
-            None
+        Action::Replay { log: Recording::Shipped(name) } => {
+            let log = recordings::find(name)?;
+            let (calls, bytes) = (log.operations, log.written_bytes);
+            Some(Asked { calls, bytes, ..Asked::default() })
         }
+        Action::Replay { log: Recording::File(_) }
+        | Action::Command { .. }
+        | Action::Fio { .. }
+        | Action::Imported => None,
     }
 }
 

@@ -29,19 +29,43 @@ impl fmt::Display for Recording {
     }
 }
 
-/// A name and the log, compressed by gzip.
-type Shipped = (&'static str, &'static [u8]);
+/// A shipped log.
+#[derive(Debug, Clone, Copy)]
+pub struct Shipped {
+    /// The log, compressed by gzip.
+    pub log: &'static [u8],
+    /// How many operations it has.
+    pub operations: u64,
+    /// How many bytes it writes.
+    pub written_bytes: u64,
+}
 
-const ALL: [Shipped; 5] = [
-    ("zstd-clone", include_bytes!("../../../plans/recorded/zstd-clone.log.gz")),
-    ("zstd-make", include_bytes!("../../../plans/recorded/zstd-make.log.gz")),
-    ("zstd-clean", include_bytes!("../../../plans/recorded/zstd-clean.log.gz")),
-    ("kine", include_bytes!("../../../plans/recorded/kine.log.gz")),
-    ("desktop", include_bytes!("../../../plans/recorded/desktop.log.gz")),
+const fn shipped(log: &'static [u8], operations: u64, written_bytes: u64) -> Shipped {
+    Shipped { log, operations, written_bytes }
+}
+
+const ALL: [(&str, Shipped); 5] = [
+    (
+        "zstd-clone",
+        shipped(include_bytes!("../../../plans/recorded/zstd-clone.log.gz"), 2_594, 9_719_040),
+    ),
+    (
+        "zstd-make",
+        shipped(include_bytes!("../../../plans/recorded/zstd-make.log.gz"), 14_940, 11_868_772),
+    ),
+    (
+        "zstd-clean",
+        shipped(include_bytes!("../../../plans/recorded/zstd-clean.log.gz"), 2_232, 37_322),
+    ),
+    ("kine", shipped(include_bytes!("../../../plans/recorded/kine.log.gz"), 7_936, 15_201_840)),
+    (
+        "desktop",
+        shipped(include_bytes!("../../../plans/recorded/desktop.log.gz"), 10_521, 3_014_423),
+    ),
 ];
 
-/// A shipped log by its name, compressed by gzip.
+/// A shipped log by its name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static [u8]> {
-    ALL.into_iter().find(|(known, _)| *known == name).map(|(_, log)| log)
+pub fn find(name: &str) -> Option<Shipped> {
+    ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shipped)| shipped)
 }

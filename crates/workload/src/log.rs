@@ -25,8 +25,8 @@ pub fn text(
 ) -> Result<Box<dyn BufRead>, WorkloadError> {
     match recording {
         Recording::Shipped(name) => {
-            let bytes = recordings::find(name).expect("a sound schedule names one that is shipped");
-            Ok(Box::new(bytes))
+            let found = recordings::find(name).expect("a sound schedule names one that is shipped");
+            Ok(Box::new(found.log))
         }
         Recording::File(path) => {
             Ok(Box::new(BufReader::new(input::private(path, hashes, interrupt)?)))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
-use ssdlab_plan::schedule;
+use ssdlab_plan::{recordings, schedule};
 use tempfile::NamedTempFile;
 
 use super::*;
@@ -43,6 +43,18 @@ fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
     let recording = Recording::File(file.path().to_owned());
     let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
     (Replay::read(&[phase], &Hashes::new(), &Interrupt::default()).unwrap(), recording, file)
+}
+
+#[test]
+fn what_estimates_know_of_shipped_logs_is_in_them() {
+    for names in [&["zstd-clone", "zstd-make", "zstd-clean"][..], &["kine"], &["desktop"]] {
+        let replay = Replay::read(&phases(names), &Hashes::new(), &Interrupt::default()).unwrap();
+        for (name, (_, script)) in names.iter().zip(&replay.logs) {
+            let known = recordings::find(name).unwrap();
+            let found = (script.operations.len() as u64, script.written_bytes());
+            assert_eq!((known.operations, known.written_bytes), found, "{name}");
+        }
+    }
 }
 
 /// A log leaves the recorded tree, and does so repeatedly.
