@@ -21,9 +21,10 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 19] = [
+pub const ALL: [Shipped; 20] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
+    founding("small-files", include_str!("../../../plans/small-files.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
     founding("journal", include_str!("../../../plans/journal.toml")),
     founding("schedulers", include_str!("../../../plans/schedulers.toml")),
