@@ -45,6 +45,8 @@ struct Asked {
     bytes: u64,
     /// Bytes of large files, whose contents the virtual lab need not make.
     streamed_bytes: u64,
+    /// Directory entries that are passed on the way to a name, if directories have no index.
+    searched_entries: u64,
     /// Waiting time, in ns; in virtual time it is free.
     waits_ns: u64,
 }
@@ -60,6 +62,7 @@ struct Pace {
     streamed_ns: u64,
     /// Of a kilobyte that only fills the filesystem.
     prefill_ns: u64,
+    searched_entry_ns: u64,
     waits: bool,
 }
 
@@ -74,6 +77,7 @@ impl Pace {
                 kilobyte_ns: 4_000,
                 streamed_ns: 1_000,
                 prefill_ns: 200,
+                searched_entry_ns: 20,
                 waits: false,
             },
             LabKind::Image | LabKind::Device | LabKind::Directory => Self {
@@ -83,6 +87,7 @@ impl Pace {
                 kilobyte_ns: 4_000,
                 streamed_ns: 4_000,
                 prefill_ns: 4_000,
+                searched_entry_ns: 5,
                 waits: true,
             },
         }
@@ -110,6 +115,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         asked.tree_calls = asked.tree_calls.saturating_add(of_phase.tree_calls);
         asked.bytes = asked.bytes.saturating_add(of_phase.bytes);
         asked.streamed_bytes = asked.streamed_bytes.saturating_add(of_phase.streamed_bytes);
+        asked.searched_entries = asked.searched_entries.saturating_add(of_phase.searched_entries);
         asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
     }
     let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
@@ -124,7 +130,9 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
         if pace.waits { asked.waits_ns } else { 0 },
         recoveries(schedule).saturating_mul(RECOVERY_NS),
-        (encrypted_bytes(schedule, bytes) / 1000).saturating_mul(ENCRYPTED_KILOBYTE_NS),
+        (mean_of_some(schedule, is_encrypted, bytes) / 1000).saturating_mul(ENCRYPTED_KILOBYTE_NS),
+        mean_of_some(schedule, searches_directories, asked.searched_entries)
+            .saturating_mul(pace.searched_entry_ns),
     ];
     let each = parts.into_iter().fold(0, u64::saturating_add);
     Some(Estimate {
@@ -133,11 +141,24 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     })
 }
 
-/// What a trial encrypts on average, of the bytes that each of them writes.
-fn encrypted_bytes(schedule: &Schedule, bytes: u64) -> u64 {
-    let is_encrypted = |setup: &&Setup| matches!(setup.simulated.layer, Some(Layer::Crypt { .. }));
-    let (encrypted, all) = (schedule.setups().filter(is_encrypted), schedule.setups());
-    bytes / (all.count() as u64).max(1) * encrypted.count() as u64
+/// The mean over all treatments of an amount of work that only some of them have.
+fn mean_of_some(schedule: &Schedule, has_it: fn(&Setup) -> bool, work: u64) -> u64 {
+    let (having, all) =
+        (schedule.setups().filter(|setup| has_it(setup)).count(), schedule.setups().count());
+    work / (all as u64).max(1) * having as u64
+}
+
+fn is_encrypted(setup: &Setup) -> bool {
+    matches!(setup.simulated.layer, Some(Layer::Crypt { .. }))
+}
+
+/// Whether names are looked for from the beginning of a directory, which has no index
+/// (fs/ext2/dir.c and fs/nilfs2/dir.c in Linux).
+fn searches_directories(setup: &Setup) -> bool {
+    match setup.filesystem.map(|filesystem| filesystem.name) {
+        Some("ext2") => setup.driver.is_none_or(|driver| driver.name == "ext2"),
+        name => name == Some("nilfs2"),
+    }
 }
 
 /// How often a trial's filesystem is recovered from a power cut.
@@ -243,10 +264,14 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
         BonnieTest::Rewrite => moved(2 * chunks, bonnie.size_bytes),
         BonnieTest::SeqInputBlock => moved(chunks, 0),
         BonnieTest::RandomSeek => moved(3 * u64::from(bonnie.seeks), 0),
-        BonnieTest::SeqCreate | BonnieTest::RandomCreate => moved(
-            CALLS_TO_MAKE * bonnie.files,
-            bonnie.files * u64::midpoint(bonnie.file_bytes.0, bonnie.file_bytes.1),
-        ),
+        BonnieTest::SeqCreate | BonnieTest::RandomCreate => Asked {
+            // Each is looked for among those before it.
+            searched_entries: bonnie.files.saturating_mul(bonnie.files) / 2,
+            ..moved(
+                CALLS_TO_MAKE * bonnie.files,
+                bonnie.files * u64::midpoint(bonnie.file_bytes.0, bonnie.file_bytes.1),
+            )
+        },
         BonnieTest::SeqStat | BonnieTest::RandomStat => moved(bonnie.files, 0),
         BonnieTest::SeqDelete | BonnieTest::RandomDelete => {
             moved(CALLS_TO_DELETE * bonnie.files, 0)

@@ -38,6 +38,21 @@ fn encryption_takes_real_time() {
 }
 
 #[test]
+fn a_directory_without_an_index_is_searched() {
+    let of_files = |filesystem: &str, files: u64| {
+        let plan = format!(
+            "name = \"p\"\nquestion = \"?\"\n[factors]\nfilesystem = \"{filesystem}\"\n[workload]\n\
+             bonnie = {{ files = \"{files}:200\" }}\n\
+             phases = [{{ do = \"bonnie\", tests = [\"seq_create\"] }}]\n"
+        );
+        of(&plan, LabKind::Virtual, 1).unwrap().time
+    };
+    assert_eq!(of_files("xfs", 200), of_files("ext4", 200));
+    let searching = |files| of_files("ext2", files) - of_files("ext4", files);
+    assert_eq!(searching(200), 100 * searching(20));
+}
+
+#[test]
 fn each_power_cut_takes_a_recovery() {
     let of_cuts = |number, survivors| {
         let plan = format!(
