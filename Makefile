@@ -74,8 +74,8 @@ dist:
 	scripts/install-packages build
 	scripts/dist target/dist
 
-# The numbers of the virtual lab in the book of evidence, made again (half an hour), and docs/evidence.md.
-EVIDENCE = btrfs-small-writes database discard etcd filesystems journal sqlite wear
+# The numbers of the virtual lab in the book of evidence, made again (an hour), and docs/evidence.md.
+EVIDENCE = btrfs-small-writes database discard etcd filesystems journal small-files sqlite wear
 evidence: kernel
 	rm -rf target/evidence
 	for plan in $(EVIDENCE); do \
