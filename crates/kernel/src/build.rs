@@ -43,7 +43,6 @@ pub fn build(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LabKernel, KernelError> {
     let Order { recipe, source, .. } = order;
-    let claim = cache.claim();
     let compiler = compiler();
     let is_same = |origin: &Origin| {
         source.kind == Kind::Tarball
@@ -54,21 +53,24 @@ pub fn build(
     if let Some((kernel, _)) = kept.find(|(_, origin)| is_same(origin)) {
         let is_as_asked = |default: &LabKernel| !is_default || default.identity == kernel.identity;
         let stays = cache.kernel(recipe).is_ok_and(|(default, _)| is_as_asked(&default));
-        match claim {
-            // A build of another kernel leaves this one alone.
-            Err(KernelError::Busy { .. }) if stays => {}
-            claim => {
-                let _claimed = claim?;
-                if !stays {
-                    cache.make_default(&kernel.identity)?;
+        // Without a claim: another build that begins now must not find the cache claimed.
+        if !stays || cache.work().exists() {
+            match cache.claim() {
+                // What is left there is that of a build under way.
+                Err(KernelError::Busy { .. }) if stays => {}
+                claim => {
+                    let _claimed = claim?;
+                    if !stays {
+                        cache.make_default(&kernel.identity)?;
+                    }
+                    cache.clean()?;
                 }
-                cache.clean()?;
             }
         }
         progress(Progress::Current);
         return Ok(kernel);
     }
-    let _claimed = claim?;
+    let _claimed = cache.claim()?;
     let built = make(order, &cache.work(), progress)?;
     let origin = Origin {
         identity: built.identity.clone(),
