@@ -265,8 +265,8 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
         BonnieTest::SeqInputBlock => moved(chunks, 0),
         BonnieTest::RandomSeek => moved(3 * u64::from(bonnie.seeks), 0),
         BonnieTest::SeqCreate | BonnieTest::RandomCreate => Asked {
-            // Each is looked for among those before it.
-            searched_entries: bonnie.files.saturating_mul(bonnie.files) / 2,
+            // Each is looked for among those before it in its directory.
+            searched_entries: bonnie.files.saturating_mul(bonnie.files) / 2 / bonnie.directories,
             ..moved(
                 CALLS_TO_MAKE * bonnie.files,
                 bonnie.files * u64::midpoint(bonnie.file_bytes.0, bonnie.file_bytes.1),

@@ -39,18 +39,24 @@ fn encryption_takes_real_time() {
 
 #[test]
 fn a_directory_without_an_index_is_searched() {
-    let of_files = |filesystem: &str, files: u64| {
+    let of_files = |filesystem: &str, files: &str| {
         let plan = format!(
-            "name = \"p\"\nquestion = \"?\"\n[factors]\nfilesystem = \"{filesystem}\"\n[workload]\n\
-             bonnie = {{ files = \"{files}:200\" }}\n\
+            "name = \"p\"\nquestion = \"?\"\n[factors]\nfilesystem = {filesystem}\n[workload]\n\
+             bonnie = {{ files = \"{files}\" }}\n\
              phases = [{{ do = \"bonnie\", tests = [\"seq_create\"] }}]\n"
         );
         of(&plan, LabKind::Virtual, 1).unwrap().time
     };
-    assert_eq!(of_files("xfs", 200), of_files("ext4", 200));
-    let searching = |files| of_files("ext2", files).checked_sub(of_files("ext4", files)).unwrap();
-    assert_eq!(searching(200), 100 * searching(20));
-    assert!(!searching(20).is_zero());
+    let searching = |filesystem, files| {
+        of_files(filesystem, files).checked_sub(of_files("\"ext4\"", files)).unwrap()
+    };
+    for indexed in ["\"xfs\"", "\"ext2\"\nfilesystem_driver = \"ext4\""] {
+        assert!(searching(indexed, "200:9").is_zero(), "{indexed}");
+    }
+    let of_twenty = searching("\"ext2\"", "20:9");
+    assert!(!of_twenty.is_zero());
+    assert_eq!(searching("\"nilfs2\"", "200:9"), 100 * of_twenty);
+    assert_eq!(searching("\"ext2\"", "200:9:0:10"), 10 * of_twenty);
 }
 
 #[test]
