@@ -44,7 +44,8 @@ const fn shipped(log: &'static [u8], operations: u64, written_bytes: u64) -> Shi
     Shipped { log, operations, written_bytes }
 }
 
-const ALL: [(&str, Shipped); 5] = [
+/// Every shipped log, by name.
+pub const ALL: [(&str, Shipped); 5] = [
     (
         "zstd-clone",
         shipped(include_bytes!("../../../plans/recorded/zstd-clone.log.gz"), 2_594, 9_719_040),
