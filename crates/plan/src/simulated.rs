@@ -109,12 +109,12 @@ impl Simulated {
             let known = format!("a drive file, or {}", names.join(", "));
             return Err(unknown(Factor::Drive, drive, &known));
         }
-        let condition: Condition = condition
-            .parse()
-            .map_err(|known: String| unknown(Factor::Condition, condition, &known))?;
-        let levelling = levels.0.get(&Factor::WearLevelling).map(|level| {
-            level.parse().map_err(|known| unknown(Factor::WearLevelling, level, known))
-        });
+        let condition: Condition =
+            condition.parse().map_err(|why: String| unread(Factor::Condition, condition, &why))?;
+        let levelling = levels
+            .0
+            .get(&Factor::WearLevelling)
+            .map(|level| level.parse().map_err(|why| unread(Factor::WearLevelling, level, why)));
         if !names_file(host) && host_model::find(host).is_none() {
             let names = HOSTS.each_ref().map(|host| host.name.as_str());
             let known = format!("a host file, or {}", names.join(", "));
@@ -181,6 +181,12 @@ fn kernel(levels: &Levels) -> Result<KernelLevel, LevelError> {
         return Err(unknown(Factor::Kernel, level, known));
     }
     Ok(KernelLevel::Version(level.clone()))
+}
+
+/// A level that cannot be read. If it has an amount, as in `aged:N`, `why` is about that.
+fn unread(factor: Factor, level: &str, why: &str) -> LevelError {
+    let error = unknown(factor, level, why);
+    if level.contains(':') { LevelError { help: why.to_owned(), ..error } } else { error }
 }
 
 /// The value of a factor with two levels, if it has one.

@@ -44,6 +44,19 @@ fn a_kernel_is_named_by_its_version_or_its_path() {
 }
 
 #[test]
+fn a_wrong_amount_is_explained_and_a_wrong_name_corrected() {
+    let help = |factor, level: &str| {
+        let levels = Levels([(factor, level.to_owned())].into());
+        Simulated::new(&levels).map(|_| ()).unwrap_err().help
+    };
+    let of = |level| help(Factor::Condition, level);
+    assert_eq!(of("aged:much"), "aged:N takes a whole number of erases per block");
+    assert!(of("purgd").starts_with("did you mean `purged`? `condition` can be: "));
+    let levelling = help(Factor::WearLevelling, "static:much");
+    assert_eq!(levelling, "static:N takes a whole number of erases, 1 or more");
+}
+
+#[test]
 fn treatments_differ_by_their_kernel() {
     let schedule = resolved(&Overrides::default()).unwrap();
     let kernels: Vec<_> = schedule.setups().map(|setup| setup.simulated.kernel.clone()).collect();
