@@ -395,7 +395,7 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
     let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
     if !are_possible(metric, at_least, at_most) {
-        return Err("a bound must be above 0".to_owned());
+        return Err("a bound must be above 0 and finite".to_owned());
     }
     match (at_least, at_most) {
         (None, None) if claim.best.is_some() => {
