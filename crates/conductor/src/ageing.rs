@@ -86,7 +86,8 @@ pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
         text(made_from, "profile")? + &target,
         text(place, "lab")? + " lab",
     ];
-    parts.extend(["condition", "host"].iter().filter_map(|name| text(place, name)));
+    parts.extend(text(place, "condition").map(|condition| condition.to_lowercase()));
+    parts.extend(text(place, "host"));
     if let Some(size_bytes) = text(place, "size_bytes").and_then(|size| size.parse().ok()) {
         parts.push(Bytes(size_bytes).to_string());
     }
