@@ -72,9 +72,10 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     } else {
         format!("{} to {} times each", limits.least, limits.most)
     };
+    let steps = if schedule.steps.is_empty() { "" } else { " in every step they are part of" };
     writeln!(
         out,
-        "{}, {times}, in the {} lab:",
+        "{}, {times}{steps}, in the {} lab:",
         report::counted(schedule.treatments.len(), "treatment"),
         schedule.origin()
     )?;
@@ -112,7 +113,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
         let written = report::bytes(estimate.written_bytes as f64);
         writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
-        writeln!(out, "writes: about {written}")?;
+        writeln!(out, "writes: about {written} by the workload, besides mkfs and metadata")?;
     }
     for note in &schedule.notes {
         writeln!(out, "note: {note}")?;

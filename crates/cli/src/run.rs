@@ -328,7 +328,10 @@ fn announce(schedule: &Schedule, jobs: usize) {
         says.push(format!("about {}", roughly(time)));
         // Simulated drives do not wear out.
         if !schedule.is_in(LabKind::Virtual) {
-            says.push(format!("writing about {}", bytes(estimate.written_bytes as f64)));
+            let written = bytes(estimate.written_bytes as f64);
+            says.push(format!(
+                "writing about {written} by the workload, besides mkfs and metadata"
+            ));
         }
     }
     output::tell(&says.join(", "));
