@@ -29,8 +29,8 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
                 "ssdlab run discard --drive 970-pro --scale 0.25",
             ),
             (
-                "On your own disk's filesystem, without wiping anything",
-                "ssdlab run journal --dir /mnt/test",
+                "In an image file on your own disk, without wiping anything",
+                "sudo ssdlab run journal --lab image --dir /mnt/test",
             ),
             ("On a drive that is wiped", "sudo ssdlab run journal --device /dev/sdX --wipe SERIAL"),
             (
