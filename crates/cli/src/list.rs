@@ -14,8 +14,9 @@ use ssdlab_filesystem::{Filesystem, Setting};
 use ssdlab_host::sysfs;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
+use ssdlab_plan::metric::{self, Metric};
 use ssdlab_plan::shipped::{self, Asked};
-use ssdlab_plan::{self as plan, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS, metric};
+use ssdlab_plan::{self as plan, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS};
 use ssdlab_report as report;
 
 use super::exit::{Exit, Wrong};
@@ -358,5 +359,10 @@ fn workloads() -> Rows {
 }
 
 fn metrics() -> Rows {
-    metric::METRICS.map(|(name, _, text)| (name.to_owned(), text.to_owned())).to_vec()
+    metric::METRICS.map(|(name, metric, text)| (name.to_owned(), meaning(metric, text))).to_vec()
+}
+
+/// What a metric means, and whether only claims can take it.
+pub fn meaning(metric: Metric, says: &str) -> String {
+    if metric.is_of_cuts() { format!("{says} (for claims only)") } else { says.to_owned() }
 }

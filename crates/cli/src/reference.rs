@@ -75,9 +75,9 @@ fn factors() -> String {
 }
 
 fn metrics() -> String {
-    let mut out = "A claim, a ranking, a plan's `metric` and `ssdlab report --metric` take one of \
-                   these. Results of fio and bonnie++ have metrics of their own, `fio.NAME` and \
-                   `bonnie++.TEST.NAME`.\n\n\
+    let mut out = "A claim takes one of these; a ranking, a plan's `metric` and `ssdlab report \
+                   --metric` take all but those for claims only. Results of fio and bonnie++ have \
+                   metrics of their own, `fio.NAME` and `bonnie++.TEST.NAME`.\n\n\
                    | metric | unit | better | meaning |\n|---|---|---|---|\n"
         .to_owned();
     for (name, metric, says) in metric::METRICS {
@@ -86,8 +86,9 @@ fn metrics() -> String {
             Better::More => "more",
             Better::Neither => "",
         };
+        let says = list::meaning(metric, says);
         let _ =
-            writeln!(out, "| `{name}` | {} | {better} | {} |", metric.unit.symbol(), cell(says));
+            writeln!(out, "| `{name}` | {} | {better} | {} |", metric.unit.symbol(), cell(&says));
     }
     out
 }
