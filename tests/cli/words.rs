@@ -26,6 +26,13 @@ fn a_run_that_does_not_exist_is_told_with_the_latest_of_a_similar_name() {
 }
 
 #[test]
+fn a_plan_without_a_name_is_told_what_can_be_named() {
+    let says = told(&Place::new(), &["check", ""]);
+    assert!(says.contains("the name of the plan is empty"), "{says}");
+    assert!(says.contains("name a TOML file or a shipped plan: "), "{says}");
+}
+
+#[test]
 fn commands_that_ssdlab_runs_itself_are_never_suggested() {
     let place = Place::new();
     for word in ["guess", "nod", "referenc"] {

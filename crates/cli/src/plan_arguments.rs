@@ -191,6 +191,9 @@ fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     {
         return Ok((format!("{named}.toml"), plan.text.to_owned(), here.to_owned()));
     }
+    if named.is_empty() {
+        return Err(no_plan(named, "the name of the plan is empty"));
+    }
     let text = input::read(&path)
         .map_err(|error| no_plan(named, &format!("the plan `{named}`: {error}")))?;
     let base = path.parent().unwrap_or(here).to_owned();
