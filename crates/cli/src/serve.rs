@@ -146,7 +146,7 @@ fn as_file(
         output::tell(
             "warning: the kernel refused to exempt this server from waiting for its own disk when \
              memory is short; start it in a different memory cgroup from the programs that write \
-             to the disk (see the README)",
+             to the disk (docs/how-to/serve.md)",
         );
     }
     let in_use = format!(
