@@ -1,6 +1,9 @@
 //! Tables for all reports.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+};
+use textwrap::core::display_width;
 
 use super::text::Style;
 
@@ -22,9 +25,21 @@ pub(super) fn new(style: Style) -> Table {
 }
 
 /// The table as text, without a final newline; its columns from `numbers` on are right-aligned.
+/// It is wider than the terminal rather than break a word of a cell, such as a number.
 pub(super) fn drawn(mut table: Table, numbers: usize) -> String {
-    for column in table.column_iter_mut().skip(numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
+    let columns = table.column_count();
+    let longest = |column: usize| {
+        let cells = table.column_cells_iter(column).flatten().map(Cell::content);
+        let words = cells.map(|cell| cell.split_whitespace().map(display_width).max());
+        words.flatten().max().and_then(|width| u16::try_from(width).ok()).unwrap_or(0)
+    };
+    let longest: Vec<u16> = (0..columns).map(longest).collect();
+    for (index, (column, longest)) in table.column_iter_mut().zip(longest).enumerate() {
+        let width = Width::Fixed(longest.saturating_add(column.padding_width()));
+        column.set_constraint(ColumnConstraint::LowerBoundary(width));
+        if index >= numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }

@@ -49,6 +49,10 @@ fn trials_have_a_row_each() {
         let summary = summary(true);
         Traced { trial, levels: levels.clone(), summary, merged_writes: Some(7), cut_off: None }
     };
+    let narrow = traces(&[trial(0), trial(1)], Style { is_coloured: false, width: Some(80) });
+    for number in ["24.6", "8.19", "100.0"] {
+        assert!(narrow.contains(&format!(" {number} ")), "{number} is broken: {narrow}");
+    }
     let text = traces(&[trial(0), trial(1)], Style::default());
     assert_eq!(text.matches("ext4").count(), 2, "{text}");
     assert_eq!(text.matches("24.6 kB").count(), 2, "{text}");
