@@ -124,12 +124,26 @@ fn small_digits(number: f64) -> usize {
     }
 }
 
+/// An interval that reaches farther, in multiples of its ratio, says only that nothing is known.
+const FARTHEST: f64 = 1000.0;
+
 /// A ratio with its interval.
 pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     let digits = digits(ratio);
     match interval {
-        Some(ends) => {
-            let [lo, hi] = ends.map(|end| written(end, digits));
+        Some([lo, hi]) => {
+            let least = 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
+            let most = FARTHEST * ratio;
+            let lo = if 0.0 < lo && lo < least {
+                format!("below {}", written(least, digits))
+            } else {
+                written(lo, digits)
+            };
+            let hi = if hi > most {
+                format!("above {}", self::ratio(most))
+            } else {
+                written(hi, digits)
+            };
             format!("x{} [{lo}, {hi}]", written(ratio, digits))
         }
         None => format!("x{}", written(ratio, digits)),

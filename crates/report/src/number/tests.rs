@@ -41,7 +41,10 @@ fn small_effects_keep_their_digits() {
     assert_eq!(effect(1.0415, Some([1.039, 1.0441])), "x1.042 [1.039, 1.044]");
     assert_eq!(effect(63.9, Some([58.2, 104.4])), "x63.9 [58.2, 104.4]");
     assert_eq!(effect(2.0, None), "x2.00");
-    assert_eq!(effect(1.5e40, Some([0.5, 1e80])), "x1.50e40 [0, 1.00e80]");
+    assert_eq!(effect(1.5e40, Some([0.5, 1e80])), "x1.50e40 [below 1, above 1.50e43]");
+    assert_eq!(effect(0.747, Some([1.4e-6, 390_291.981])), "x0.747 [below 0.001, above 747]");
+    assert_eq!(effect(0.747, Some([0.0006, 746.0])), "x0.747 [below 0.001, 746.000]");
+    assert_eq!(effect(0.0, Some([0.0, 0.0])), "x0.000000 [0.000000, 0.000000]");
     assert_eq!(effect(0.028_71, Some([0.028_5, 0.029])), "x0.0287 [0.0285, 0.0290]");
     assert_eq!(effect(0.5, Some([0.35, 0.72])), "x0.500 [0.350, 0.720]");
 }
