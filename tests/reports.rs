@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ssdlab_advice::{self as advice, Verdict};
 use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
-use ssdlab_report::{Style, markdown, text};
+use ssdlab_report::{Style, brief, markdown, text};
 use ssdlab_results::{Ending, Record, Status};
 
 use self::records::{chain, fleet, phase, post_1, record, schedule, work};
@@ -123,6 +123,20 @@ fn a_narrow_terminal_wraps_instead_of_cutting() {
     let report = text(&schedule, &analysis, style);
     assert!(report.lines().all(|line| line.chars().count() <= 60), "{report}");
     insta::assert_snapshot!(report);
+}
+
+#[test]
+fn the_short_report_shows_claims_in_words() {
+    let schedule = schedule("discard", 2);
+    let analysis = advice::analyse("discard-2011", &schedule, post_1(&schedule), Ending::AllBlocks);
+    let words =
+        |text: &str, most: usize| text.split_whitespace().take(most).collect::<Vec<_>>().join(" ");
+    let report = |width| brief(&schedule, &analysis, Style { is_coloured: false, width });
+    let [narrow, report] = [40, 80].map(|width| words(&report(Some(width)), usize::MAX));
+    for claim in &analysis.claims {
+        assert!(report.contains(&format!("{}: ", claim.says)), "{}: {report}", claim.says);
+        assert!(narrow.contains(&words(&claim.says, 8)), "{}: {narrow}", claim.says);
+    }
 }
 
 #[test]

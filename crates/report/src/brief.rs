@@ -10,7 +10,7 @@ use super::answer::{answer, capitalised, verdicts};
 use super::answering::{amount, of_which};
 use super::claims::{Claim, advice, claims, varied};
 use super::compared::Compared;
-use super::evidence::found;
+use super::evidence::{self, why_open};
 use super::grid::Grid;
 use super::table::{Layout, places};
 use super::text::{
@@ -23,8 +23,10 @@ const MOST_CLAIMS: usize = 7;
 const MOST_SETTINGS: usize = 3;
 const MOST_ROWS: usize = 8;
 
-/// The maximum number of lines of a claim.
+/// The number of lines that a claim should fit into, with one more if it has no verdict, and the
+/// fewest words that remain of it.
 const MOST_LINES: usize = 2;
+const FEWEST_WORDS: usize = 8;
 
 /// The report of a run for a screen.
 #[must_use]
@@ -80,28 +82,33 @@ fn write_claims(
     write_left_out(out, left_out, "more claim")
 }
 
-/// A claim with its verdict and its number.
+/// A claim with its verdict and its number, which is never left out. Why there is no verdict is
+/// left out before words of the claim are.
 fn shown(claim: &Claim<'_>, says_construction: bool, style: Style) -> String {
     let judgements: Vec<&Judgement> = claim.cases.iter().map(|case| case.judgement).collect();
-    let (first, mut found) = match &judgements[..] {
-        [only] => (verdict(only.verdict, style), found(only)),
+    let (first, number, mut why) = match &judgements[..] {
+        [only] => (verdict(only.verdict, style), evidence::amount(only), why_open(only)),
         all => {
             let cases = counted(all.len(), "case");
-            (format!("{cases:width$}", width = INDENT.len()), by_verdict(all))
+            (format!("{cases:width$}", width = INDENT.len()), Some(by_verdict(all)), None)
         }
     };
-    if says_construction && are_by_construction(judgements) {
-        found += "; by construction";
-    }
+    let is_said = says_construction && are_by_construction(judgements);
+    let construction = is_said.then_some("by construction");
+    let most_lines = if why.is_some() { MOST_LINES + 1 } else { MOST_LINES };
     let mut words: Vec<&str> = claim.says.split_whitespace().collect();
     let mut end = ":";
     loop {
+        let found = [number.as_deref(), why.as_deref(), construction].into_iter().flatten();
+        let found = found.collect::<Vec<_>>().join("; ");
         let text = wrapped(&first, &format!("{}{end} {found}", words.join(" ")), INDENT, style);
-        // A claim's words are cut, not its number.
-        if text.lines().count() <= MOST_LINES || words.pop().is_none() {
+        if text.lines().count() <= most_lines || words.len() <= FEWEST_WORDS {
             return text;
         }
-        end = " ...:";
+        if number.is_none() || why.take().is_none() {
+            words.pop();
+            end = " ...:";
+        }
     }
 }
 
@@ -115,7 +122,7 @@ fn by_verdict(cases: &[&Judgement]) -> String {
             cases.iter().partition(|case| case.ratio.is_some());
         let amount = match (cases.is_empty(), known.is_empty(), unknown.first()) {
             (true, ..) => return None,
-            (_, true, Some(case)) => found(case),
+            (_, true, Some(case)) => why_open(case).unwrap_or_default(),
             _ => amount(&known),
         };
         Some(format!("{verdict}{}, {amount}", of_which(&cases, &varied)))

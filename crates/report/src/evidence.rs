@@ -54,7 +54,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
 }
 
 /// Why there is no verdict.
-fn why_open(claim: &Judgement) -> Option<String> {
+pub(super) fn why_open(claim: &Judgement) -> Option<String> {
     match claim.verdict {
         Verdict::Holds | Verdict::Refuted | Verdict::Depends => None,
         Verdict::Undecided => Some(match (&claim.reason, claim.more_runs) {
@@ -68,12 +68,6 @@ fn why_open(claim: &Judgement) -> Option<String> {
             Some(format!("not testable here: {why}"))
         }
     }
-}
-
-/// What was found, beside what was claimed; without either, why there is no verdict.
-pub(super) fn found(claim: &Judgement) -> String {
-    let parts = amount(claim).into_iter().chain(why_open(claim));
-    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// The verdict so far, which way the number leans if there is none, and the number.
@@ -97,7 +91,7 @@ pub(super) fn so_far(claim: &Judgement) -> String {
 }
 
 /// The number that was found, with its range, and what was claimed of it.
-fn amount(claim: &Judgement) -> Option<String> {
+pub(super) fn amount(claim: &Judgement) -> Option<String> {
     let ratio = claim.ratio?;
     let amount = match &claim.plausible {
         Some(over) => {
