@@ -137,6 +137,8 @@ fn the_short_report_shows_claims_in_words() {
         assert!(report.contains(&format!("{}: ", claim.says)), "{}: {report}", claim.says);
         assert!(narrow.contains(&words(&claim.says, 8)), "{}: {narrow}", claim.says);
     }
+    // The spread of two runs does not tell how many more it takes.
+    assert!(report.contains("more runs; two are too few to estimate how many"), "{report}");
 }
 
 #[test]
