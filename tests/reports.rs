@@ -139,6 +139,7 @@ fn the_short_report_shows_claims_in_words() {
     }
     // The spread of two runs does not tell how many more it takes.
     assert!(report.contains("more runs; two are too few to estimate how many"), "{report}");
+    assert!(report.contains("arithmetic mean (ratios in claims: geometric mean"), "{report}");
 }
 
 #[test]

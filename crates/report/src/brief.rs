@@ -164,8 +164,7 @@ fn write_evidence(
         return write_rows(out, places(schedule, ranking), style);
     }
     if let Some((metric, bars)) = bars::brief(schedule, &compared, style) {
-        let of = if analysis.plausible_drives > 0 { "on the published drive" } else { "mean" };
-        let heading = format!("{metric}, {of}{}", compared.context());
+        let heading = format!("{}{}", bars::heading(metric, analysis), compared.context());
         return writeln!(out, "\n{}\n{bars}", wrapped("", &heading, "", style));
     }
     writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;

@@ -92,8 +92,7 @@ fn write_answering_bars(
     style: Style,
 ) -> std::fmt::Result {
     let Some((metric, bars)) = bars::answering(schedule, analysis, style) else { return Ok(()) };
-    let of = if analysis.plausible_drives > 0 { "on the published drive" } else { "mean" };
-    writeln!(out, "\n{}\n{bars}", wrapped("", &format!("{metric}, {of}"), "", style))
+    writeln!(out, "\n{}\n{bars}", wrapped("", &bars::heading(metric, analysis), "", style))
 }
 
 /// The results of power cuts, if there were any.
