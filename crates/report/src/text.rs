@@ -251,14 +251,16 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
     )
 }
 
+/// What the letters of a ranking say. A claim about one pair can hold where they do not tell it
+/// apart.
+pub(super) const LETTERS: &str = "treatments with a letter in common cannot be told apart \
+                                  (corrected over all pairs, so stricter than a claim about one)";
+
 /// The heading of a ranking.
 pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
     let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
-    format!(
-        "{step}: by {} over {}; treatments with a letter in common cannot be told apart",
-        ranking.metric,
-        counted(ranking.phases.len(), "phase")
-    )
+    let phases = counted(ranking.phases.len(), "phase");
+    format!("{step}: by {} over {phases}; {LETTERS}", ranking.metric)
 }
 
 fn shows_bytes(analysis: &Analysis) -> bool {

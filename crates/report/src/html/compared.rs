@@ -5,7 +5,8 @@ use ssdlab_advice::{Analysis, StepRanking};
 use ssdlab_plan::Schedule;
 
 use super::{boxed, times};
-use crate::text::counted;
+use crate::answer::capitalised;
+use crate::text::{LETTERS, counted};
 use crate::{aged, features, table};
 
 /// The ranking of each step that has begun; `None` if the plan ranks nothing.
@@ -13,7 +14,7 @@ pub(super) fn rankings(schedule: &Schedule, analysis: &Analysis) -> Option<Marku
     let rankings = &analysis.rankings;
     (!rankings.is_empty()).then(|| {
         markup! {
-            p { "Treatments with a letter in common cannot be told apart." }
+            p { (capitalised(LETTERS)) "." }
             @for (index, one) in rankings.iter().enumerate() { (ranking(index, schedule, one)) }
         }
     })
