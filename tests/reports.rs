@@ -143,6 +143,33 @@ fn the_short_report_shows_claims_in_words() {
 }
 
 #[test]
+fn every_report_says_on_what_and_how_often_it_measured() {
+    let schedule = schedule("discard", 3);
+    let mut records = post_1(&schedule);
+    records.retain(|record| record.trial.block < 2 || record.trial.treatment == 0);
+    for record in &mut records {
+        let named = [("drive", "vertex-le"), ("host", "modern-2020s")];
+        record.applied = named.map(|(what, name)| (what.to_owned(), name.to_owned())).into();
+    }
+    let analysis = advice::analyse("small-1", &schedule, &records, Ending::Interrupted);
+    let expected = "small-1: image lab, drive vertex-le, host modern-2020s, 2 to 3 trials a \
+                    treatment, seed 1, scale 1, capacity 4.0 GiB; interrupted, so partial: \
+                    `ssdlab run --resume small-1` continues it";
+    let reports = [
+        brief(&schedule, &analysis, Style::default()),
+        text(&schedule, &analysis, Style::default()),
+    ];
+    for report in reports {
+        assert!(report.lines().any(|line| line == expected), "{report}");
+    }
+    let (schedule, records) = fleet();
+    let analysis = advice::analyse("fleet", &schedule, &records, Ending::AllBlocks);
+    let report = brief(&schedule, &analysis, Style::default());
+    let models = "image lab, drive INTEL SSDSA2M080G2GC and OCZ VERTEX-LE, 12 trials a treatment";
+    assert!(report.contains(models), "{report}");
+}
+
+#[test]
 fn a_plan_cannot_steer_the_terminal() {
     let mut schedule = schedule("discard", 1);
     schedule.question = "What?\u{1b}[2J\u{7}".to_owned();

@@ -7,6 +7,7 @@ use super::compared::Compared;
 use super::grid::Grid;
 use super::number;
 use super::table::{label, mean};
+use super::text::argument;
 
 /// The table's heading.
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), what was lost \
@@ -104,8 +105,7 @@ pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
 
 /// The treatments with a finding, each with the command that repeats that cut.
 pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(String, String)> {
-    let run = analysis.folder.as_ref().unwrap_or(&analysis.run);
-    let run = shlex::try_quote(run).unwrap_or_default();
+    let run = argument(analysis);
     let of = |treatment: &TreatmentResult| {
         let Example { trial, cut, survivor } = treatment.cuts.as_ref()?.example?;
         let command = format!("ssdlab cut {run} --trial {trial} --cut {cut} --survivor {survivor}");

@@ -1,9 +1,10 @@
 //! The report on a terminal: the table, then each claim, then the setting that follows.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ssdlab_advice::{Analysis, StepRanking, Verdict};
-use ssdlab_plan::{Bytes, Schedule};
+use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
+use ssdlab_plan::{Bytes, Factor, Schedule};
 use ssdlab_results::Ending;
 
 use super::aged;
@@ -205,15 +206,42 @@ fn write_claims(
 
 /// Where, on what and how often it ran, and whether it is complete.
 pub(super) fn how(analysis: &Analysis) -> String {
-    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
-    let trials = counted(trials.unwrap_or(0), "trial");
+    let trials = trials(analysis);
     match analysis.seed {
         Some(seed) => {
-            let (lab, ended) = (analysis.lab, ended(analysis.ending));
-            format!("{lab} lab, {trials} a treatment, seed {seed}{}{ended}", size(analysis))
+            let (lab, ended) = (analysis.lab, ended(analysis));
+            let (drive, size) = (drive(analysis), size(analysis));
+            format!("{lab} lab{drive}, {trials} a treatment, seed {seed}{size}{ended}")
         }
         None => format!("imported, {trials} a treatment"),
     }
+}
+
+/// How many trials the treatments have that could run at all.
+fn trials(analysis: &Analysis) -> String {
+    let ran = analysis.treatments.iter().filter(|own| own.status != TreatmentStatus::Unavailable);
+    let counts: BTreeSet<usize> = ran.map(|own| own.trials.len()).filter(|n| *n > 0).collect();
+    match (counts.first(), counts.last()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most} trials"),
+        (_, most) => counted(most.copied().unwrap_or(0), "trial"),
+    }
+}
+
+/// The drive and the host of all trials, unless they are among the levels that reports name.
+fn drive(analysis: &Analysis) -> String {
+    let mut says = String::new();
+    for factor in [Factor::Drive, Factor::Host] {
+        let is_level = |own: &TreatmentResult| own.levels.0.contains_key(&factor);
+        let is_named = analysis.treatments.len() > 1 && analysis.treatments.iter().all(is_level);
+        if let Some(name) = analysis.applied.get(factor.name()).filter(|_| !is_named) {
+            let _ = write!(says, ", {factor} {name}");
+        }
+    }
+    if let Some(models) = analysis.environment.get("drive_model") {
+        let models: Vec<&str> = models.iter().map(String::as_str).collect();
+        let _ = write!(says, ", drive {}", models.join(" and "));
+    }
+    says
 }
 
 /// The scale of the workload, the capacity, and the drives' condition.
@@ -328,15 +356,24 @@ pub fn counted(number: usize, what: &str) -> String {
 }
 
 /// Why a run ended, unless all of its blocks ran.
-pub(super) fn ended(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Precise => "; stopped when precise enough",
-        Ending::AllBlocks => "",
-        Ending::TimeSpent => "; stopped when its time was spent",
-        Ending::BytesSpent => "; stopped when its bytes were written",
-        Ending::NothingRuns => "; nothing could run here",
-        Ending::Interrupted => "; interrupted, so partial: `ssdlab run --resume` goes on",
+fn ended(analysis: &Analysis) -> String {
+    match analysis.ending {
+        Ending::Precise => "; stopped when precise enough".to_owned(),
+        Ending::AllBlocks => String::new(),
+        Ending::TimeSpent => "; stopped when its time was spent".to_owned(),
+        Ending::BytesSpent => "; stopped when its bytes were written".to_owned(),
+        Ending::NothingRuns => "; nothing could run here".to_owned(),
+        Ending::Interrupted => {
+            let run = argument(analysis);
+            format!("; interrupted, so partial: `ssdlab run --resume {run}` continues it")
+        }
     }
+}
+
+/// The run as an argument of a command.
+pub(super) fn argument(analysis: &Analysis) -> String {
+    let run = analysis.folder.as_ref().unwrap_or(&analysis.run);
+    shlex::try_quote(run).unwrap_or_default().into_owned()
 }
 
 /// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
