@@ -169,6 +169,32 @@ fn every_report_says_on_what_and_how_often_it_measured() {
     assert!(report.contains(models), "{report}");
 }
 
+/// The tutorial's plan for a directory.
+const ALONE: &str = r#"
+    name = "alone"
+    question = "How long does a tree of small files take here?"
+    [workload]
+    phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+"#;
+
+#[test]
+fn a_treatment_alone_is_answered_by_what_it_takes() {
+    let overrides = Overrides { lab: Some(LabKind::Image), runs: Some(2), ..Overrides::default() };
+    let schedule = plan::schedule("p.toml", ALONE, &overrides, Path::new("/")).unwrap();
+    let of = |trial| {
+        record(&schedule, trial, vec![phase("unpack", 586, 0, 0), phase("delete", 1_970, 0, 0)])
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+    let analysed = |records: &[Record]| {
+        let analysis = advice::analyse("alone", &schedule, records, Ending::AllBlocks);
+        brief(&schedule, &analysis, Style::default())
+    };
+    let report = analysed(&records);
+    let answer = "The time is 586 ms in unpack and 1.97 s in delete (n = 2).";
+    assert_eq!(report.lines().nth(1), Some(answer));
+    assert!(!report.contains("ratio") && !report.contains("interval"), "{report}");
+}
+
 #[test]
 fn a_plan_cannot_steer_the_terminal() {
     let mut schedule = schedule("discard", 1);

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{
-    Analysis, Completeness, Effect, Place, StepRanking, TreatmentStatus, Verdict,
-    are_by_construction,
+    Analysis, Completeness, Effect, MetricSummary, PhaseSummary, Place, StepRanking,
+    TreatmentStatus, Verdict, are_by_construction,
 };
 use ssdlab_plan::{Levels, Schedule};
 
@@ -49,7 +49,9 @@ pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
     let more = more.iter().map(|more| format!("{}.", capitalised(more))).collect::<Vec<_>>();
     let more = (!more.is_empty()).then(|| more.join(" "));
     let first = if found.is_empty() {
-        format!("{} measured, and nothing to compare", counted(measured, "treatment"))
+        alone(analysis).unwrap_or_else(|| {
+            format!("{} measured, and nothing to compare", counted(measured, "treatment"))
+        })
     } else {
         found.join("; ")
     };
@@ -71,6 +73,20 @@ fn nothing(analysis: &Analysis) -> String {
     let reason = analysis.treatments.iter().find_map(|treatment| treatment.reason.as_deref());
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
     format!("nothing could be measured{reason}")
+}
+
+/// What was measured of the only treatment; `None` if there are others.
+fn alone(analysis: &Analysis) -> Option<String> {
+    let [only] = &analysis.treatments[..] else { return None };
+    let metric = &analysis.metric;
+    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(metric)?));
+    let measured: Vec<(String, MetricSummary)> = only.summary.iter().filter_map(of).collect();
+    let n = measured.first()?.1.n;
+    let says = |(phase, found): &(String, MetricSummary)| {
+        format!("{} in {phase}", number::value(metric, found.mean))
+    };
+    let says: Vec<String> = measured.iter().map(says).collect();
+    Some(format!("{} is {} (n = {n})", noun(metric), listed(&says)))
 }
 
 /// How many claims came out how, as a clause; `None` if there are none.

@@ -273,10 +273,13 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
             counted(analysis.plausible_drives, "plausible drive")
         );
     }
-    format!(
-        "{metric}{beside}: arithmetic mean{rates}; ratio to the baseline: geometric mean over \
-         blocks with its 95 % interval"
-    )
+    let is_compared = analysis.effects.iter().any(|effect| effect.metric == analysis.metric);
+    let ratios = if is_compared {
+        "; ratio to the baseline: geometric mean over blocks with its 95 % interval"
+    } else {
+        ""
+    };
+    format!("{metric}{beside}: arithmetic mean{rates}{ratios}")
 }
 
 /// What the letters of a ranking say. A claim about one pair can hold where they do not tell it
