@@ -184,7 +184,7 @@ fn a_treatment_alone_is_answered_by_what_it_takes() {
     let of = |trial| {
         record(&schedule, trial, vec![phase("unpack", 586, 0, 0), phase("delete", 1_970, 0, 0)])
     };
-    let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+    let mut records: Vec<Record> = schedule.trials.iter().map(of).collect();
     let analysed = |records: &[Record]| {
         let analysis = advice::analyse("alone", &schedule, records, Ending::AllBlocks);
         brief(&schedule, &analysis, Style::default())
@@ -193,6 +193,27 @@ fn a_treatment_alone_is_answered_by_what_it_takes() {
     let answer = "The time is 586 ms in unpack and 1.97 s in delete (n = 2).";
     assert_eq!(report.lines().nth(1), Some(answer));
     assert!(!report.contains("ratio") && !report.contains("interval"), "{report}");
+    // A failure is in its own phase, whatever went well before it.
+    for record in &mut records {
+        record.status = Status::Failed;
+        record.reason = Some("in phase `delete`: `rm` ended with exit code 1".to_owned());
+        record.phases.truncate(1);
+    }
+    let row = |report: &str, phase: &str| {
+        let row = report.lines().find(|line| line.starts_with(&format!("│ {phase}")));
+        row.unwrap_or_default().split(['│', '┆']).nth(2).unwrap_or_default().trim().to_owned()
+    };
+    let report = analysed(&records);
+    assert_eq!(
+        (row(&report, "unpack"), row(&report, "delete")),
+        ("completed".into(), "failed".into())
+    );
+    // Counts that disagree are those of the last phase that was measured.
+    for record in &mut records {
+        record.status = Status::Void;
+    }
+    let report = analysed(&records);
+    assert_eq!((row(&report, "unpack"), row(&report, "delete")), ("failed".into(), String::new()));
 }
 
 #[test]

@@ -4,11 +4,13 @@
 //! each combination of the other factors. If the question is about more levels than fit side by
 //! side, treatments are rows and phases are columns, a few per table.
 
+use std::cmp::Ordering;
 use std::iter;
 
 use ssdlab_advice::{Analysis, Effect, Place, StepRanking, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::metric::{self, Source};
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
+use ssdlab_results::Status;
 
 use super::compared::Compared;
 use super::grid::{self, Grid};
@@ -162,7 +164,12 @@ impl<'a> Layout<'a> {
     fn why_absent(&self, treatment: Option<&TreatmentResult>, phase: &str) -> String {
         let Some(treatment) = treatment else { return "excluded".to_owned() };
         if treatment.status != TreatmentStatus::Ok {
-            return treatment.status.to_string();
+            let is_completed = self.beside_failure(treatment, phase).is_lt();
+            return if is_completed {
+                "completed".to_owned()
+            } else {
+                treatment.status.to_string()
+            };
         }
         let index = self.schedule.find(&treatment.levels);
         let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
@@ -173,6 +180,23 @@ impl<'a> Layout<'a> {
             Some(_) => "not measured",
         };
         why.to_owned()
+    }
+
+    /// Where a phase is relative to the one in which a treatment failed, by the trial that says
+    /// why.
+    fn beside_failure(&self, treatment: &TreatmentResult, phase: &str) -> Ordering {
+        let index = self.schedule.find(&treatment.levels);
+        let phases = index.map_or_else(Vec::new, |index| self.schedule.phases(index));
+        let failed = treatment.trials.iter().find(|trial| trial.status != Status::Ok);
+        let completed = failed.map_or(0, |trial| match trial.status {
+            Status::Unavailable => 0,
+            // Counts that disagree are those of the last phase.
+            Status::Void => trial.phases.len().saturating_sub(1),
+            Status::Ok | Status::Failed => trial.phases.len(),
+        });
+        let failed_in = completed.min(phases.len().saturating_sub(1));
+        let place = phases.iter().position(|own| own.name == phase);
+        place.map_or(Ordering::Greater, |place| place.cmp(&failed_in))
     }
 
     fn is_of_wear(&self) -> bool {
@@ -215,9 +239,9 @@ impl<'a> Layout<'a> {
     fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let metric = self.analysis.metric.as_str();
         let Some(mean) = mean(treatment, phase, metric) else {
-            let is_first = self.phases.first().is_some_and(|first| first == phase);
-            return (is_first && treatment.status != TreatmentStatus::Ok)
-                .then(|| treatment.status.to_string());
+            let failed_here = treatment.status != TreatmentStatus::Ok
+                && self.beside_failure(treatment, phase).is_eq();
+            return failed_here.then(|| treatment.status.to_string());
         };
         let mut cell = shown(self.analysis, treatment, phase)?.1;
         match metric {
