@@ -2,7 +2,7 @@
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information log: a data unit is 1000
 //! blocks of 512 bytes, rounded up. ATA attributes and their units are vendor-specific: the count
-//! of writes is read only where smartctl's database names the unit.
+//! of writes is read only where smartctl's database (drivedb.h) names the unit.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ssdlab_host::program::{self, Rules};
+
+/// Parts of drivedb.h's titles for what a drive wrote to its flash. Of some drives these attributes
+/// come before the host's.
+const OF_FLASH: [&str; 4] = ["NAND", "Flash", "SLC", "TLC"];
 
 /// A drive's host counters and wear indicators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +45,7 @@ pub fn parse(text: &str) -> Option<Smart> {
         let table = json["ata_smart_attributes"]["table"].as_array()?;
         let block_bytes = json["logical_block_size"].as_u64().unwrap_or(512);
         table.iter().find_map(|row| {
-            let title = row["name"].as_str().filter(|title| title.contains("Writ"))?;
+            let title = row["name"].as_str().filter(|title| counts_host_writes(title))?;
             let units = [("LBAs", block_bytes), ("32MiB", 32 << 20), ("GiB", 1 << 30)];
             let (_, unit) = units.into_iter().find(|(unit, _)| title.contains(unit))?;
             row["raw"]["value"].as_u64()?.checked_mul(unit)
@@ -56,6 +60,10 @@ pub fn parse(text: &str) -> Option<Smart> {
         power_on_hours: json["power_on_time"]["hours"].as_u64(),
     };
     (smart != Smart::default()).then_some(smart)
+}
+
+fn counts_host_writes(title: &str) -> bool {
+    title.contains("Writ") && !OF_FLASH.iter().any(|part| title.contains(part))
 }
 
 #[cfg(test)]

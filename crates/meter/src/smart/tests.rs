@@ -26,3 +26,27 @@ fn ata_writes_are_read_in_the_unit_that_is_named() {
     assert_eq!(parse(r#"{"smartctl": {"exit_status": 2}}"#), None);
     assert_eq!(parse("not json"), None);
 }
+
+/// Pairs of Phison's, `SanDisk`'s, Marvell's and Silicon Motion's drives in drivedb.h.
+#[test]
+fn what_a_drive_wrote_to_its_flash_is_not_taken_for_the_hosts_writes() {
+    for [of_flash, of_host] in [
+        ["Flash_Writes_GiB", "Lifetime_Writes_GiB"],
+        ["Total_NAND_Writes_GiB", "Total_Writes_GiB"],
+        ["NAND_GiB_Written", "Host_Writes_GiB"],
+        ["TLC_Writes_32MiB", "Host_Writes_32MiB"],
+        ["SLC_Writes_32MiB", "Host_Writes_32MiB"],
+    ] {
+        let of = |second: &str| {
+            let text = format!(
+                r#"{{"ata_smart_attributes": {{"table": [
+                    {{"id": 233, "name": "{of_flash}", "raw": {{"value": 70}}}},
+                    {{"id": 241, "name": "{second}", "raw": {{"value": 10}}}}]}}}}"#
+            );
+            parse(&text).and_then(|smart| smart.host_written_bytes)
+        };
+        let unit = if of_host.ends_with("GiB") { 1 << 30 } else { 32 << 20 };
+        assert_eq!(of(of_host), Some(10 * unit), "{of_flash}");
+        assert_eq!(of("Unknown_Attribute"), None, "{of_flash}");
+    }
+}
