@@ -98,8 +98,9 @@ impl<'a> Watched<'a> {
         let time = started.elapsed();
         let used = process::read()?;
         let busy = since(processor::computed(), idle);
-        let at_return = self.read()?;
+        // Of a device that failed during the work, the work's error says more than the counters'.
         let done = done?;
+        let at_return = self.read()?;
         check_written(&done, usage, used)?;
 
         let (mut settled, mut is_quiet, mut end) = (time, true, at_return);

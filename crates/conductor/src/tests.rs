@@ -33,7 +33,14 @@ impl Lab for MockLab {
         _: Option<&Path>,
         _: &mut Tools<'_>,
     ) -> Result<Option<BlockDevice>, LabError> {
-        Ok(None)
+        // A folder in the place of a device's in sysfs.
+        let drive = self.folder.join("drive");
+        Ok(drive.exists().then(|| BlockDevice {
+            node: drive.clone(),
+            name: "drive".to_owned(),
+            number: drive.display().to_string(),
+            folder: drive.clone(),
+        }))
     }
 
     fn prepare(
@@ -253,6 +260,20 @@ fn a_failing_phase_keeps_what_was_measured_before() {
         assert!(record.reason.as_ref().unwrap().contains("in phase `command`"));
         assert_eq!(record.phases.len(), 2);
     }
+}
+
+#[test]
+fn a_phase_that_loses_the_device_is_the_reason_not_the_counters_that_went_with_it() {
+    let place = tempfile::tempdir().unwrap();
+    let drive = place.path().join("drive");
+    std::fs::create_dir(&drive).unwrap();
+    std::fs::write(drive.join("stat"), "0 ".repeat(17)).unwrap();
+    let lose = format!("run = [\"rm\", \"-r\", {drive:?}, \"/nonexistent\"]");
+    let plan = PLAN.replace("do = \"sync\"", &format!("do = \"command\", {lose}"));
+    let (_, records, _) = conduct(&plan, place.path(), Vec::new(), None);
+    let reason = records[0].reason.as_deref().unwrap();
+    assert!(!drive.exists());
+    assert!(reason.contains("in phase `command`") && reason.contains("/nonexistent"), "{reason}");
 }
 
 #[test]

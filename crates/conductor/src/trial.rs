@@ -75,9 +75,13 @@ impl Here<'_> {
         if let Some(state) = kept {
             state.facts.enter(Some(state.contents), measured);
         }
-        // The bytes of a failed trial count, too.
-        measured.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
-        ended
+        // The bytes of a failed trial count, too. If its device is gone, so are its counters, but
+        // the trial's own error is the reason to record.
+        let total = total.advance();
+        if let Ok(Some(device)) = &total {
+            measured.written_bytes = device.written_bytes;
+        }
+        ended.and(total.map(drop))
     }
 
     fn on_device(
