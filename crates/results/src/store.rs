@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
@@ -289,20 +289,17 @@ impl Run {
         }
         let path = folder.join(RECORDS);
         let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        let mut records =
+        options.append(true).create(true);
+        let records =
             regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
         claim(&records, folder)?;
-        let contents = Self::read(folder)?;
-        let mut bytes = Vec::new();
-        records.read_to_end(&mut bytes).map_err(at("read", &path))?;
-        let whole = whole_lines(&bytes);
-        if whole < bytes.len() {
-            let cut = folder.join("records.cut");
-            write_synced(&cut, &bytes[whole..])?;
-            records.set_len(whole as u64).map_err(at("shorten", &path))?;
+        let (contents, cut) = Self::read_with_cut(folder)?;
+        if !cut.is_empty() {
+            write_synced(&folder.join("records.cut"), &cut)?;
+            let length = records.metadata().map_err(at("look at", &path))?.len();
+            let whole = length - cut.len() as u64;
+            records.set_len(whole).map_err(at("shorten", &path))?;
         }
-        records.seek(SeekFrom::End(0)).map_err(at("open", &path))?;
         Ok((Self { folder: folder.to_owned(), records, path, attempt: None }, contents))
     }
 
@@ -333,8 +330,24 @@ impl Run {
 
     /// Reads a run without changing anything.
     pub fn read(folder: &Path) -> Result<Contents, StoreError> {
+        Self::read_with_cut(folder).map(|(contents, _)| contents)
+    }
+
+    /// Reads a run and the truncated last line of its records, which is empty in an intact file.
+    fn read_with_cut(folder: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let schedule = read_schedule(folder)?;
-        let (mut records, mut warnings) = Self::read_records(&folder.join(RECORDS))?;
+        let path = folder.join(RECORDS);
+        let file = regular_file::open_own(&path).map_err(at("read", &path))?;
+        let (mut records, cut) = parse_records(&path, file, LONGEST_LINE_BYTES)?;
+        let mut warnings = Vec::new();
+        if !cut.is_empty() {
+            warnings.push(format!(
+                "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its \
+                 trial again",
+                path.display(),
+                cut.len()
+            ));
+        }
         warnings.extend(leave_out_foreign(&schedule, &mut records));
         let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
@@ -347,12 +360,7 @@ impl Run {
             ));
             ending = Ending::Interrupted;
         }
-        Ok(Contents { plan, schedule, records, ending, warnings })
-    }
-
-    fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
-        let file = regular_file::open_own(path).map_err(at("read", path))?;
-        parse_records(path, file, LONGEST_LINE_BYTES)
+        Ok((Contents { plan, schedule, records, ending, warnings }, cut))
     }
 
     /// The run's folder.
@@ -478,13 +486,13 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Parses the records of a file, a part at a time; an incomplete last line is skipped with a
-/// warning. A line longer than `longest_bytes` by more than a part is refused.
+/// Parses the records of a file, a part at a time; returns an incomplete last line beside them. A
+/// line longer than `longest_bytes` by more than a part is refused.
 fn parse_records(
     path: &Path,
     file: impl Read,
     longest_bytes: usize,
-) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+) -> Result<(Vec<Record>, Vec<u8>), StoreError> {
     let mut file = file.take(PART_BYTES);
     let (mut records, mut lines) = (Vec::new(), 0);
     let mut part = Vec::new();
@@ -522,16 +530,7 @@ fn parse_records(
         part.drain(..whole);
         file.set_limit(PART_BYTES);
     }
-    let mut warnings = Vec::new();
-    if !part.is_empty() {
-        warnings.push(format!(
-            "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial \
-             again",
-            path.display(),
-            part.len()
-        ));
-    }
-    Ok((records, warnings))
+    Ok((records, part))
 }
 
 /// The length up to and including the last line break.

@@ -58,3 +58,23 @@ fn a_line_without_end_is_not_read_for_ever() {
     let error = parse_records(Path::new("records.jsonl"), io::repeat(b'0'), 1 << 20).unwrap_err();
     assert!(error.to_string().contains("line 1 is not a record: it is longer"), "{error}");
 }
+
+#[test]
+fn a_truncated_line_is_put_aside_and_the_next_record_has_a_line_of_its_own() {
+    let (_place, mut run, schedule) = run();
+    let record = Record::new(&schedule, schedule.trials[0], 1);
+    run.push(&record).unwrap();
+    let start = b"{\"schema\": 1, \"tri";
+    run.records.write_all(start).unwrap();
+    let folder = run.folder().to_owned();
+    drop(run);
+    let (mut run, contents) = Run::append(&folder).unwrap();
+    assert_eq!(contents.records.len(), 1);
+    assert!(contents.warnings[0].contains("truncated (18 bytes)"), "{:?}", contents.warnings);
+    assert_eq!(fs::read(folder.join("records.cut")).unwrap(), start);
+    run.push(&record).unwrap();
+    let lines = fs::read_to_string(folder.join(RECORDS)).unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0], lines[1]);
+}
