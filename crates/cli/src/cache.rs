@@ -59,7 +59,7 @@ struct Entry {
     made_from: Option<serde_json::Value>,
     /// Its size on disk.
     size_bytes: u64,
-    /// When it was last used, in seconds since 1970; for a kernel, to within a day.
+    /// When it was last used, in seconds since 1970.
     used_s: u64,
     /// Whether it is being used or made. For a kernel this is unknown, and false.
     is_in_use: bool,

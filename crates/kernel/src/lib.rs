@@ -15,8 +15,9 @@ mod shelf;
 mod tests;
 mod version;
 
-use std::fs;
+use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ssdlab_host::interrupt::Interrupt;
 
@@ -36,6 +37,16 @@ pub struct LabKernel {
     pub identity: String,
     /// Its version string, e.g. `6.1.192-ssdlab`.
     pub version: String,
+}
+
+impl LabKernel {
+    /// Marks it as used now: reading it does so once a day at most, and with `noatime` never.
+    fn used(self) -> Self {
+        let now = FileTimes::new().set_accessed(SystemTime::now());
+        // Only what the cache shows depends on it, and a kernel may belong to another user.
+        let _ = File::open(&self.path).and_then(|file| file.set_times(now));
+        self
+    }
 }
 
 /// How a build gets on.
@@ -79,7 +90,7 @@ const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
 /// The kernel that a run uses: the named one, or else the one in the cache, or else the installed
 /// one.
 pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
-    find_with_origin(named).map(|(kernel, _)| kernel)
+    find_with_origin(named).map(|(kernel, _)| kernel.used())
 }
 
 /// Describes the kernel that a run would use.
@@ -113,7 +124,7 @@ pub struct Available {
 pub fn all() -> Result<Vec<Available>, KernelError> {
     let recipe = Recipe::shipped();
     let caches = Cache::of_user().into_iter().chain([Cache::at(PathBuf::from(INSTALLED))]);
-    let default = find(None).ok().map(|kernel| kernel.identity);
+    let default = find_with_origin(None).ok().map(|(kernel, _)| kernel.identity);
     let mut all: Vec<Available> = Vec::new();
     for cache in caches {
         for (kernel, origin) in cache.kernels(&recipe)? {
@@ -126,10 +137,10 @@ pub fn all() -> Result<Vec<Available>, KernelError> {
     Ok(all)
 }
 
-/// The kernel whose version begins with these parts.
+/// The kernel whose version begins with these parts, for a run.
 pub fn find_version(parts: &str) -> Result<LabKernel, KernelError> {
     let all = all()?.into_iter().map(|available| available.kernel).collect();
-    version::choose(parts, all, Path::new(SOURCES))
+    version::choose(parts, all, Path::new(SOURCES)).map(LabKernel::used)
 }
 
 /// Makes a kernel of the cache the default.

@@ -20,7 +20,7 @@ pub struct Kept {
     pub is_unfinished: bool,
     /// Its size on disk.
     pub size_bytes: u64,
-    /// When it was last used, in seconds since 1970; of a kernel to within a day.
+    /// When it was last used, in seconds since 1970.
     pub used_s: u64,
     /// Whether a build is running there. Whether a kernel is running is not known.
     pub is_in_use: bool,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use ssdlab_host::interrupt::Interrupt;
 use tempfile::TempDir;
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 use super::build::Order;
 use super::cache::Cache;
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Progress, Source, binary, build, own_or_installed};
+use super::{KernelError, LabKernel, Progress, Source, binary, build, find, own_or_installed};
 
 /// Makes a kernel from the source's text; the words `flex` and `broken` make it fail.
 const BUILD: &str = r#"#!/bin/sh
@@ -302,4 +303,18 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
     let other = Recipe { files: vec![("build", "another")] };
     let Err(KernelError::OtherRecipe { folder, .. }) = find(&other) else { panic!("none fits") };
     assert_eq!(folder, own.cache_folder());
+}
+
+#[test]
+fn the_cache_shows_when_a_run_last_used_a_kernel() {
+    let place = Place::new();
+    let kernel = place.build("6.12").0.unwrap();
+    let used_s = || place.cache().kept().unwrap()[0].used_s;
+    // In the future, so that reading it does not count under `relatime`.
+    let built = fs::File::open(&kernel.path).unwrap();
+    let later = SystemTime::now() + Duration::from_hours(1);
+    built.set_times(fs::FileTimes::new().set_accessed(later)).unwrap();
+    let before_s = used_s();
+    find(Some(&kernel.path)).unwrap();
+    assert!(used_s() < before_s, "{before_s}, then {}", used_s());
 }
