@@ -70,7 +70,7 @@ pub enum Data {
 pub enum Checked {
     /// Nothing is amiss.
     Sound,
-    /// Something is; the end of what it printed.
+    /// Something is; the last of what it found.
     Amiss(String),
 }
 

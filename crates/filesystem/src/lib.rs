@@ -126,6 +126,19 @@ pub struct Call {
     pub arguments: &'static [&'static str],
 }
 
+/// How lines begin that tell of a check's steps, not of what it finds. Those of `xfs_repair` are
+/// many, and come after its findings.
+const STEPS: [&str; 4] = ["Pass ", "Phase ", "- ", "No modify flag set"];
+
+/// What a check found, by what it printed; all of that if it names no finding.
+#[must_use]
+pub fn findings(printed: &str) -> String {
+    let is_step = |line: &&str| STEPS.iter().any(|step| line.trim_start().starts_with(step));
+    let findings: Vec<&str> = printed.lines().filter(|line| !is_step(line)).collect();
+    let findings = findings.join("\n");
+    if findings.trim().is_empty() { printed.to_owned() } else { findings }
+}
+
 /// The parameters of mkfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Format {

@@ -79,3 +79,17 @@ fn journal_is_a_feature_flag_of_ext4() {
     assert!(find("ext4").unwrap().format_arguments(&off).contains(&"^has_journal".to_owned()));
     assert!(find("nosuchfs").is_none());
 }
+
+/// The ends of what e2fsck 1.47 and `xfs_repair` 6.1 print of damaged filesystems.
+#[test]
+fn the_steps_of_a_check_are_not_its_findings() {
+    let printed = "Phase 1 - find and verify superblock...\n        - agno = 0\n\
+                   disconnected inode 133, would move to lost+found\n\
+                   Phase 7 - verify link counts...\n\
+                   No modify flag set, skipping filesystem flush and exiting.\n";
+    assert_eq!(findings(printed), "disconnected inode 133, would move to lost+found");
+    let printed = "Pass 5: Checking group summary information\nFree blocks count wrong.\n";
+    assert_eq!(findings(printed), "Free blocks count wrong.");
+    let steps = "Phase 1 - find and verify superblock...\n";
+    assert_eq!(findings(steps), steps);
+}

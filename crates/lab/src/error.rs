@@ -63,7 +63,7 @@ pub enum LabError {
     Damaged {
         /// The check.
         check: String,
-        /// The end of what it printed.
+        /// The last of what it found.
         said: String,
     },
     /// The kernel refused a step.

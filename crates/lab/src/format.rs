@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_filesystem::{Bits, Filesystem, Format};
+use ssdlab_filesystem::{Bits, Filesystem, Format, findings};
 use ssdlab_host::program::{self, Finished, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::{Atime, Chosen, Setup};
@@ -112,7 +112,7 @@ pub(super) fn check(
         return Ok(Some(line));
     }
     // Programs report damage on one stream or the other.
-    let said = program::tail(&(finished.stdout + &finished.stderr));
+    let said = program::tail(&findings(&(finished.stdout + &finished.stderr)));
     Err(LabError::Damaged { check: line, said })
 }
 
