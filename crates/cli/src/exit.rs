@@ -5,9 +5,7 @@ use std::process::ExitCode;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
 use ssdlab_bisect::BisectError;
-use ssdlab_conductor::{
-    ComputingError, ConductorError, CutError, FleetError, GuestsError, RepeatError,
-};
+use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, TaskError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
@@ -125,17 +123,8 @@ fn code(error: &Report) -> Exit {
             }
         };
     }
-    match error.downcast_ref::<RepeatError>() {
-        Some(RepeatError::Interrupted) => return Exit::Interrupted,
-        Some(RepeatError::Unavailable { .. }) => return Exit::Lacking,
-        Some(RepeatError::Failed { .. }) => return Exit::Failed,
-        None => {}
-    }
-    match error.downcast_ref::<CutError>() {
-        Some(CutError::Interrupted) => return Exit::Interrupted,
-        Some(CutError::Unavailable { .. }) => return Exit::Lacking,
-        Some(CutError::Failed { .. }) => return Exit::Failed,
-        None => {}
+    if let Some(error) = error.downcast_ref::<TaskError>() {
+        return of_task(error);
     }
     if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
         return Exit::Interrupted;
@@ -146,9 +135,7 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<ComputingError>() {
         return match error {
             ComputingError::Guests(error) => of_guests(error),
-            ComputingError::Interrupted => Exit::Interrupted,
-            ComputingError::Unavailable { .. } => Exit::Lacking,
-            ComputingError::Failed { .. } => Exit::Failed,
+            ComputingError::Task(error) => of_task(error),
         };
     }
     if let Some(StoreError::NoRun { .. } | StoreError::Newer { .. }) =
@@ -163,6 +150,14 @@ fn code(error: &Report) -> Exit {
         }
         Some(_) => Exit::Wrong,
         None => Exit::Failed,
+    }
+}
+
+fn of_task(error: &TaskError) -> Exit {
+    match error {
+        TaskError::Interrupted => Exit::Interrupted,
+        TaskError::Unavailable { .. } => Exit::Lacking,
+        TaskError::Failed { .. } => Exit::Failed,
     }
 }
 

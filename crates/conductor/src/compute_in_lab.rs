@@ -14,7 +14,7 @@ use ssdlab_plan::HostModel;
 use ssdlab_undo::Journal;
 
 use super::computing::{Computing, Times};
-use super::error::{ComputingError, GuestsError};
+use super::error::{ComputingError, GuestsError, TaskError};
 use super::failure::Failure;
 use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::inside::Job;
@@ -22,6 +22,9 @@ use super::measure::nanos;
 
 /// A drive that takes no time, with room for the operations.
 const DRIVE: &str = "ideal";
+
+/// What guests are asked for.
+const TASK: &str = "perform operations in the virtual lab";
 
 /// How long the operations may take in virtual time.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -46,11 +49,12 @@ impl<'a> ComputingLab<'a> {
     ) -> Result<Self, ComputingError> {
         let hypervisor = Hypervisor::open(memory_bytes, interrupt, journal)?;
         let kernel = hypervisor.load(kernel)?;
+        let lacks = |failure: Failure| failure.of_task(TASK, interrupt);
         if let Some(reason) = lab::missing_in_guest(filesystem, &kernel.filesystems) {
-            return Err(ComputingError::Unavailable { reason });
+            return Err(lacks(Failure::Unavailable(reason)).into());
         }
         let mkfs = program::find(filesystem.mkfs, filesystem.package)
-            .map_err(|error| ComputingError::Unavailable { reason: error.to_string() })?;
+            .map_err(|error| lacks(error.into()))?;
         hypervisor.root.add_program(&mkfs, hypervisor.rules()).map_err(GuestsError::from)?;
         Ok(Self { hypervisor, kernel, filesystem, performed: 0 })
     }
@@ -62,15 +66,9 @@ impl<'a> ComputingLab<'a> {
         &mut self,
         host: &HostModel,
         checksums: Option<&str>,
-    ) -> Result<Times, ComputingError> {
+    ) -> Result<Times, TaskError> {
         let interrupt = self.hypervisor.interrupt;
-        self.times(host, checksums).map_err(|failure| match failure.seen_by(interrupt) {
-            Failure::Interrupted => ComputingError::Interrupted,
-            Failure::Unavailable(reason) => ComputingError::Unavailable { reason },
-            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
-                ComputingError::Failed { reason }
-            }
-        })
+        self.times(host, checksums).map_err(|failure| failure.of_task(TASK, interrupt))
     }
 
     fn times(&mut self, host: &HostModel, checksums: Option<&str>) -> Result<Times, Failure> {

@@ -14,7 +14,7 @@ use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 use ssdlab_trace::{self as trace, DeviceLogEntry, Flags, Kind, Request, TraceError};
 
 use super::Stage as _;
-use super::error::{CutError, DeviceLogError};
+use super::error::{DeviceLogError, TaskError};
 use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
 use super::guests::Guests;
@@ -154,7 +154,7 @@ impl DeviceLog {
 impl Guests<'_> {
     /// Cuts the power of a logged device as often as the schedule says, and recovers each time. The
     /// schedule has one trial, which is not performed.
-    pub fn cut_device(&self, log: &DeviceLog) -> Result<Vec<Outcome>, CutError> {
+    pub fn cut_device(&self, log: &DeviceLog) -> Result<Vec<Outcome>, TaskError> {
         self.with_device(log, |evidence| self.cut(evidence))
     }
 
@@ -164,7 +164,7 @@ impl Guests<'_> {
         log: &DeviceLog,
         cut: u32,
         survivor: u32,
-    ) -> Result<(DeviceCut, Remains), CutError> {
+    ) -> Result<(DeviceCut, Remains), TaskError> {
         let again = self.with_device(log, |evidence| {
             self.recover_one(evidence, cut, survivor, Survives::AsRecorded)
         });
@@ -183,15 +183,9 @@ impl Guests<'_> {
         &self,
         log: &DeviceLog,
         judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
-    ) -> Result<T, CutError> {
+    ) -> Result<T, TaskError> {
         let judged = self.evidence(log, judge);
-        judged.map_err(|failure| match failure.seen_by(self.hypervisor.interrupt) {
-            Failure::Interrupted => CutError::Interrupted,
-            Failure::Unavailable(reason) => CutError::Unavailable { reason },
-            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
-                CutError::Failed { reason }
-            }
-        })
+        judged.map_err(|failure| failure.of_task("recover the device", self.hypervisor.interrupt))
     }
 
     fn evidence<T>(

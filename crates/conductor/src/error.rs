@@ -76,25 +76,25 @@ pub enum FleetError {
     },
 }
 
-/// Why a power cut could not be repeated.
+/// Why guests did not perform a task beside a run's trials.
 #[derive(Debug, Error, Diagnostic)]
-pub enum RepeatError {
+pub enum TaskError {
     /// It was to stop.
     #[error("interrupted")]
     Interrupted,
-    /// This machine cannot run the trial.
-    #[error("this machine cannot repeat trial {trial}: {reason}")]
+    /// This machine or the lab kernel lacks something.
+    #[error("this machine cannot {task}: {reason}")]
     Unavailable {
-        /// The trial's place in its run.
-        trial: u32,
+        /// The task.
+        task: String,
         /// What is missing.
         reason: String,
     },
-    /// The trial, or the recovery, went wrong.
-    #[error("cannot repeat trial {trial}: {reason}")]
+    /// The task went wrong, through no fault of the filesystem.
+    #[error("cannot {task}: {reason}")]
     Failed {
-        /// The trial's place in its run.
-        trial: u32,
+        /// The task.
+        task: String,
         /// What went wrong.
         reason: String,
     },
@@ -138,26 +138,6 @@ pub enum DeviceLogError {
     },
 }
 
-/// Why the power of a logged device could not be cut.
-#[derive(Debug, Error, Diagnostic)]
-pub enum CutError {
-    /// It was to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// This machine cannot recover such a filesystem.
-    #[error("this machine cannot recover the device: {reason}")]
-    Unavailable {
-        /// What is missing.
-        reason: String,
-    },
-    /// A recovery went wrong, through no fault of the filesystem.
-    #[error("the device cannot be recovered: {reason}")]
-    Failed {
-        /// What went wrong.
-        reason: String,
-    },
-}
-
 /// Operations cannot be performed in the virtual lab.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ComputingError {
@@ -165,21 +145,10 @@ pub enum ComputingError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Guests(#[from] GuestsError),
-    /// It was to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// This machine or the lab kernel lacks something.
-    #[error("the virtual lab cannot perform the operations: {reason}")]
-    Unavailable {
-        /// What is missing.
-        reason: String,
-    },
-    /// The guest, or an operation in it, went wrong.
-    #[error("the operations failed in the virtual lab: {reason}")]
-    Failed {
-        /// What went wrong.
-        reason: String,
-    },
+    /// They failed there.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Task(#[from] TaskError),
 }
 
 /// The virtual lab cannot be opened.

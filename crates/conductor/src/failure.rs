@@ -13,6 +13,8 @@ use ssdlab_plan::LevelError;
 use ssdlab_results::Status;
 use ssdlab_workload::WorkloadError;
 
+use super::error::TaskError;
+
 /// How much later than the end of a program a request to stop may arrive.
 const HEARSAY: Duration = Duration::from_millis(200);
 
@@ -52,6 +54,18 @@ impl Failure {
             }
         }
         self
+    }
+
+    /// The error of a task that is not a trial of a run.
+    pub fn of_task(self, task: &str, interrupt: &Interrupt) -> TaskError {
+        let task = task.to_owned();
+        match self.seen_by(interrupt) {
+            Self::Interrupted => TaskError::Interrupted,
+            Self::Unavailable(reason) => TaskError::Unavailable { task, reason },
+            Self::Failed(reason) | Self::Died(reason) | Self::Void(reason) => {
+                TaskError::Failed { task, reason }
+            }
+        }
     }
 
     /// Adds the step and the path to an I/O error.

@@ -51,7 +51,7 @@ pub use cuts::Packed;
 pub use desk::{Desk, Stage};
 pub use device_log::DeviceLog;
 pub use error::{
-    ComputingError, ConductorError, CutError, DeviceLogError, FleetError, GuestsError, RepeatError,
+    ComputingError, ConductorError, DeviceLogError, FleetError, GuestsError, TaskError,
 };
 pub use fleet::{Fleet, Submitter};
 pub use guests::{Change, Guests, Provided};

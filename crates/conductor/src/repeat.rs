@@ -13,7 +13,7 @@ use ssdlab_results::{
 };
 
 use super::cuts::Packed;
-use super::error::RepeatError;
+use super::error::TaskError;
 use super::evidence::{Case, Evidence};
 use super::failure::Failure;
 use super::guests::Guests;
@@ -98,12 +98,11 @@ pub(super) struct Again {
 
 impl Guests<'_> {
     /// Repeats a cut of a run.
-    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, Remains), RepeatError> {
+    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, Remains), TaskError> {
         let CutOfRun { run, record, outcome: recorded, .. } = *cut;
         let position = record.trial.position;
-        self.log_briefly(position)?;
-        let (repeated, again) =
-            self.again(cut).map_err(|failure| self.explained(position, failure))?;
+        let repeated = self.again(cut).map_err(|failure| self.unrepeated(position, failure));
+        let (repeated, again) = repeated?;
         let Again { outcome, files, course, remains, is_chosen } = again;
         let same_trial = repeated.fingerprint == record.fingerprint;
         let is_same_cut = outcome.at_ns == recorded.at_ns && outcome.phase == recorded.phase;
@@ -129,23 +128,19 @@ impl Guests<'_> {
     }
 
     /// Keeps the logs of requests, which power cuts need, until this stage ends.
-    pub(super) fn log_briefly(&mut self, trial: u32) -> Result<(), RepeatError> {
+    pub(super) fn log_briefly(&mut self) -> Result<(), Failure> {
         let logs = self.hypervisor.folder.join("requests");
-        self.log_to(&logs).map_err(|error| RepeatError::Failed { trial, reason: error.to_string() })
+        self.log_to(&logs).map_err(|error| Failure::Failed(error.to_string()))
     }
 
-    pub(super) fn explained(&self, trial: u32, failure: Failure) -> RepeatError {
-        match failure.seen_by(self.hypervisor.interrupt) {
-            Failure::Interrupted => RepeatError::Interrupted,
-            Failure::Unavailable(reason) => RepeatError::Unavailable { trial, reason },
-            Failure::Failed(reason) | Failure::Died(reason) | Failure::Void(reason) => {
-                RepeatError::Failed { trial, reason }
-            }
-        }
+    /// The error of a trial that cannot be repeated.
+    pub(super) fn unrepeated(&self, trial: u32, failure: Failure) -> TaskError {
+        failure.of_task(&format!("repeat trial {trial}"), self.hypervisor.interrupt)
     }
 
     /// Performs a trial again, and recovers from one of its cuts.
-    fn again(&self, cut: &CutOfRun<'_>) -> Result<(Record, Again), Failure> {
+    fn again(&mut self, cut: &CutOfRun<'_>) -> Result<(Record, Again), Failure> {
+        self.log_briefly()?;
         let CutOfRun { schedule, record, outcome, survives, .. } = *cut;
         let trial = record.trial;
         let nobody = mpsc::channel().0;

@@ -10,7 +10,7 @@ use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::{Treatment, Trial, Workload};
 use ssdlab_results::Record;
 
-use super::error::RepeatError;
+use super::error::TaskError;
 use super::failure::Failure;
 use super::guests::Guests;
 use super::repeat::CutOfRun;
@@ -60,12 +60,12 @@ impl Guests<'_> {
         cut: &CutOfRun<'_>,
         finding: Finding,
         found: &mut dyn FnMut(&Workload),
-    ) -> Result<Shrunk, RepeatError> {
+    ) -> Result<Shrunk, TaskError> {
         let trial = cut.record.trial.position;
-        self.log_briefly(trial)?;
+        self.log_briefly().map_err(|failure| self.unrepeated(trial, failure))?;
         let mut search = Search { guests: self, finding, trials: 0, tried: Vec::new() };
         let shrunk = search.run(cut, found);
-        shrunk.map_err(|failure| self.explained(trial, failure))
+        shrunk.map_err(|failure| self.unrepeated(trial, failure))
     }
 }
 
