@@ -40,14 +40,19 @@ impl Assignment {
         })
     }
 
-    /// The same for a guest, without the simulated machine but with its layer, which the guest sets
-    /// up, and without a first block.
+    /// The same for a guest, without a first block.
     pub fn for_guest(&self) -> Result<Self, Failure> {
-        let mut levels = self.setup.levels.clone();
-        let is_told = |factor: Factor| {
-            factor == Factor::Layer || !factor.is_simulated() && factor != Factor::NodeFeature
-        };
-        levels.0.retain(|factor, _| is_told(*factor));
-        Ok(Self { setup: Setup::new(&levels)?, checks_features: true, ..self.clone() })
+        Ok(Self { setup: for_guest(&self.setup)?, checks_features: true, ..self.clone() })
     }
+}
+
+/// The setup for a guest, without the simulated machine but with its layer, which the guest sets
+/// up.
+pub(super) fn for_guest(setup: &Setup) -> Result<Setup, Failure> {
+    let mut levels = setup.levels.clone();
+    let is_told = |factor: Factor| {
+        factor == Factor::Layer || !factor.is_simulated() && factor != Factor::NodeFeature
+    };
+    levels.0.retain(|factor, _| is_told(*factor));
+    Ok(Setup::new(&levels)?)
 }

@@ -10,8 +10,8 @@ use ssdlab_cuts::{Data, Moment, Outcome, Recovery};
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_guest::Message;
-use ssdlab_plan::Setup;
 
+use super::assignment::for_guest;
 use super::drive_watch::locked;
 use super::evidence::{Case, Evidence};
 use super::failure::Failure;
@@ -256,13 +256,6 @@ fn different(
     });
     let recovery_of = recovery_of.collect();
     (different, recovery_of)
-}
-
-/// The setup as a guest receives it.
-fn for_guest(setup: &Setup) -> Result<Setup, Failure> {
-    let mut levels = setup.levels.clone();
-    levels.0.retain(|factor, _| !factor.is_simulated());
-    Ok(Setup::new(&levels)?)
 }
 
 #[cfg(test)]
