@@ -138,9 +138,17 @@ impl<'a> Desk<'a> {
         self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
     }
 
+    /// Whether only one of several treatments can run, and more of its trials answer nothing: every
+    /// claim is a comparison.
+    pub(super) fn is_alone(&self) -> bool {
+        let treatments = self.schedule.treatments.len();
+        let compares = self.schedule.claims.iter().all(|claim| !claim.is_absolute);
+        treatments > 1 && self.unavailable.len() + 1 == treatments && compares
+    }
+
     /// The minimum number of trials that will run.
     fn planned(&self) -> usize {
-        let blocks = self.schedule.repetitions.least as usize;
+        let blocks = if self.is_alone() { 1 } else { self.schedule.repetitions.least as usize };
         let missing = &self.unavailable;
         let able = self.schedule.treatments.len() - missing.len();
         if !self.schedule.steps.is_empty() {
@@ -164,6 +172,9 @@ impl<'a> Desk<'a> {
         }
         if self.schedule.blocks().last().is_some_and(|last| block + 1 >= last.end) {
             return Some(Ending::AllBlocks);
+        }
+        if self.is_alone() {
+            return Some(Ending::NothingToCompare);
         }
         let took_ns: u64 = self.records.iter().map(|record| record.took_ns).sum();
         if limits.time_ns.is_some_and(|budget| took_ns >= budget) {

@@ -103,13 +103,14 @@ impl Conductor<'_> {
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let limits = &schedule.repetitions;
         // Blocks without such a check in between are one piece of work.
-        let has_budget = limits.time_ns.is_some() || limits.written_bytes.is_some();
+        let has_check =
+            limits.time_ns.is_some() || limits.written_bytes.is_some() || self.desk.is_alone();
         for (step, blocks) in schedule.blocks().into_iter().enumerate() {
             let chosen = advice::taking_part(schedule, &self.desk.records, step);
             if chosen.is_empty() {
                 return Ok(Ending::NothingRuns);
             }
-            let least = if has_budget { 0 } else { limits.least.min(blocks.end - blocks.start) };
+            let least = if has_check { 0 } else { limits.least.min(blocks.end - blocks.start) };
             let first = blocks.start..blocks.start + least;
             let others = (first.end..blocks.end).map(|block| block..block + 1);
             for piece in std::iter::once(first).filter(|first| !first.is_empty()).chain(others) {

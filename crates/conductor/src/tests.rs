@@ -191,7 +191,7 @@ fn trials_run_in_the_schedules_order_and_leave_nothing() {
 #[test]
 fn what_cannot_run_gets_one_record_and_the_others_go_on() {
     let place = tempfile::tempdir().unwrap();
-    let plan = PLAN.replace("\"none\", \"mq-deadline\"", "\"none\", \"kyber\", \"bfq\"");
+    let plan = PLAN.replace("\"mq-deadline\"]", "\"mq-deadline\", \"kyber\", \"bfq\"]");
     let (ending, records, _) = conduct(&plan, place.path(), Vec::new(), None);
     assert_eq!(ending, Ending::AllBlocks);
     let of = |level: &str| {
@@ -199,8 +199,21 @@ fn what_cannot_run_gets_one_record_and_the_others_go_on() {
         records.map(|record| record.status).collect::<Vec<_>>()
     };
     assert_eq!(of("none"), [Status::Ok; 3]);
+    assert_eq!(of("mq-deadline"), [Status::Ok; 3]);
     assert_eq!(of("kyber"), [Status::Unavailable]);
     assert_eq!(of("bfq"), [Status::Unavailable]);
+}
+
+#[test]
+fn a_treatment_without_another_to_compare_it_with_runs_once() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = PLAN.replace("\"mq-deadline\"", "\"kyber\"");
+    let (ending, records, _) = conduct(&plan, place.path(), Vec::new(), None);
+    let ran = |records: &[Record]| records.iter().filter(|r| r.status == Status::Ok).count();
+    assert_eq!((ending, ran(&records)), (Ending::NothingToCompare, 1));
+    // Nor does it run again when the run is resumed.
+    let (ending, records, _) = conduct(&plan, place.path(), records, None);
+    assert_eq!((ending, ran(&records)), (Ending::NothingToCompare, 1));
 }
 
 #[test]

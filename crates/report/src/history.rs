@@ -65,6 +65,7 @@ fn told(outline: &Outline) -> [String; 6] {
         Ending::TimeSpent => "time spent",
         Ending::BytesSpent => "bytes spent",
         Ending::NothingRuns => "nothing runs",
+        Ending::NothingToCompare => "nothing to compare",
         Ending::Interrupted => "partial",
     };
     let claims = Verdict::ALL.map(|verdict| (outline.claims(verdict), verdict));

@@ -366,6 +366,7 @@ fn ended(analysis: &Analysis) -> String {
         Ending::TimeSpent => "; stopped when its time was spent".to_owned(),
         Ending::BytesSpent => "; stopped when its bytes were written".to_owned(),
         Ending::NothingRuns => "; nothing could run here".to_owned(),
+        Ending::NothingToCompare => "; stopped, as only one treatment can run here".to_owned(),
         Ending::Interrupted => {
             let run = argument(analysis);
             format!("; interrupted, so partial: `ssdlab run --resume {run}` continues it")

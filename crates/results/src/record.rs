@@ -181,6 +181,8 @@ pub enum Ending {
     BytesSpent,
     /// No treatment can run here.
     NothingRuns,
+    /// Only one treatment can run here, and has.
+    NothingToCompare,
     /// It was interrupted (or is still running) and can be resumed.
     Interrupted,
 }
