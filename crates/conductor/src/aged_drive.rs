@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ssdlab_aged::{self as aged, State};
 use ssdlab_disk::{Backend, Flash, Memory};
@@ -19,6 +19,7 @@ use ssdlab_simulation as simulation;
 use ssdlab_trace::{Options, Reader};
 
 use super::ageing::{Facts, MadeFrom, shaping};
+use super::drive_watch::locked;
 use super::failure::Failure;
 use super::guests::{Guests, conditioned, identity};
 use super::hypervisor::{PATIENCE, Run};
@@ -52,7 +53,7 @@ impl Guests<'_> {
         let state = self.aged.get(&made_from, self.hypervisor.interrupt, |folder| {
             let flash = Arc::new(Mutex::new(Flash::new(fresh()?)));
             let facts = self.age(setup, host, trial, &flash, folder)?;
-            let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
+            let flash = locked(&flash);
             keep(flash.contents(), folder).map_err(Failure::step("keep a drive in", folder))?;
             // A state that cannot be reproduced would give every later trial another drive.
             let (expected, (again, _)) =

@@ -66,20 +66,12 @@ impl<'a> Watch<'a> {
                 };
                 self.phases.insert(name.clone(), activity);
             }
-            Message::Layout(_)
-            | Message::Functions(_)
-            | Message::Deed(_)
-            | Message::Said(_)
-            | Message::Next
-            | Message::Again
-            | Message::Packed(_)
-            | Message::Unreadable(_)
-            | Message::Recovered(_) => {}
             Message::Done(_) => {
                 let mut flash = locked(self.flash);
                 let (moments, wear) = (flash.watched(now), flash.drive().wear());
                 self.course = DriveCourse::of(&moments, self.phases_ns.clone(), wear);
             }
+            _ => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The evidence from a trial for judging power cuts: the requests to its drive, the reported
 //! operations on its files, and the cases that follow from both.
 
-use ssdlab_cuts::{Checked, Deed, History, Moment, Outcome, Recovery, Subjects};
+use ssdlab_cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
 use ssdlab_guest::Message;
@@ -32,14 +32,10 @@ impl Heard {
         match message {
             Message::Begins(name) => self.phases.push((now, name.clone())),
             Message::Over(_) => self.over = now,
-            Message::Deed(deed) => self.deed(now, *deed),
+            Message::Deed(deed) => self.history.add(now.0, *deed),
             Message::Said(line) => self.said.push((now, line.clone())),
             _ => {}
         }
-    }
-
-    fn deed(&mut self, now: Nanos, deed: Deed) {
-        self.history.add(now.0, deed);
     }
 
     /// How many lines programs had printed at a moment.

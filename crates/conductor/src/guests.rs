@@ -240,12 +240,8 @@ impl<'a> Guests<'a> {
         if original.is_some() {
             locked(&flash).keep_writes();
         }
-        let log = match self.log_of(trial) {
-            Some(log) => {
-                Some(BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?))
-            }
-            None => None,
-        };
+        let create = |log: PathBuf| File::create(&log).map_err(Failure::step("make", &log));
+        let log = self.log_of(trial).map(create).transpose()?.map(BufWriter::new);
         let mut layout = None;
         let (mut ended, mut executed) = (String::new(), Vec::new());
         let kernel = self.kernel(setup);
@@ -459,8 +455,7 @@ impl Stage for Guests<'_> {
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
-        let open = trials.iter().copied().filter(|trial| desk.is_open(trial));
-        let open = open.collect();
+        let open = trials.iter().copied().filter(|trial| desk.is_open(trial)).collect();
         let mut kept = Ok(());
         self.each(open, |news| match news {
             News::Begun(trial) => desk.begin(trial),

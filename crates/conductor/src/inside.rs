@@ -159,14 +159,10 @@ impl Teller<'_> {
         if let Message::Begins(_) = message {
             self.functions = processor::functions().unwrap_or_default();
         }
-        self.tell(message);
-        if let Message::Over(_) = message {
-            self.tell(&Message::Functions(self.executed()));
-        }
-    }
-
-    fn tell(&self, message: &Message) {
         tell(self.line, message);
+        if let Message::Over(_) = message {
+            tell(self.line, &Message::Functions(self.executed()));
+        }
     }
 
     /// What was executed since the phase began.
