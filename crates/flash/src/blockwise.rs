@@ -38,6 +38,8 @@ impl Blockwise {
     pub fn new(specification: &Specification, reserve: u32, needed: u32) -> Self {
         let pages_per_block = specification.pages_per_block;
         let data = specification.logical_pages.div_ceil(pages_per_block);
+        // The last block may be partial on a drive that compresses; it is walked as a whole.
+        let words = (data * pages_per_block).div_ceil(u64::BITS) as usize;
         let in_service = specification.blocks + reserve;
         let levelling = specification.wear.levelling;
         Self {
@@ -45,9 +47,9 @@ impl Blockwise {
             free: FreeBlocks::new(levelling, (0..in_service).map(Block)),
             data: vec![None; data as usize],
             owner: vec![0; in_service as usize],
-            mapped: vec![0; specification.logical_pages.div_ceil(u64::BITS) as usize],
+            mapped: vec![0; words],
             mapped_pages: 0,
-            stored: vec![0; specification.logical_pages.div_ceil(u64::BITS) as usize],
+            stored: vec![0; words],
             leveller: Leveller::new(levelling),
             in_service,
             needed: data + needed,

@@ -7,7 +7,7 @@ use crate::shadow::Step;
 
 /// Drive files of small drives of all kinds.
 pub fn drive_file() -> impl Strategy<Value = String> {
-    let geometry = (1_u32..=24, 1_u32..=12, 1_u32..=4, 0.05..0.9_f64);
+    let geometry = (1_u32..=24, 1_u32..=12, 1_u32..=4, 1_u32..=4, 0.05..0.9_f64);
     let mapping = prop_oneof![
         3 => (
             prop_oneof![
@@ -54,27 +54,30 @@ pub fn drive_file() -> impl Strategy<Value = String> {
     ];
     (geometry, mapping, wear, trim, power, buffer, caches, timing).prop_map(
         |(geometry, mapping, wear, trim, power, buffer, caches, timing)| {
-            let (blocks, per_block, superblock, spare) = geometry;
+            let (blocks, per_block, superblock, compressed, spare) = geometry;
             let (protection, flush) = power;
             let (has_slc, has_map_cache, slc_pages) = caches;
+            let data = blocks * per_block * superblock;
+            // What is compressed to a third needs a third of the blocks; the last is partial.
+            let blocks = f64::from(blocks) / f64::from(compressed);
             // Room for a log block and for one block of spare.
-            let data = (blocks * per_block * superblock).max(1);
-            let spare = spare.max(1.0 - f64::from(blocks) / f64::from(blocks + 3));
+            let spare = spare.max(1.0 - blocks / (blocks + 3.0));
             let slc = if has_slc && mapping.contains("\"page\"") {
-                let size = slc_pages.max(per_block * superblock) * 4096;
+                let size = slc_pages.max(per_block * superblock * compressed) * 4096;
                 format!("[slc_cache]\nsize = {size}\nbits_per_cell = 3")
             } else {
                 String::new()
             };
             let map_cache =
                 if has_map_cache { "[map_cache]\nsize = 4096\nentry = 1024" } else { "" };
-            let log = mapping.replace("0.1", &(1.5 / f64::from(blocks)).min(1.0).to_string());
+            let log = mapping.replace("0.1", &(1.5 / blocks).min(1.0).to_string());
             format!(
                 "name = \"any\"\ncapacity = {}\nspare_factor = {spare}\n\
                  power_loss_protection = {protection}\nflush = \"{flush}\"\n\
-                 pages_per_block = {per_block}\nsuperblock = {superblock}\n{log}\n{wear}\n{trim}\n\
-                 {buffer}\n{slc}\n{map_cache}\n{timing}\n",
-                data * 4096
+                 pages_per_block = {per_block}\nsuperblock = {superblock}\ncompression = {}\n\
+                 {log}\n{wear}\n{trim}\n{buffer}\n{slc}\n{map_cache}\n{timing}\n",
+                data * 4096,
+                1.0 / f64::from(compressed)
             )
         },
     )
