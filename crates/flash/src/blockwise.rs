@@ -9,7 +9,7 @@ use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
 use crate::nand::Nand;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count, is_set};
+use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count, flip, is_set};
 
 /// The data blocks and the free ones.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ impl Blockwise {
     /// Notes that a page holds data.
     pub fn set_mapped(&mut self, page: LogicalPage) {
         if !self.is_mapped(page) {
-            self.mapped[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+            flip(&mut self.mapped, page);
             self.mapped_pages += 1;
         }
     }
@@ -101,7 +101,7 @@ impl Blockwise {
     pub fn clear_mapped(&mut self, page: LogicalPage) -> bool {
         let was = self.is_mapped(page);
         if was {
-            self.mapped[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+            flip(&mut self.mapped, page);
             self.mapped_pages -= 1;
         }
         was
@@ -191,7 +191,7 @@ impl Blockwise {
             let page = self.page(logical, offset);
             let was = is_set(&self.stored, page);
             if was != (self.is_mapped(page) && is_stored(was)) {
-                self.stored[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+                flip(&mut self.stored, page);
             }
         }
     }

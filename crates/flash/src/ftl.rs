@@ -2,6 +2,7 @@
 
 use crate::bast::Bast;
 use crate::block_mapped::BlockMapped;
+use crate::blockwise::Blockwise;
 use crate::command::Stream;
 use crate::fast::Fast;
 use crate::nand::Nand;
@@ -33,14 +34,19 @@ impl Ftl {
         }
     }
 
+    /// The state of a page mapping, or the blocks of another mapping.
+    fn state(&self) -> Result<&PageMapped, &Blockwise> {
+        match self {
+            Self::Page(ftl) => Ok(ftl),
+            Self::Block(ftl) => Err(&ftl.blocks),
+            Self::Bast(ftl) => Err(&ftl.blocks),
+            Self::Fast(ftl) => Err(&ftl.blocks),
+        }
+    }
+
     /// All blocks for data, those held in reserve included.
     pub fn blocks(&self) -> u32 {
-        match self {
-            Self::Page(ftl) => ftl.blocks(),
-            Self::Block(ftl) => ftl.blocks.blocks(),
-            Self::Bast(ftl) => ftl.blocks.blocks(),
-            Self::Fast(ftl) => ftl.blocks.blocks(),
-        }
+        self.state().map_or_else(Blockwise::blocks, PageMapped::blocks)
     }
 
     /// Writes pages. Returns when the last is safe.
@@ -97,22 +103,12 @@ impl Ftl {
 
     /// The pages that hold data.
     pub fn mapped_pages(&self) -> u32 {
-        match self {
-            Self::Page(ftl) => ftl.mapped_pages(),
-            Self::Block(ftl) => ftl.blocks.mapped_pages(),
-            Self::Bast(ftl) => ftl.blocks.mapped_pages(),
-            Self::Fast(ftl) => ftl.blocks.mapped_pages(),
-        }
+        self.state().map_or_else(Blockwise::mapped_pages, PageMapped::mapped_pages)
     }
 
     /// Erased blocks ready to be written.
     pub fn free_blocks(&self) -> u32 {
-        match self {
-            Self::Page(ftl) => ftl.free_blocks(),
-            Self::Block(ftl) => ftl.blocks.free_blocks(),
-            Self::Bast(ftl) => ftl.blocks.free_blocks(),
-            Self::Fast(ftl) => ftl.blocks.free_blocks(),
-        }
+        self.state().map_or_else(Blockwise::free_blocks, PageMapped::free_blocks)
     }
 
     /// Erased blocks of the SLC cache, if there is one.
@@ -122,21 +118,14 @@ impl Ftl {
 
     /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
-        match self {
-            Self::Page(ftl) => ftl.is_worn_out(),
-            Self::Block(ftl) => ftl.blocks.is_worn_out(),
-            Self::Bast(ftl) => ftl.blocks.is_worn_out(),
-            Self::Fast(ftl) => ftl.blocks.is_worn_out(),
-        }
+        self.state().map_or_else(Blockwise::is_worn_out, PageMapped::is_worn_out)
     }
 
     /// The bytes it takes in memory.
     pub fn memory_bytes(&self) -> usize {
         match self {
-            Self::Page(ftl) => ftl.memory_bytes(),
-            Self::Block(ftl) => ftl.blocks.memory_bytes(),
-            Self::Bast(ftl) => ftl.blocks.memory_bytes(),
             Self::Fast(ftl) => ftl.memory_bytes(),
+            _ => self.state().map_or_else(Blockwise::memory_bytes, PageMapped::memory_bytes),
         }
     }
 }

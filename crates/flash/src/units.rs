@@ -117,6 +117,11 @@ pub(crate) fn is_set(bits: &[u64], page: LogicalPage) -> bool {
     bits[(page.0 / u64::BITS) as usize] >> (page.0 % u64::BITS) & 1 == 1
 }
 
+/// Inverts the bit of a page.
+pub(crate) fn flip(bits: &mut [u64], page: LogicalPage) {
+    bits[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+}
+
 /// The part of a run that lies in one stretch of the logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::command::Stream;
-use crate::units::{LogicalPage, Nanos, PageRun, is_set};
+use crate::units::{LogicalPage, Nanos, PageRun, flip, is_set};
 
 /// A write buffer.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Buffer {
         if self.holds(page) {
             return false;
         }
-        self.dirty[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+        flip(&mut self.dirty, page);
         self.waiting.push_back((page, stream));
         true
     }
@@ -56,7 +56,7 @@ impl Buffer {
     pub fn drop_page(&mut self, page: LogicalPage) -> bool {
         let held = self.holds(page);
         if held {
-            self.dirty[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+            flip(&mut self.dirty, page);
         }
         held
     }
