@@ -56,6 +56,7 @@ impl<N: Nand> Drive<N> {
         let grown = earlier.erases.iter().zip(self.erases()).map(|(before, now)| now - before);
         let hottest = grown.max().unwrap_or(0);
         let endurance = specification.wear.endurance.filter(|_| hottest > 0);
+        let left = endurance.map(|most| most.saturating_sub(self.nand().as_ref().aged()));
         let erases = now.erases.total() - before.erases.total();
         let bytes = |before: u64, now: u64| specification.stored_bytes(now - before);
         FlashActivity {
@@ -63,7 +64,7 @@ impl<N: Nand> Drive<N> {
             flash_read_bytes: bytes(before.reads.total(), now.reads.total()),
             erases: erases * u64::from(specification.superblock),
             hottest_erases: hottest.into(),
-            repeats_until_worn: endurance.map(|most| f64::from(most) / f64::from(hottest)),
+            repeats_until_worn: left.map(|erases| f64::from(erases) / f64::from(hottest)),
             years_until_worn: None,
             stalled_ns: (now.stalled - before.stalled).0,
         }

@@ -1,6 +1,8 @@
 //! What a drive says it did: bytes as they are stored, and what that means for its life.
 
-use ssdlab_flash::{Command, Drive, Extent, FlashActivity, Moment, Nanos, Stream};
+use ssdlab_flash::{
+    Command, Condition, Drive, Extent, FlashActivity, Moment, Nanos, Stream, unwatched,
+};
 
 use crate::specification;
 
@@ -12,6 +14,25 @@ fn what_is_done_ten_times_a_day_lasts_a_tenth_of_the_time() {
         let found = activity.repeated(a_day).years_until_worn.unwrap();
         assert!((found - years).abs() < 1e-9, "{found}");
     }
+}
+
+#[test]
+fn an_aged_drive_has_the_rest_of_its_life() {
+    let text = "name = \"old\"\ncapacity = \"1 MiB\"\nspare_factor = 0.2\npages_per_block = 4\n\
+                [wear]\nendurance = 3000\n";
+    let mut drive = Drive::new(specification(text), 1);
+    let pages = drive.specification().logical_pages;
+    drive
+        .condition(Condition::Aged { erases: 2900 }, pages, 1, &mut unwatched)
+        .expect("it has life");
+    let before = drive.flash_totals();
+    while drive.activity_since(&before).hottest_erases == 0 {
+        let all = Extent { offset_bytes: 0, length_bytes: drive.specification().capacity_bytes() };
+        drive.submit(Nanos::ZERO, Command::Write(all, Stream::Hot)).unwrap();
+    }
+    let activity = drive.activity_since(&before);
+    let repeats = activity.repeats_until_worn.unwrap() * activity.hottest_erases as f64;
+    assert!((100.0..150.0).contains(&repeats), "{repeats} of 100, and a few of before");
 }
 
 #[test]
