@@ -184,6 +184,11 @@ fn impossible_drives_are_refused_at_their_place() {
         ("pages_per_block = 64", "pages_per_block = -1", "found `-1`"),
         ("pages_per_block = 64", "pages_per_blok = 64", "unknown field `pages_per_blok`"),
         ("mapping = \"page\"", "mapping = \"pages\"", "unknown variant `pages`"),
+        (
+            "mapping = \"page\"",
+            "mapping = \"block\"\nopen_blocks = 4294967295",
+            "open_blocks is 4294967295, but the drive has 1138 blocks for data",
+        ),
         ("timing = \"none\"", "timing = \"some\"", "expected \"none\" or a table"),
         ("timing = \"none\"", "[timing]\nchannels = 1", "missing field"),
         ("mapping = \"page\"", "mapping = \"bast\"\nopen_blocks = 1\n[x]", "unknown field `x`"),
@@ -194,6 +199,9 @@ fn impossible_drives_are_refused_at_their_place() {
         assert!(message.contains(says), "{to}: {message}");
         assert!(message.contains("point.toml:"), "{to}: no place in {message}");
     }
+    let many = POINT.replace("greedy", "d-choices").replace("choices = 10", "choices = 4294967295");
+    let message = Place::with(&[("point.toml", &many)]).wrong("drive check point.toml");
+    assert!(message.contains("choose at most 1138"), "{message}");
     let few = POINT.replace("mapping = \"page\"", "mapping = \"fast\"").replace("0.03", "0.3");
     let message = Place::with(&[("point.toml", &few)]).wrong("simulate --drive point.toml");
     assert!(message.contains("the spare space has"), "{message}");

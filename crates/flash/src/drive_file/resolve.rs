@@ -79,7 +79,11 @@ impl DriveFile {
             }),
         };
         let slc_blocks = specification.slc_cache.map_or(0, |cache| cache.blocks);
-        let most = u64::from(geometry.blocks) + u64::from(slc_blocks) + RESERVES;
+        let reserve = match mapping {
+            exact::Mapping::Block { open_blocks } => open_blocks,
+            _ => RESERVE,
+        };
+        let most = u64::from(geometry.blocks) + u64::from(slc_blocks) + u64::from(reserve);
         if most * u64::from(geometry.pages_per_block) >= u64::from(u32::MAX) {
             return Err(DriveFileError::at(
                 &self.capacity,
@@ -205,17 +209,18 @@ impl DriveFile {
                     Collection::Greedy => exact::Collection::Greedy,
                     Collection::Fifo => exact::Collection::Fifo,
                     Collection::Random => exact::Collection::Random,
-                    Collection::DChoices => exact::Collection::Choices(count(
+                    Collection::DChoices => exact::Collection::Choices(blocks(
                         self.choices.as_ref(),
                         CHOICES,
                         "choices",
+                        geometry,
                     )?),
                     Collection::CostBenefit => exact::Collection::CostBenefit,
                 },
                 frontiers: self.frontiers,
             },
             Mapping::Block => exact::Mapping::Block {
-                open_blocks: count(self.open_blocks.as_ref(), 1, "open_blocks")?,
+                open_blocks: blocks(self.open_blocks.as_ref(), 1, "open_blocks", geometry)?,
             },
             Mapping::Bast => exact::Mapping::Bast { log_blocks: self.log_blocks(geometry)? },
             Mapping::Fast => exact::Mapping::Fast { log_blocks: self.log_blocks(geometry)? },
@@ -338,8 +343,8 @@ impl DriveFile {
     }
 }
 
-/// The most blocks that any mapping may add to those for data.
-const RESERVES: u64 = 64;
+/// The most blocks that a mapping without open blocks adds to those for data.
+const RESERVE: u32 = 64;
 
 fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, DriveFileError> {
     let channels = count(Some(&timing.channels), 1, "channels")?;
@@ -418,6 +423,24 @@ fn count(written: Option<&Spanned<u32>>, default: u32, key: &str) -> Result<u32,
             Err(DriveFileError::at(value, format!("{key} is 0"), "choose at least 1"))
         }
         Some(value) => Ok(*value.get_ref()),
+    }
+}
+
+/// Reads a number of the blocks for data.
+fn blocks(
+    written: Option<&Spanned<u32>>,
+    default: u32,
+    key: &str,
+    geometry: &Geometry,
+) -> Result<u32, DriveFileError> {
+    let (number, most) = (count(written, default, key)?, geometry.blocks);
+    match written {
+        Some(value) if number > most => Err(DriveFileError::at(
+            value,
+            format!("{key} is {number}, but the drive has {most} blocks for data"),
+            format!("choose at most {most}"),
+        )),
+        _ => Ok(number),
     }
 }
 
