@@ -221,6 +221,7 @@ fn wrong_arguments_are_refused() {
     for (arguments, says) in [
         ("--overwrites=-1", "not a number"),
         ("--trim 1.5", "not a number from 0 to 1"),
+        ("--reads 0.8 --trim 0.8", "are 1.6 of the requests together, but at most 1"),
         ("--fill 0", "leaves nothing"),
         ("--request 5000", "not a multiple of a page"),
         ("--request 1GiB", "exceeds the part"),

@@ -218,6 +218,16 @@ impl Simulate {
                 "choose a share above 0, up to 1",
             ));
         }
+        let both = self.reads + self.trim;
+        if both > MILLION {
+            return Err(Wrong::report(
+                format!(
+                    "--reads and --trim are {} of the requests together, but at most 1",
+                    f64::from(both) / f64::from(MILLION)
+                ),
+                "choose smaller shares; writes are the rest",
+            ));
+        }
         let span = u64::from(drive.logical_pages) * u64::from(self.fill) / u64::from(MILLION);
         match self.request {
             Some(Bytes(bytes)) if !bytes.is_multiple_of(drive.page_bytes.into()) || bytes == 0 => {

@@ -53,7 +53,8 @@ pub struct Workload {
     pub request_pages: u32,
     /// The share of requests that read, in millionths.
     pub reads_ppm: u32,
-    /// The share of requests that discard a random page that holds data, in millionths.
+    /// The share of requests that discard a random page that holds data, in millionths; with the
+    /// share that reads at most a million.
     pub trims_ppm: u32,
 }
 
@@ -95,7 +96,7 @@ impl Requests {
     pub fn next<N: Nand>(&mut self, drive: &Drive<N>) -> (LogicalPage, Command) {
         let page_bytes = u64::from(drive.specification().page_bytes);
         let Workload { request_pages, reads_ppm, trims_ppm, .. } = self.workload;
-        if self.happens(trims_ppm)
+        if self.happens(trims_ppm, MILLION)
             && let Some(page) = self.mapped_page(drive)
         {
             let offset_bytes = u64::from(page.0) * page_bytes;
@@ -107,15 +108,17 @@ impl Requests {
             offset_bytes: u64::from(page.0) * page_bytes,
             length_bytes: u64::from(request_pages) * page_bytes,
         };
-        if self.happens(reads_ppm) {
+        // A share of all requests, of which those that discard are gone.
+        if self.happens(reads_ppm, MILLION - trims_ppm) {
             (page, Command::Read(extent))
         } else {
             (page, Command::Write(extent, stream))
         }
     }
 
-    fn happens(&mut self, share_ppm: u32) -> bool {
-        share_ppm > 0 && self.random.below(MILLION) < share_ppm
+    /// Whether this is one of so many times of all.
+    fn happens(&mut self, times: u32, of: u32) -> bool {
+        times > 0 && self.random.below(of) < times
     }
 
     fn slot(&mut self) -> (u32, Stream) {
@@ -128,7 +131,7 @@ impl Requests {
             }
             Pattern::HotCold { requests_ppm, .. } => {
                 let is_hot = self.hot_slots == self.slots
-                    || (self.hot_slots > 0 && self.happens(requests_ppm));
+                    || (self.hot_slots > 0 && self.happens(requests_ppm, MILLION));
                 if is_hot {
                     (self.random.below(self.hot_slots), Stream::Hot)
                 } else {

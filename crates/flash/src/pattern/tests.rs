@@ -1,4 +1,6 @@
 use super::*;
+use crate::condition::{Condition, unwatched};
+use crate::specification::Specification;
 
 #[test]
 fn scattered_ranks_are_all_different() {
@@ -6,6 +8,30 @@ fn scattered_ranks_are_all_different() {
         let mut seen: Vec<u32> = (0..pages).map(|rank| scatter(rank, pages)).collect();
         seen.sort_unstable();
         assert!(seen.into_iter().eq(0..pages), "{pages} pages");
+    }
+}
+
+#[test]
+fn reads_and_discards_are_shares_of_all_requests() {
+    let text = "name = \"any\"\ncapacity = \"4 MiB\"\nspare_factor = 0.2\npages_per_block = 4";
+    let mut drive = Drive::new(Specification::parse(text).unwrap(), 1);
+    let pages = drive.specification().logical_pages;
+    drive.condition(Condition::Filled, pages, 1, &mut unwatched).unwrap();
+    for (reads_ppm, trims_ppm) in [(500_000, 200_000), (900_000, 100_000), (0, MILLION)] {
+        let workload = Workload { reads_ppm, trims_ppm, ..Workload::uniform_writes(pages) };
+        let mut requests = Requests::new(workload, 1);
+        let (mut reads, mut trims) = (0.0, 0.0);
+        for _ in 0..100_000 {
+            // None is performed, so that every page keeps its data.
+            match requests.next(&drive).1 {
+                Command::Read(_) => reads += 10.0,
+                Command::Discard(_) => trims += 10.0,
+                _ => {}
+            }
+        }
+        for (share_ppm, found) in [(reads_ppm, reads), (trims_ppm, trims)] {
+            assert!((f64::from(share_ppm) - found).abs() < 8000.0, "{workload:?}: {found}");
+        }
     }
 }
 
