@@ -182,7 +182,7 @@ fn impossible_drives_are_refused_at_their_place() {
         ("\"4 KiB\"", "\"5 KiB\"", "not a power of two"),
         ("pages_per_block = 64", "pages_per_block = 0", "pages_per_block is 0"),
         ("pages_per_block = 64", "pages_per_block = -1", "found `-1`"),
-        ("pages_per_block = 64", "pages_per_blok = 64", "unknown field `pages_per_blok`"),
+        ("pages_per_block = 64", "pages_per_blok = 64", "did you mean `pages_per_block`?"),
         ("mapping = \"page\"", "mapping = \"pages\"", "unknown variant `pages`"),
         (
             "mapping = \"page\"",

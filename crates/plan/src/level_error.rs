@@ -1,7 +1,8 @@
 //! Errors in the levels of a treatment.
 
+use ssdlab_quantity::did_you_mean;
+
 use super::factor::Factor;
-use super::similar::did_you_mean;
 
 /// An invalid level, or levels that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq)]

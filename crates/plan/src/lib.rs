@@ -38,7 +38,6 @@ mod setting;
 mod setup;
 pub mod shipped;
 mod sides;
-mod similar;
 mod simulated;
 mod smaller;
 mod soundness;
@@ -55,7 +54,7 @@ mod written;
 
 use std::path::Path;
 
-use ssdlab_quantity::in_words;
+use ssdlab_quantity::{in_words, similar_key};
 
 pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
@@ -77,9 +76,8 @@ pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
-pub use similar::{did_you_mean, similar};
 pub use simulated::{KernelLevel, Model, Simulated, names_file};
-pub use ssdlab_quantity::{Bytes, Span};
+pub use ssdlab_quantity::{Bytes, Span, did_you_mean};
 pub use target::{CAPACITY_BYTES, Target};
 pub use written::{Plan, Verb};
 
@@ -90,14 +88,6 @@ pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
         let help = similar_key(&message).map(|key| format!("did you mean `{key}`?"));
         Fault { message, at, help }.in_file(file, text)
     })
-}
-
-/// The key or word that was meant, from serde's message "unknown field `x`, expected one of `y`,
-/// `z`".
-fn similar_key(message: &str) -> Option<&str> {
-    let (_, named) = message.strip_prefix("unknown ")?.split_once('`')?;
-    let (written, known) = named.split_once('`')?;
-    similar(written, known.split(['`', ' ', ',']))
 }
 
 /// Parses a plan and resolves it into a schedule. `base` is the folder that relative paths in

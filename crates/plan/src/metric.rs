@@ -5,9 +5,9 @@
 
 use serde::Deserialize;
 use ssdlab_filesystem::layout::Kind;
+use ssdlab_quantity::similar;
 
 use super::bonnie::BonnieTest;
-use super::similar::similar;
 
 /// The properties of a metric besides its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

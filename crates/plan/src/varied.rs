@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ssdlab_quantity::did_you_mean;
+
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
@@ -10,7 +12,6 @@ use super::level_error::LevelError;
 use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
-use super::similar::did_you_mean;
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.

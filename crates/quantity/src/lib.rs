@@ -4,6 +4,7 @@
 //! the name. MB is 10^6 bytes and MiB is 2^20.
 
 mod mismatch;
+mod similar;
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use mismatch::in_words;
+pub use similar::{did_you_mean, similar, similar_key};
 
 /// The days of a Julian year, the unit of lifetimes.
 pub const DAYS_PER_YEAR: f64 = 365.25;

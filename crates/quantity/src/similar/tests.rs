@@ -10,4 +10,6 @@ fn a_slip_is_recognised_and_another_word_is_not() {
     assert_eq!(similar("", filesystems), None);
     assert_eq!(did_you_mean("discrd", ["discard", "tandem"]), "did you mean `discard`? ");
     assert_eq!(did_you_mean("zzz", ["discard", "tandem"]), "");
+    let message = "unknown field `spare_facter`, expected one of `name`, `spare_factor`";
+    assert_eq!(similar_key(message), Some("spare_factor"));
 }
