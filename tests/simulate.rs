@@ -183,6 +183,8 @@ fn impossible_drives_are_refused_at_their_place() {
         ("pages_per_block = 64", "pages_per_block = 0", "pages_per_block is 0"),
         ("pages_per_block = 64", "pages_per_block = -1", "found `-1`"),
         ("pages_per_block = 64", "pages_per_blok = 64", "did you mean `pages_per_block`?"),
+        ("timing = \"none\"", "[trim]\nper_command = 50", "for example \"50 us\" or \"50 s\""),
+        ("timing = \"none\"", "[trim]\nper_command = true", "a text with a unit: \"50 us\""),
         ("mapping = \"page\"", "mapping = \"pages\"", "unknown variant `pages`"),
         (
             "mapping = \"page\"",

@@ -26,10 +26,10 @@ pub const DAYS_PER_YEAR: f64 = 365.25;
 #[schemars(with = "IntegerOrText")]
 pub struct Bytes(pub u64);
 
-/// A length of time, written as `"250 ms"`, `"10 min"` or a plain number of seconds.
+/// A length of time, written as `"50 us"` or `"10 min"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
-#[serde(try_from = "IntegerOrText")]
-#[schemars(with = "IntegerOrText")]
+#[serde(try_from = "NumberOrText")]
+#[schemars(with = "String")]
 pub struct Span(pub Duration);
 
 /// Bytes per second, written as `"235 MB/s"`.
@@ -58,12 +58,18 @@ pub struct Share(pub f64);
 pub struct Words(pub Vec<String>);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "expected a whole number, or a text with a unit: \"4 GiB\", \"10 min\""
-)]
+#[serde(untagged, expecting = "expected a whole number, or a text with a unit: \"4 GiB\"")]
 enum IntegerOrText {
     Integer(u64),
+    Text(String),
+}
+
+/// A number is read only to be refused: its unit is unknown, and seconds would be a poor guess for
+/// the time of a page.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a text with a unit: \"50 us\", \"10 min\"")]
+enum NumberOrText {
+    Number(f64),
     Text(String),
 }
 
@@ -115,13 +121,16 @@ fn carried(bytes: u64, step: u64) -> u64 {
     (2..=6).map(|power| step.pow(power)).find(rounds_to).unwrap_or(bytes)
 }
 
-impl TryFrom<IntegerOrText> for Span {
+impl TryFrom<NumberOrText> for Span {
     type Error = String;
 
-    fn try_from(written: IntegerOrText) -> Result<Self, String> {
+    fn try_from(written: NumberOrText) -> Result<Self, String> {
         match written {
-            IntegerOrText::Integer(seconds) => Ok(Self(Duration::from_secs(seconds))),
-            IntegerOrText::Text(text) => text.parse(),
+            NumberOrText::Number(number) => Err(format!(
+                "{number} is a time without a unit; write for example \"{number} us\" or \
+                 \"{number} s\""
+            )),
+            NumberOrText::Text(text) => text.parse(),
         }
     }
 }

@@ -37,47 +37,59 @@ fn plan_at(scale: f64, phases: &str) -> Result<crate::Schedule, String> {
 fn a_phase_that_makes_no_sense_is_refused() {
     for (phases, told) in [
         ("{ do = \"io\" }", "needs `io`"),
-        ("{ do = \"sync\", io = { size = 1, time = 1 } }", "does not apply"),
+        ("{ do = \"sync\", io = { size = 1, time = '1s' } }", "does not apply"),
         ("{ do = \"io\", io = { size = 1 } }", "the end of the phase"),
-        ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "the end of the phase"),
-        ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
-        ("{ do = \"io\", io = { size = 1, time = 1, block = \"0\" } }", "not a block size"),
-        ("{ do = \"io\", io = { size = 1, time = 1, block = \"500\" } }", "multiple of 512"),
-        ("{ do = \"io\", io = { time = 1 } }", "the size of the file is not defined"),
-        ("{ do = \"io\", io = { size = 1, time = 1, files = 0 } }", "0 files"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', amount = 1 } }", "the end of the phase"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', block = [] } }", "no block size"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', block = \"0\" } }", "not a block size"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', block = \"500\" } }", "multiple of 512"),
+        ("{ do = \"io\", io = { time = '1s' } }", "the size of the file is not defined"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', files = 0 } }", "0 files"),
         (
-            "{ do = \"io\", io = { pattern = \"append\", time = 1, reads = \"1 %\" } }",
+            "{ do = \"io\", io = { pattern = \"append\", time = '1s', reads = \"1 %\" } }",
             "behind the end",
         ),
-        ("{ do = \"io\", io = { size = 1, time = 1, sync_by = \"fsync\" } }", "but not when"),
+        ("{ do = \"io\", io = { size = 1, time = '1s', sync_by = \"fsync\" } }", "but not when"),
         (
-            "{ do = \"io\", io = { size = 1, time = 1, sync = \"every 2 writes\", sync_by = \
+            "{ do = \"io\", io = { size = 1, time = '1s', sync = \"every 2 writes\", sync_by = \
                  \"O_DSYNC\" } }",
             "each write is made durable",
         ),
-        ("{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }", "4 KiB"),
-        ("{ do = \"io\", io = { size = 1, time = 1, depth = 0 } }", "depth of 0"),
-        ("{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }", "1024"),
-        ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "not a valid file name"),
-        ("{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }", "is not a sync policy"),
-        ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "is not a rate"),
+        (
+            "{ do = \"io\", io = { size = 1, time = '1s', block = \"512\", direct = true } }",
+            "4 KiB",
+        ),
+        ("{ do = \"io\", io = { size = 1, time = '1s', depth = 0 } }", "depth of 0"),
+        (
+            "{ do = \"io\", io = { size = 1, time = '1s', depth = 1024, block = \"4 MiB\" } }",
+            "1024",
+        ),
+        (
+            "{ do = \"io\", io = { size = 1, time = '1s', file = \"../x\" } }",
+            "not a valid file name",
+        ),
+        (
+            "{ do = \"io\", io = { size = 1, time = '1s', sync = \"often\" } }",
+            "is not a sync policy",
+        ),
+        ("{ do = \"io\", io = { size = 1, time = '1s', rate = \"0/s\" } }", "is not a rate"),
         ("{ do = \"transactions\" }", "needs `transactions`"),
         ("{ do = \"transactions\", transactions = {} }", "the end of the phase"),
         ("{ do = \"transactions\", transactions = { number = 1, pages = 9999 } }", "9999 pages"),
         (
-            "{ do = \"transactions\", transactions = { number = 1, think = 1, rate = \
+            "{ do = \"transactions\", transactions = { number = 1, think = '1s', rate = \
                  \"1/s\" } }",
             "due",
         ),
-        ("{ do = \"delete\" }, { do = \"io\", io = { size = 1, time = 1 } }", "already deleted"),
+        ("{ do = \"delete\" }, { do = \"io\", io = { size = 1, time = '1s' } }", "already deleted"),
         (
-            "{ do = \"io\", io = { size = 1, time = 1 } }, { do = \
-                 \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
+            "{ do = \"io\", io = { size = 1, time = '1s' } }, { do = \
+                 \"io\", name = \"b\", io = { size = 9999999, time = '1s' } }",
             "in an earlier phase",
         ),
         (
-            "{ do = \"io\", io = { pattern = \"append\", block = \"128 KiB\", time = 1 } }, { do = \
-                 \"io\", name = \"b\", io = { size = \"4 KiB\", time = 1 } }",
+            "{ do = \"io\", io = { pattern = \"append\", block = \"128 KiB\", time = '1s' } }, { \
+                 do = \"io\", name = \"b\", io = { size = \"4 KiB\", time = '1s' } }",
             "in an earlier phase",
         ),
     ] {
@@ -89,8 +101,8 @@ fn a_phase_that_makes_no_sense_is_refused() {
 #[test]
 fn phases_with_other_blocks_share_a_file_at_any_scale() {
     let phases = r#"
-        { do = "io", name = "small", io = { size = "64 MiB", time = 1 } },
-        { do = "io", name = "large", io = { size = "64 MiB", block = "128 KiB", time = 1 } },
+        { do = "io", name = "small", io = { size = "64 MiB", time = '1s' } },
+        { do = "io", name = "large", io = { size = "64 MiB", block = "128 KiB", time = '1s' } },
     "#;
     for (scale, size_bytes) in [(1.0, 64 << 20), (0.01, 6 * (128 << 10))] {
         let schedule = plan_at(scale, phases).unwrap();
