@@ -8,8 +8,8 @@ use ssdlab_plan::{HOSTS, grounded_host, host_file_schema, shipped_host};
 use super::tables::Tables;
 
 /// How amounts are written.
-const AMOUNTS: &str = "Amounts are texts with their unit: `\"4 KiB\"`, `\"25 us\"`, `\"40 MB/s\"`, \
-                       `\"7 %\"`. Every key is optional unless marked *required*.";
+const AMOUNTS: &str = "Amounts are texts with their unit: `\"4 KiB\"`, `\"25 us\"`, `\"40 MB/s\"`. \
+                       Every key is optional unless marked *required*.";
 
 /// The tables and words of a drive file.
 pub const DRIVE: Tables = Tables {
