@@ -216,16 +216,6 @@ impl Fast {
 
     /// Merges the newest pages of a logical block into a new block. Returns when they are safe.
     fn merge<N: Nand>(&mut self, nand: &mut N, logical: u32, earliest: Nanos) -> Nanos {
-        if self.sequential.is_some_and(|stream| stream.logical == logical) {
-            // The stream's pages are merged too, so its block is no longer needed.
-            self.merge_into_new(nand, logical, earliest);
-            let stream = self.sequential.take().expect("it was just there");
-            return self.blocks.erase(nand, stream.block, Why::Merge, earliest);
-        }
-        self.merge_into_new(nand, logical, earliest)
-    }
-
-    fn merge_into_new<N: Nand>(&mut self, nand: &mut N, logical: u32, earliest: Nanos) -> Nanos {
         let target = self.blocks.free.take().expect("the reserve is never used up");
         let mut safe = earliest;
         for offset in 0..self.blocks.pages_per_block {
@@ -236,6 +226,11 @@ impl Fast {
                 self.log_map[page.0 as usize] = NONE;
             }
         }
-        self.blocks.replace(nand, logical, target, safe)
+        let done = self.blocks.replace(nand, logical, target, safe);
+        // A stream's pages were merged too, so its block is no longer needed.
+        match self.sequential.take_if(|stream| stream.logical == logical) {
+            Some(stream) => self.blocks.erase(nand, stream.block, Why::Merge, done),
+            None => done,
+        }
     }
 }

@@ -101,6 +101,23 @@ fn a_read_goes_before_waiting_programs_and_a_suspended_one() {
     }
 }
 
+/// The stream's page and the log's newest are merged, then the stream's block and the log's are
+/// erased, and the log goes on in the latter.
+#[test]
+fn the_block_of_a_stream_is_erased_once_its_pages_are_safe_elsewhere() {
+    let head = "name = \"fast\"\ncapacity = \"64 KiB\"\nspare_factor = 0.3\npages_per_block = 4\n\
+                mapping = \"fast\"\nlog_fraction = 0.25\n";
+    let timing = TIMING.replace("channels = 2", "channels = 3");
+    let mut drive = Drive::new(specification(&format!("{head}{timing}")), 1);
+    let mut now = micros(0);
+    for number in [0, 2, 2, 2, 2] {
+        now = at(&mut drive, now, Command::Write(page(number), Stream::Cold));
+    }
+    let end = at(&mut drive, now, Command::Write(page(2), Stream::Cold));
+    let copies = 2000 + 1000 + 1000 + 2 * 10_000;
+    assert_eq!(end - now, micros(40 + 100 + copies + 2 * 100_000 + 10_000));
+}
+
 #[test]
 fn a_blocking_discard_holds_up_everything_and_a_queued_one_nothing() {
     let costs = "per_command = \"1 ms\"\nper_mapped_page = \"2 ms\"\nper_unmapped_mib = \"5 ms\"";
