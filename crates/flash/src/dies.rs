@@ -13,11 +13,12 @@ use crate::specification::{Cell, Specification, Timing};
 use crate::units::{Block, Nanos, PhysicalPage};
 
 /// A unit that works independently: a plane of a die.
-#[expect(clippy::struct_field_names, reason = "they are all points in time")]
 #[derive(Debug, Clone, Copy, Default)]
 struct Unit {
     /// When its last operation ends.
     busy_until: Nanos,
+    /// What the last program takes: less in the SLC cache.
+    program: Nanos,
     /// When the last of its operations for the drive's own work ends.
     own_work_until: Nanos,
     /// When the last erase ends.
@@ -111,8 +112,7 @@ impl Dies {
     /// Returns when the page is out of the die, and how long it waited for the drive's own work.
     pub fn read(&mut self, unit: usize, cell: Cell, why: Why, earliest: Nanos) -> (Nanos, Nanos) {
         let carried = self.carry(unit);
-        let program = self.cell.program;
-        let Unit { busy_until, own_work_until, erasing_until, reading_until } =
+        let Unit { busy_until, program, own_work_until, erasing_until, reading_until } =
             &mut self.units[unit];
         let waits = busy_until.since(earliest);
         let start = match self.suspend {
@@ -152,7 +152,8 @@ impl Dies {
             _ => earliest.max(self.occupy_controller(self.per_copy)),
         };
         let carried = self.carry(unit).max(earliest + self.transfer);
-        let Unit { busy_until, own_work_until, .. } = &mut self.units[unit];
+        let Unit { busy_until, program, own_work_until, .. } = &mut self.units[unit];
+        *program = cell.program;
         let start = carried.max(*busy_until);
         *busy_until = start + cell.program;
         let stalled = if why == Why::Host {

@@ -101,6 +101,24 @@ fn a_read_goes_before_waiting_programs_and_a_suspended_one() {
     }
 }
 
+#[test]
+fn a_read_behind_programs_of_the_slc_cache_waits_for_one_of_these() {
+    let slc = "[slc_cache]\nsize = \"1 MiB\"\nbits_per_cell = 4\nprogram = \"3 ms\"\n";
+    let read_behind = |data_program: &str| {
+        let timing = TIMING.replace("program = \"10 ms\"", data_program);
+        let mut drive = Drive::new(specification(&format!("{HEAD}{slc}{timing}")), 1);
+        for number in 0..32 {
+            at(&mut drive, micros(0), Command::Write(page(number), Stream::Cold));
+        }
+        // All are on their dies, where a dozen programs still wait.
+        let now = micros(20_240);
+        at(&mut drive, now, Command::Read(page(0))) - now
+    };
+    let waited = read_behind("program = \"10 ms\"") - micros(30 + 2000 + 1000 + 100);
+    assert!(waited > micros(0) && waited <= micros(3000), "{waited:?}");
+    assert_eq!(read_behind("program = \"3 ms\""), read_behind("program = \"10 ms\""));
+}
+
 /// The stream's page and the log's newest are merged, then the stream's block and the log's are
 /// erased, and the log goes on in the latter.
 #[test]
