@@ -8,7 +8,7 @@
 
 use ssdlab_cuts::{Finding, Outcome};
 use ssdlab_plan::Schedule;
-use ssdlab_plan::metric::{self, AfterCuts, Source};
+use ssdlab_plan::metric::{self, AfterCuts, Source, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
@@ -84,6 +84,14 @@ impl Found {
         }
     }
 
+    /// What replaces 0 in bounds: that of a share is no 0 that was measured.
+    fn floor(&self) -> f64 {
+        match self {
+            Self::Share { .. } => 0.0,
+            Self::Quantile { .. } => self.least(),
+        }
+    }
+
     /// The lower and the upper bound, each wrong with probability `error`, which is below a half.
     fn bounds(&self, error: f64) -> [f64; 2] {
         let confidence = 1.0 - 2.0 * error;
@@ -129,19 +137,31 @@ impl Sides {
         ends.iter().all(|end| end.is_finite()).then_some(ends)
     }
 
-    /// The p-value of the claim that the value is above a bound.
-    fn p_above(&self, bound: f64) -> f64 {
-        smallest_error(|error| match &self.other {
-            None => self.own.bounds(error)[0] > bound,
-            Some(other) => self.own.bounds(error / 2.0)[0] > bound * other.bounds(error / 2.0)[1],
-        })
+    /// The p-values of "the value is at least this" and of its contrary.
+    fn at_least(&self, bound: f64) -> (f64, f64) {
+        (
+            self.p(bound, |own, bound| own[0] >= bound[1]),
+            self.p(bound, |own, bound| own[1] < bound[0]),
+        )
     }
 
-    /// The p-value of the claim that the value is not above a bound.
-    fn p_below(&self, bound: f64) -> f64 {
+    /// The p-values of "the value is at most this" and of its contrary.
+    fn at_most(&self, bound: f64) -> (f64, f64) {
+        (
+            self.p(bound, |own, bound| own[1] <= bound[0]),
+            self.p(bound, |own, bound| own[0] > bound[1]),
+        )
+    }
+
+    /// The p-value of what is shown by the lower and the upper bound of the own value and of
+    /// `bound`, which is a multiple of the other's value if two are compared.
+    fn p(&self, bound: f64, is_shown: impl Fn([f64; 2], [f64; 2]) -> bool) -> f64 {
         smallest_error(|error| match &self.other {
-            None => self.own.bounds(error)[1] <= bound,
-            Some(other) => self.own.bounds(error / 2.0)[1] <= bound * other.bounds(error / 2.0)[0],
+            None => is_shown(self.own.bounds(error), [bound; 2]),
+            Some(other) => {
+                let ends = |of: &Found| of.bounds(error / 2.0).map(|end| end.max(of.floor()));
+                is_shown(ends(&self.own), ends(other).map(|end| bound * end))
+            }
         })
     }
 }
@@ -206,16 +226,18 @@ pub(super) fn weigh(
         judgement.reason = Some(unlike);
         return (judgement, None);
     }
-    let tests =
-        tests(claim, |bound| Some(sides.p_above(bound)), |bound| Some(sides.p_below(bound)));
+    let tests = tests(claim, |bound| sides.at_least(bound), |bound| sides.at_most(bound));
     let evidence = |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Cuts, p_holds, p_refuted };
     (judgement, tests.map(evidence))
 }
 
 /// What may decide a case that these cuts leave open.
 pub(super) fn open(judgement: &Judgement) -> &'static str {
+    let is_share = metric::of(&judgement.metric).unit == Unit::Percent;
     if judgement.is_absolute && judgement.at_most == Some(0.0) {
         "no number of cuts shows that there is none: claim a share, at_most = \"1 %\""
+    } else if judgement.is_absolute && is_share && judgement.at_least == Some(100.0) {
+        "no number of cuts shows that it is always so: claim a share, at_least = \"99 %\""
     } else {
         "more cuts may tell: a larger `number` in [cuts]"
     }

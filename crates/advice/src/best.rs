@@ -37,7 +37,7 @@ pub(super) fn weigh(
     // The lead as a ratio of the metric, of which less may be better.
     let lead = if is_higher { asked } else { 1.0 / asked };
     let ahead = |sample: &Sample| {
-        let (above, below) = (sample.p_above(lead), sample.p_below(lead));
+        let (above, below) = sample.p_above_and_below(lead);
         if is_higher { (above, below) } else { (below, above) }
     };
     let mut measured: Vec<(Judgement, Option<Sample>)> = Vec::new();
@@ -74,23 +74,14 @@ pub(super) fn weigh(
             untested.unwrap_or_else(|| nearest.clone());
         return (Judgement { verdict, reason, more_runs, ..judgement }, None);
     };
-    let tests: Option<Vec<(f64, f64)>> = measured
-        .iter()
-        .filter_map(|(_, sample)| sample.as_ref())
-        .map(|sample| {
-            let (ahead, behind) = ahead(sample);
-            Some((ahead?, behind?))
-        })
-        .collect();
-    judgement.reason = untested.as_ref().and_then(|one| one.reason.clone());
-    let evidence = tests.map(|tests| {
-        let p_holds = match &untested {
-            Some(_) => 1.0,
-            None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
-        };
-        let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
-        let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-        Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted }
-    });
-    (judgement, evidence)
+    let tests: Vec<(f64, f64)> =
+        measured.iter().filter_map(|(_, sample)| sample.as_ref().map(ahead)).collect();
+    let p_holds = match &untested {
+        Some(_) => 1.0,
+        None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
+    };
+    let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
+    let p_refuted = (p_behind * tests.len() as f64).min(1.0);
+    judgement.reason = untested.and_then(|one| one.reason);
+    (judgement, Some(Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted }))
 }

@@ -271,22 +271,17 @@ impl Sample {
         }
     }
 
-    /// The p-value of lying above a bound.
-    pub fn p_above(&self, bound: f64) -> Option<f64> {
+    /// The p-values of lying above and below a bound.
+    pub fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
         match self {
-            Self::Blocks(ratio) => ratio.p_above(bound),
-            Self::Hosts { across, .. } => Some(across.p_above(bound)),
-        }
-    }
-
-    /// The p-value of lying below a bound.
-    pub fn p_below(&self, bound: f64) -> Option<f64> {
-        match self {
-            Self::Blocks(ratio) => ratio.p_below(bound),
-            Self::Hosts { across, .. } => Some(across.p_below(bound)),
+            Self::Blocks(ratio) => ratio.p_above(bound).zip(ratio.p_below(bound)).expect(TESTED),
+            Self::Hosts { across, .. } => (across.p_above(bound), across.p_below(bound)),
         }
     }
 }
+
+/// What [`measure`] promises of its samples.
+const TESTED: &str = "a sample that is tested has an interval";
 
 /// Every pair of treatments in the schedule that a claim is about.
 pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
@@ -375,8 +370,12 @@ pub(super) fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let (judgement, sample) = measure(schedule, blocks, case, is_one_of_several);
     let evidence = sample.and_then(|sample| {
-        let above = |bound| sample.p_above(bound);
-        let (p_holds, p_refuted) = tests(case.claim, above, |bound| sample.p_below(bound))?;
+        let at_least = |bound| sample.p_above_and_below(bound);
+        let at_most = |bound| {
+            let (above, below) = sample.p_above_and_below(bound);
+            (below, above)
+        };
+        let (p_holds, p_refuted) = tests(case.claim, at_least, at_most)?;
         Some(Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted })
     });
     (judgement, evidence)
@@ -443,16 +442,13 @@ pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
     schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute)
 }
 
-/// The p-values of "it holds" and "it is refuted", from those of lying above and below a bound.
+/// The p-values of "it holds" and "it is refuted", from those of each bound: it holds if it is
+/// within both, and is refuted if it is not within one.
 pub(super) fn tests(
     claim: &Claim,
-    above: impl Fn(f64) -> Option<f64>,
-    below: impl Fn(f64) -> Option<f64>,
+    at_least: impl FnOnce(f64) -> (f64, f64),
+    at_most: impl FnOnce(f64) -> (f64, f64),
 ) -> Option<(f64, f64)> {
-    Some(match (claim.at_least, claim.at_most) {
-        (Some(low), Some(high)) => (above(low)?.max(below(high)?), below(low)?.min(above(high)?)),
-        (Some(low), None) => (above(low)?, below(low)?),
-        (None, Some(high)) => (below(high)?, above(high)?),
-        (None, None) => return None,
-    })
+    let bounds = [claim.at_least.map(at_least), claim.at_most.map(at_most)];
+    bounds.into_iter().flatten().reduce(|one, other| (one.0.max(other.0), one.1.min(other.1)))
 }

@@ -126,6 +126,45 @@ fn a_median_may_be_none() {
     assert_eq!(verdict(&ignored, &some, &none), Verdict::Refuted);
 }
 
+/// "At least" and "at most" include their bound.
+#[test]
+fn a_bound_that_is_met_exactly_is_met() {
+    let lose = |lost_bytes: u64| {
+        let mut one = cut(0, false);
+        one.verdict.as_mut().unwrap().lost_bytes = lost_bytes;
+        cuts(300, move |_| one.clone())
+    };
+    let (none, record) = (lose(0), lose(500));
+    let honest = |bounds: &str| claim("lost_bytes", "honest", bounds);
+    for (bounds, expected) in [
+        ("at_least = \"500 B\"", Verdict::Holds),
+        ("at_least = \"501 B\"", Verdict::Refuted),
+        ("at_most = \"500 B\"", Verdict::Holds),
+        ("at_most = \"499 B\"", Verdict::Refuted),
+    ] {
+        assert_eq!(verdict(&honest(bounds), &record, &[]), expected, "{bounds}");
+    }
+    let ignored = |bounds: &str| claim("lost_bytes", "ignored", bounds);
+    for (bounds, of_equal, of_none) in [
+        ("at_least = 1", Verdict::Holds, Verdict::Holds),
+        ("at_least = 2", Verdict::Refuted, Verdict::Refuted),
+        ("at_most = 1", Verdict::Holds, Verdict::Holds),
+        ("at_most = 0.5", Verdict::Refuted, Verdict::Refuted),
+    ] {
+        assert_eq!(verdict(&ignored(bounds), &record, &record), of_equal, "{bounds}");
+        assert_eq!(verdict(&ignored(bounds), &none, &none), of_none, "{bounds}");
+    }
+}
+
+#[test]
+fn always_is_refuted_by_one_cut_and_shown_by_none() {
+    let always = claim("broken_promises", "honest", "at_least = \"100 %\"");
+    let judgement = &judged(&always, &cuts(300, |_| cut(0, true)), &[])[0];
+    assert_eq!(judgement.verdict, Verdict::Undecided);
+    assert!(judgement.reason.as_ref().unwrap().contains("at_least = \"99 %\""), "{judgement:?}");
+    assert_eq!(verdict(&always, &cuts(300, |one| cut(0, one > 0)), &[]), Verdict::Refuted);
+}
+
 #[test]
 fn only_cuts_in_the_phases_count() {
     let of_sync = |number| Outcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
