@@ -134,7 +134,7 @@ fn records(schedule: &Schedule) -> Vec<Record> {
 fn is_of(unit: Unit, shown: &str) -> bool {
     let end = shown.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(shown.len());
     let (number, rest) = shown.split_at(end);
-    let symbol = rest.trim_start().split([' ', '[', '<', ',', ';']).next().unwrap_or_default();
+    let symbol = rest.trim_start().split([' ', '[', '(', '<', ',', ';']).next().unwrap_or_default();
     let prefixed = |unit: &str| {
         ["", "k", "M", "G", "T"].iter().any(|prefix| symbol == format!("{prefix}{unit}"))
     };

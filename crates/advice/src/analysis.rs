@@ -165,7 +165,6 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let mut effects = effects::all(schedule, &blocks);
-    let of_claims = hosts::of_claims(schedule, &blocks);
     let drives = PlausibleDrives::of(schedule, records);
     if let Some(drives) = &drives {
         drives.spread(&mut effects);
@@ -181,7 +180,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         }
     }
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
-    by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
+    by_host.extend(hosts::of_claims(schedule, &blocks));
     let rankings = ranking::all(schedule, &blocks);
     let intervals = intervals(&schedule.metric, &claims, &effects, &by_host, &rankings);
     let method = method::checks(schedule, &published, &claims, &intervals);

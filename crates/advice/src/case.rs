@@ -7,16 +7,12 @@ use serde::Serialize;
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, Levels, Schedule};
-use ssdlab_stats::{Heterogeneity, LogRatio};
+use ssdlab_stats::{FEWEST_EQUAL, Heterogeneity, LogRatio};
 
 use super::CONFIDENCE;
-use super::effects::ends;
 use super::flip::Flip;
 use super::over_drives::OverDrives;
 use super::pairs::{Blocks, Quantity, Side, Which};
-
-/// The fewest runs that are judged if all are equal: Student's t mistakes no spread for certainty.
-const FEWEST_EQUAL: usize = 3;
 
 /// A claim and its verdict.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -252,7 +248,7 @@ impl Sample {
     /// Whether it is of so few equal values that they would be mistaken for certainty.
     fn are_few_equal(&self) -> bool {
         match self {
-            Self::Blocks(ratio) => ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0),
+            Self::Blocks(_) => self.interval().is_none(),
             Self::Hosts { across, are_equal } => across.k < FEWEST_EQUAL && *are_equal,
         }
     }
@@ -266,8 +262,8 @@ impl Sample {
 
     fn interval(&self) -> Option<[f64; 2]> {
         match self {
-            Self::Blocks(ratio) => ratio.interval(CONFIDENCE).map(ends),
-            Self::Hosts { across, .. } => Some(ends(across.interval(CONFIDENCE))),
+            Self::Blocks(ratio) => ratio.interval(CONFIDENCE).map(Into::into),
+            Self::Hosts { across, .. } => Some(across.interval(CONFIDENCE).into()),
         }
     }
 

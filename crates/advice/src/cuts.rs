@@ -169,7 +169,7 @@ pub(super) fn proportion<'a>(
 ) -> Option<Proportion> {
     let [count, of] = count(cuts, is_so);
     let interval = clopper_pearson(count, of, CONFIDENCE)?;
-    Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
+    Some(Proportion { count, of, interval: interval.into() })
 }
 
 pub(super) fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {

@@ -14,7 +14,7 @@ use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 
 use super::CONFIDENCE;
 use super::case::{cases, named};
-use super::effects::{Effect, ends};
+use super::effects::Effect;
 use super::machine::{self, Host, Machine};
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::warning::Warning;
@@ -47,7 +47,7 @@ pub struct OfHost {
     pub host: Host,
     /// The geometric mean of the ratios within blocks.
     pub ratio: f64,
-    /// Student's t interval of it, 95 %; absent for one block.
+    /// Student's t interval of it, 95 %; absent for one block, and for two equal ones.
     pub interval: Option<[f64; 2]>,
     /// Blocks it rests on.
     pub n: usize,
@@ -101,7 +101,7 @@ impl ByHost {
 }
 
 /// A ratio by host, and how its hosts differ.
-pub(super) type Found = (ByHost, Option<Heterogeneity>);
+type Found = (ByHost, Option<Heterogeneity>);
 
 /// The effects on the plan's metric that two or more hosts measured.
 pub(super) fn of_effects(
@@ -116,12 +116,12 @@ pub(super) fn of_effects(
         let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
         found(schedule, blocks, quantity, [side, baseline], Which::LastStep)
     });
-    settled(of_effects.collect()).into_iter().map(|(by_host, _)| by_host).collect()
+    settled(of_effects.collect())
 }
 
 /// The claims' ratios that two or more hosts measured. Like effects and claims themselves, the two
 /// are corrected separately, each for its own number.
-pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Found> {
+pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost> {
     let of_claims = schedule.claims.iter().flat_map(|claim| {
         let cases = cases(schedule, claim);
         let is_one_of_several = cases.len() > 1;
@@ -151,7 +151,7 @@ fn found(
     let of_host = |(host, ratio): (Host, &LogRatio)| OfHost {
         host,
         ratio: ratio.ratio(),
-        interval: ratio.interval(CONFIDENCE).map(ends),
+        interval: ratio.interval(CONFIDENCE).map(Into::into),
         n: ratio.n(),
         p_agrees: None,
     };
@@ -169,7 +169,7 @@ fn found(
 }
 
 /// Decides which hosts differ, corrected for the number of ratios and hosts.
-fn settled(mut found: Vec<Found>) -> Vec<Found> {
+fn settled(mut found: Vec<Found>) -> Vec<ByHost> {
     let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
     let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
     let deviations = groups().flat_map(|groups| &groups.deviations);
@@ -181,7 +181,7 @@ fn settled(mut found: Vec<Found>) -> Vec<Found> {
         let p_same = p_same.next().expect("one p-value per ratio");
         by_host.across = Some(Across {
             ratio: groups.ratio(),
-            interval: ends(groups.interval(CONFIDENCE)),
+            interval: groups.interval(CONFIDENCE).into(),
             tau: groups.tau,
             q: groups.q,
             p_same,
@@ -193,7 +193,7 @@ fn settled(mut found: Vec<Found>) -> Vec<Found> {
             host.p_agrees = p.map(|p| p.max(p_same));
         }
     }
-    found
+    found.into_iter().map(|(by_host, _)| by_host).collect()
 }
 
 /// What a reader must know about the hosts.

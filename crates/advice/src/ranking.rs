@@ -70,7 +70,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
     let place = |index: &usize| {
         let (treatment, of_best) = (measured[*index], &values[best]);
         let ratio = LogRatio::paired(&values[*index], of_best).ok()?;
-        let interval = ratio.interval(CONFIDENCE).map(|interval| [interval.lo, interval.hi]);
+        let interval = ratio.interval(CONFIDENCE).map(Into::into);
         let (first, last) = ranked.places[*index];
         let sets = ranked.groups.iter().enumerate();
         let sets = sets.filter(|(_, group)| group.contains(index)).map(|(set, _)| set + 1);

@@ -231,7 +231,7 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
             let values: Option<Vec<f64>> =
                 measured.iter().map(|phase| phase.metric(name)).collect();
             let summary = Summary::of(&values?)?;
-            let interval = summary.interval(CONFIDENCE).map(|interval| [interval.lo, interval.hi]);
+            let interval = summary.interval(CONFIDENCE).map(Into::into);
             let Summary { n, mean, median, sd, min, max, .. } = summary;
             Some((name.to_owned(), MetricSummary { n, mean, interval, median, sd, min, max }))
         })

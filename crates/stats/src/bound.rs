@@ -16,8 +16,9 @@ impl LogRatio {
     /// far above it: a small p rejects "the true ratio is `bound` or less". One-sided one-sample t
     /// test of the log-ratios against ln(`bound`), with n - 1 degrees of freedom (Student 1908).
     ///
-    /// `None` for n < 2. When all pairs are identical nothing is left to chance: p is 0 if the
-    /// ratio is above the bound, 1 if below, and 0.5 if it equals it (within rounding).
+    /// `None` where there is no [`LogRatio::interval`]. When all pairs are identical nothing is
+    /// left to chance: p is 0 if the ratio is above the bound, 1 if below, and 0.5 if it equals it
+    /// (within rounding).
     ///
     /// # Panics
     ///
@@ -39,7 +40,7 @@ impl LogRatio {
         self.standardised(bound).map(|t| upper_tail(-t, count(self.n() - 1)))
     }
 
-    /// The two-sided p-value of "the true ratio is 1"; `None` for one pair.
+    /// The two-sided p-value of "the true ratio is 1"; `None` where there is no interval.
     #[must_use]
     pub fn p_differs(&self) -> Option<f64> {
         let (above, below) = self.p_above(1.0).zip(self.p_below(1.0))?;

@@ -12,6 +12,12 @@ pub struct Interval {
     pub hi: f64,
 }
 
+impl From<Interval> for [f64; 2] {
+    fn from(interval: Interval) -> Self {
+        [interval.lo, interval.hi]
+    }
+}
+
 impl Interval {
     /// Whether `value` lies in the interval; both ends belong to it.
     #[must_use]

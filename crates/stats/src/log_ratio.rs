@@ -9,6 +9,10 @@ use crate::moments::{count, mean, sd};
 use crate::rounding::rounding;
 use crate::{Error, Interval, student};
 
+/// The fewest equal values that anything is concluded from: Student's t mistakes no spread for
+/// certainty.
+pub const FEWEST_EQUAL: usize = 3;
+
 /// The ratio of a treatment to its baseline, estimated from pairs on the logarithmic scale.
 ///
 /// Its intervals and tests assume that the log-ratios of the pairs are independent draws from one
@@ -81,7 +85,8 @@ impl LogRatio {
 
     /// The t interval of the ratio: exp(mean ± t(n-1) · sd / √n) of the logarithms.
     ///
-    /// `None` for n < 2. A single point when all pairs are identical.
+    /// `None` for n < 2, and for fewer than [`FEWEST_EQUAL`] pairs if all are identical. A single
+    /// point if more are.
     ///
     /// # Panics
     ///
@@ -95,7 +100,7 @@ impl LogRatio {
     /// How far the t interval reaches above the ratio, relative to the ratio: 0.05 is 5 %.
     ///
     /// This is exp(h) - 1 with h the half width on the logarithmic scale, so it measures precision
-    /// independently of the ratio itself. `None` for n < 2.
+    /// independently of the ratio itself. `None` where there is no interval.
     ///
     /// # Panics
     ///
@@ -105,9 +110,10 @@ impl LogRatio {
         self.log_half_width(confidence).map(f64::exp_m1)
     }
 
-    /// The standard error of the mean logarithm; absent for n < 2.
+    /// The standard error of the mean logarithm; absent for n < 2, and for few equal pairs.
     pub(crate) fn standard_error(&self) -> Option<f64> {
-        self.sd.map(|sd| sd / count(self.n()).sqrt())
+        let is_estimate = |sd: &f64| *sd > 0.0 || self.n() >= FEWEST_EQUAL;
+        self.sd.filter(is_estimate).map(|sd| sd / count(self.n()).sqrt())
     }
 
     fn log_half_width(&self, confidence: f64) -> Option<f64> {

@@ -7,7 +7,7 @@
 use crate::argument::{assert_fraction, positive};
 use crate::moments::{count, mean, sd};
 use crate::rounding::rounding;
-use crate::{Error, Interval, student};
+use crate::{Error, FEWEST_EQUAL, Interval, student};
 
 /// The ratio of a treatment to its baseline, estimated from two independent samples on the
 /// logarithmic scale.
@@ -49,7 +49,8 @@ impl UnpairedRatio {
 
     /// Welch's t interval of the ratio.
     ///
-    /// `None` when a side has one value. A single point when neither side's values differ.
+    /// `None` when a side has one value. When neither side's values differ, a single point, or
+    /// `None` if a side has fewer than [`FEWEST_EQUAL`].
     ///
     /// # Panics
     ///
@@ -64,7 +65,7 @@ impl UnpairedRatio {
 
     /// The two-sided p-value of "the true ratio is 1".
     ///
-    /// `None` when a side has one value. When neither side's values differ nothing is left to
+    /// `None` where there is no interval. When neither side's values differ nothing is left to
     /// chance: p is 1 if the ratio is 1 (within rounding), and 0 if it is not.
     #[must_use]
     pub fn p_differs(&self) -> Option<f64> {
@@ -85,7 +86,7 @@ fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
 
 /// The standard error of the difference of two means, and its degrees of freedom by the
 /// approximation of Satterthwaite 1946 ("An approximate distribution of estimates of variance
-/// components", Biometrics Bulletin 2); `None` if a side has one value.
+/// components", Biometrics Bulletin 2); `None` if a side has one value, or few if all are equal.
 fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     let of_mean = |logs: &[f64]| {
         let sd = sd(logs)?;
@@ -94,6 +95,9 @@ fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     };
     let (one_of, other_of) = (of_mean(one)?, of_mean(other)?);
     let squared = one_of + other_of;
+    if squared == 0.0 && one.len().min(other.len()) < FEWEST_EQUAL {
+        return None;
+    }
     let share = |of: f64, n: usize| (of / squared).powi(2) / count(n - 1);
     // Without any spread the degrees of freedom do not matter, but must be above 0.
     let freedom = if squared > 0.0 {

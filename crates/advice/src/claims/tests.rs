@@ -2,6 +2,7 @@ use rand_core::Rng;
 use ssdlab_results::Record;
 
 use super::*;
+use crate::effects;
 use crate::simulated::{SLOWER, records, rng, schedule};
 
 /// A run is repeated, with twice the blocks each time, until its claim is decided, at most five
@@ -123,8 +124,12 @@ fn two_equal_values_decide_nothing() {
                 phase.time_ns = Some(if discards { 2_000 } else { 1_000 });
             }
         }
-        let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0);
+        let blocks = Blocks::of(&schedule, &found);
+        let judged = judge_all(&schedule, &blocks, None).remove(0);
         assert_eq!(judged.verdict, Verdict::Undecided, "{claim} on {nodes}");
+        for effect in effects::all(&schedule, &blocks).iter().filter(|effect| effect.n < 3) {
+            assert_eq!((effect.interval, effect.p), (None, None), "{effect:?}");
+        }
         let reason = judged.reason.unwrap();
         assert!(reason.starts_with(&format!("two equal {what}")), "{claim}: {reason}");
     }

@@ -61,6 +61,14 @@ fn identical_pairs_leave_nothing_to_chance() {
     }
 }
 
+#[test]
+fn two_identical_pairs_are_too_few_to_be_certain() {
+    let two = LogRatio::paired(&[7.0; 2], &[6.0; 2]).expect("all are above 0");
+    assert_eq!((two.sd_log(), two.interval(0.95)), (Some(0.0), None));
+    assert_eq!((two.p_above(1.0), two.p_below(1.0), two.p_differs()), (None, None, None));
+    assert_eq!(two.relative_half_width(0.05), None);
+}
+
 /// 0.99 / 0.9 is 1.1 but for the last bit, whichever side of the bound that bit falls on.
 #[test]
 fn a_bound_met_but_for_rounding_is_met() {
