@@ -78,10 +78,6 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
-                // If some trials lack the metric, the others are a biased sample.
-                if [index, baseline].iter().any(|side| blocks.any_lacks(quantity, *side)) {
-                    continue;
-                }
                 let compared = blocks.compare(
                     quantity,
                     Side::from(index),

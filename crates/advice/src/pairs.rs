@@ -88,6 +88,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The paired log-ratio of two sides, or of one to a unit of the metric, or why there is none.
+    /// If some trials lack the metric, there is none: the others are a biased sample.
     pub fn compare(
         &self,
         quantity: Quantity<'_>,
@@ -96,10 +97,19 @@ impl<'a> Blocks<'a> {
         which: Which,
     ) -> Result<LogRatio, String> {
         let baseline = baseline.into();
-        let pairs = self.pairs(quantity, side, baseline, which);
+        let blocks = self.pairs(quantity, side, baseline, which);
+        let number = blocks.len();
+        let pairs: Vec<Pair<'_>> = blocks.into_iter().flatten().collect();
         if pairs.is_empty() {
             let what = if baseline.is_some() { "both sides were" } else { "it was" };
             return Err(format!("no block in which {what} measured"));
+        }
+        if pairs.len() < number {
+            let lacking = number - pairs.len();
+            return Err(format!(
+                "{lacking} of {number} blocks lack {}, and the others may not be like them",
+                quantity.metric
+            ));
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
         let so = if baseline.is_some() { ", so there is no ratio" } else { "" };
@@ -125,7 +135,8 @@ impl<'a> Blocks<'a> {
         }) && are_any
     }
 
-    /// What [`Self::compare`] finds on each host; empty if any host has no ratio.
+    /// What [`Self::compare`] finds on each host; empty if any host has no ratio, or if a block
+    /// lacks the metric.
     pub fn compare_by_host(
         &self,
         quantity: Quantity<'_>,
@@ -134,7 +145,8 @@ impl<'a> Blocks<'a> {
         which: Which,
     ) -> BTreeMap<Host, LogRatio> {
         let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
-        for pair in self.pairs(quantity, side, baseline.into(), which) {
+        let pairs = self.pairs(quantity, side, baseline.into(), which).into_iter();
+        for pair in pairs.collect::<Option<Vec<_>>>().unwrap_or_default() {
             if let Some(machine) = pair.machine {
                 by_machine.entry(machine).or_default().push(pair.values);
             }
@@ -145,25 +157,33 @@ impl<'a> Blocks<'a> {
         by_machine.into_iter().map(of).collect::<Option<_>>().unwrap_or_default()
     }
 
+    /// The pair of each block in which both sides succeeded; `None` if a trial lacks the quantity.
     fn pairs(
         &self,
         quantity: Quantity<'_>,
         side: Side,
         baseline: Option<Side>,
         which: Which,
-    ) -> Vec<Pair<'a>> {
+    ) -> Vec<Option<Pair<'a>>> {
+        let treatments =
+            || side.treatments().chain(baseline.into_iter().flat_map(Side::treatments));
         self.in_step(which, |block| {
+            let trials: Vec<&Record> = treatments().map(|own| block[own]).collect::<Option<_>>()?;
+            if !self.can_be_compared(block, treatments()) {
+                return None;
+            }
+            if trials.iter().any(|trial| trial.lacks(quantity.metric, quantity.phases)) {
+                return Some(None);
+            }
             let other = match baseline {
                 Some(baseline) => value(quantity, baseline, block)?,
                 None => 1.0,
             };
             let values = (value(quantity, side, block)?, other);
-            let treatments =
-                || side.treatments().chain(baseline.into_iter().flat_map(Side::treatments));
-            let mut machines = treatments().map(|treatment| Machine::of(block[treatment]?));
+            let mut machines = trials.into_iter().map(Machine::of);
             let first = machines.next()?;
             let machine = first.filter(|_| machines.all(|other| other == first));
-            self.can_be_compared(block, treatments()).then_some(Pair { values, machine })
+            Some(Some(Pair { values, machine }))
         })
     }
 
@@ -194,18 +214,6 @@ impl<'a> Blocks<'a> {
         };
         let count = |sides| self.blocks.values().filter(|block| is_across(block, sides)).count();
         sides.map(count).sum()
-    }
-
-    /// Whether any trial of a treatment lacks a quantity, in the last step that measured it.
-    pub fn any_lacks(&self, quantity: Quantity<'_>, treatment: usize) -> bool {
-        let trials: Vec<(usize, &Record)> = self
-            .blocks
-            .iter()
-            .filter_map(|(number, block)| Some((self.schedule.step_of(*number), block[treatment]?)))
-            .collect();
-        let last = trials.last().map(|(step, _)| *step);
-        let mut shown = trials.iter().filter(|(step, _)| Some(*step) == last);
-        shown.any(|(_, record)| record.lacks(quantity.metric, quantity.phases))
     }
 
     /// The trials of a treatment, in the first step that has any.

@@ -134,3 +134,29 @@ fn two_equal_values_decide_nothing() {
         assert!(reason.starts_with(&format!("two equal {what}")), "{claim}: {reason}");
     }
 }
+
+/// The trials that have a metric are a biased sample if others lack it.
+#[test]
+fn what_some_trials_lack_decides_nothing() {
+    let schedule = schedule(5, SLOWER);
+    let mut found = records(&schedule, 1, &mut rng(), |_, _| 2.0);
+    let judge =
+        |found: &[Record]| judge_all(&schedule, &Blocks::of(&schedule, found), None).remove(0);
+    assert_eq!(judge(&found).verdict, Verdict::Holds);
+    let is_baseline =
+        |record: &&mut Record| schedule.treatments[record.trial.treatment].baseline.is_none();
+    for record in found.iter_mut().filter(is_baseline).take(2) {
+        record.phases[0].time_ns = None;
+    }
+    let judged = judge(&found);
+    assert_eq!((judged.verdict, judged.ratio), (Verdict::Undecided, None));
+    assert!(
+        judged.reason.as_ref().unwrap().starts_with("2 of 5 blocks lack time_ns"),
+        "{judged:?}"
+    );
+    assert!(
+        effects::all(&schedule, &Blocks::of(&schedule, &found))
+            .iter()
+            .all(|effect| { !effect.phases.contains(&"unpack".to_owned()) })
+    );
+}
