@@ -72,20 +72,17 @@ impl<'a> PlausibleDrives<'a> {
 
     /// Judges claims, already judged on the published drive, by the drives on which they hold.
     pub fn judge(&self, judged: &mut [Judgement]) {
-        let mut judgements = judged.iter_mut();
         for claim in &self.schedule.claims {
-            let cases = cases(self.schedule, claim);
-            // A claim without a case has a judgement, too.
-            let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
             let is_untold = unlike(self.schedule, claim).is_some()
                 || self.schedule.not_testable(claim).is_some();
             // Cuts are judged as before: a trial has many already, also on the published drive.
             if is_untold || metric::of(&claim.metric).is_of_cuts() {
                 continue;
             }
-            for (judgement, case) in own.into_iter().zip(&cases) {
+            let own = judged.iter_mut().filter(|judgement| judgement.claim == claim.id);
+            for (judgement, case) in own.zip(cases(self.schedule, claim)) {
                 if !case.is_one_computation(&self.blocks) {
-                    self.judge_case(case, judgement);
+                    self.judge_case(&case, judgement);
                 }
             }
         }

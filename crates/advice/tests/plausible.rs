@@ -36,7 +36,9 @@ fn resolved(text: &str) -> Schedule {
 
 /// A run in which discard multiplies the time by `cost` of each block's drive.
 fn run(schedule: &Schedule, cost: impl Fn(u32) -> f64) -> (Vec<Record>, Analysis) {
-    let is_on = |trial: &Trial| trial.treatment == 1;
+    let is_on = |trial: &Trial| {
+        schedule.treatments[trial.treatment].levels.to_string().contains("discard = on")
+    };
     let of = |trial: &Trial| {
         let factor = if is_on(trial) { cost(trial.block) } else { 1.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -122,6 +124,22 @@ fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
         assert_eq!(claim.reason.as_deref(), Some("it has one queue"));
         assert!(claim.plausible.is_none());
     }
+}
+
+/// A claim that the lab cannot test has one judgement, whatever the number of its cases.
+#[test]
+fn each_claim_gets_the_judgement_of_its_own_cases() {
+    let best = "[[claims]]\nid = \"best\"\nsays = \"s\"\nphases = [\"delete\"]\n\
+                best = { discard = \"on\" }\nnot_testable = { virtual = \"it has one queue\" }\n";
+    let plan = PLAN
+        .replace("[factors]", "[factors]\nfilesystem = [\"ext4\", \"xfs\"]")
+        .replace("[[claims]]", &format!("{best}[[claims]]"));
+    let (_, analysis) = run(&resolved(&plan), |_| 20.0);
+    let found = analysis.claims.iter().map(|claim| (claim.claim.as_str(), claim.verdict));
+    let holds = ("ten", Verdict::Holds);
+    assert_eq!(found.collect::<Vec<_>>(), [("best", Verdict::Untested), holds, holds]);
+    let over = analysis.claims.iter().map(|claim| claim.plausible.is_some());
+    assert_eq!(over.collect::<Vec<_>>(), [false, true, true]);
 }
 
 #[test]
