@@ -52,7 +52,7 @@ impl Effect {
     #[must_use]
     pub fn is_shown(&self) -> bool {
         match &self.plausible {
-            Some(spread) => spread.least > 1.0 || spread.most < 1.0,
+            Some(spread) => self.ratio.min(spread.least) > 1.0 || self.ratio.max(spread.most) < 1.0,
             None => self.p.is_some_and(|p| p < 1.0 - CONFIDENCE),
         }
     }

@@ -9,11 +9,11 @@ use super::separation::Separation;
 /// What is found on plausible drives.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The least, over plausible drives and the published one.
+    /// The least, over plausible drives.
     pub least: f64,
     /// The median over plausible drives.
     pub median: f64,
-    /// The greatest, over plausible drives and the published one.
+    /// The greatest, over plausible drives.
     pub most: f64,
     /// On each plausible drive, in the order of the draws.
     pub values: Vec<f64>,

@@ -233,10 +233,8 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
     let values: Vec<f64> =
         found.iter().filter(|(block, _)| is_drawn(block)).map(|(_, value)| *value).collect();
-    let median = Summary::of(&values)?.median;
-    let least = found.values().copied().fold(f64::INFINITY, f64::min);
-    let most = found.values().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(Spread { least, median, most, values })
+    let Summary { min, median, max, .. } = Summary::of(&values)?;
+    Some(Spread { least: min, median, most: max, values })
 }
 
 /// A judgement without the statistics of repeated runs.

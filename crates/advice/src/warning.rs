@@ -266,14 +266,16 @@ impl fmt::Display for Warning {
                      the published drive; ranges and verdicts are over {drives} more, drawn from \
                      what its evidence leaves open, and say nothing of what the model leaves out"
                 )?;
-                if *redrawn > 0 {
-                    write!(
-                        f,
-                        ". {redrawn} draws were discarded, as they made no drive or one that \
-                         differs in what the published one was fitted to"
-                    )?;
-                }
-                Ok(())
+                let discarded = match redrawn {
+                    0 => return Ok(()),
+                    1 => "1 draw was discarded, as it".to_owned(),
+                    several => format!("{several} draws were discarded, as they"),
+                };
+                write!(
+                    f,
+                    ". {discarded} made no drive or one that differs in what the published one \
+                     was fitted to"
+                )
             }
             Self::Lab { lab: Origin::Lab(LabKind::Image) } => write!(
                 f,

@@ -70,7 +70,8 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     assert_eq!((claim.interval, claim.p, claim.more_runs), (None, None, None));
     let over = claim.plausible.as_ref().unwrap();
     assert_eq!((over.holds, over.of, over.published), (9, 9, Some(true)));
-    assert_eq!((over.spread.least, over.spread.median, over.spread.most), (20.0, 25.0, 29.0));
+    // The published drive is no draw.
+    assert_eq!((over.spread.least, over.spread.median, over.spread.most), (21.0, 25.0, 29.0));
     assert!((over.guarantees.unwrap() - 0.717).abs() < 0.001);
     assert_eq!(outline(&schedule, &records, Ending::AllBlocks).holds, 1);
     let effect = analysis.effect("time_ns", &claim.levels.clone().unwrap(), "delete").unwrap();
@@ -140,6 +141,26 @@ fn each_claim_gets_the_judgement_of_its_own_cases() {
     assert_eq!(found.collect::<Vec<_>>(), [("best", Verdict::Untested), holds, holds]);
     let over = analysis.claims.iter().map(|claim| claim.plausible.is_some());
     assert_eq!(over.collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[test]
+fn the_direction_of_an_effect_is_shown_if_the_published_drive_has_it_too() {
+    let schedule = resolved(PLAN);
+    let is_shown = |of_published: f64| {
+        let (_, analysis) = run(&schedule, |block| if block == 0 { of_published } else { 30.0 });
+        let levels = analysis.claims[0].levels.clone().unwrap();
+        analysis.effect("time_ns", &levels, "delete").unwrap().is_shown()
+    };
+    assert!(is_shown(3.0) && !is_shown(0.5));
+}
+
+#[test]
+fn one_plausible_drive_is_told_in_the_singular() {
+    let (_, analysis) = run(&resolved(&PLAN.replace("plausible = 9", "plausible = 1")), |_| 20.0);
+    let evidence = analysis.method.iter().map(|check| check.evidence.as_str());
+    assert!(evidence.clone().any(|says| says.contains("and 1 plausible drive:")), "{evidence:?}");
+    let says = Warning::PlausibleDrives { drives: 1, redrawn: 1 }.to_string();
+    assert!(says.contains("1 draw was discarded, as it made"), "{says}");
 }
 
 #[test]

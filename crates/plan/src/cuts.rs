@@ -122,10 +122,7 @@ pub(super) fn resolve(
     if !cuts.are_possible() {
         return Err(Fault::at(
             written.span(),
-            format!(
-                "{number} power cuts with {survivors} survivors each: the product is not from 1 to \
-                 10,000,000"
-            ),
+            format!("number = {number} times survivors = {survivors} is not from 1 to 10,000,000"),
             "for example number = 1000, survivors = 1",
         ));
     }

@@ -35,7 +35,10 @@ pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
 /// The evidence of a verdict over plausible drives.
 pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     let (range, median) = (range(claim, &over.spread), number::claimed(claim, over.spread.median));
-    let mut parts = vec![format!("plausible drives: {range}, median {median}")];
+    let mut parts = vec![match over.of {
+        1 => format!("plausible drive: {range}"),
+        _ => format!("plausible drives: {range}, median {median}"),
+    }];
     let drives = counted(over.of, "plausible drive");
     let holds = format!("holds on {} of {drives}", over.holds);
     let against = match over.published {

@@ -46,12 +46,15 @@ pub(super) fn repetitions(
     let evidence = format!("n = {range} a treatment");
     let compares = run.schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
     if run.schedule.plausible > 0 {
+        let drives = match run.schedule.plausible {
+            1 => "1 plausible drive".to_owned(),
+            several => format!("{several} plausible drives"),
+        };
         return Check::met(
             criterion,
             format!(
-                "the published drive once, and {} plausible drives: what repeats is the verdict, \
-                 not the number",
-                run.schedule.plausible
+                "the published drive once, and {drives}: what repeats is the verdict, not the \
+                 number"
             ),
         );
     }

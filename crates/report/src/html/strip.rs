@@ -4,6 +4,7 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Judgement, OverDrives};
 
 use super::number;
+use crate::text::counted;
 
 /// Its width and height in user units.
 const WIDTH: f64 = 480.0;
@@ -14,7 +15,8 @@ const MARGIN: f64 = 8.0;
 pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
     let bounds: Vec<f64> = [claim.at_least, claim.at_most].into_iter().flatten().collect();
     let spread = &over.spread;
-    let all = || bounds.iter().copied().chain([spread.least, spread.most]).filter(|v| *v > 0.0);
+    let values = || spread.values.iter().chain(&claim.ratio);
+    let all = || bounds.iter().chain(values()).copied().filter(|v| *v > 0.0);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let width = (high / low).ln().max(1e-9);
     let place = |value: f64| {
@@ -24,8 +26,8 @@ pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
     let shown = |value: f64| number::claimed(claim, value);
     let middle = HEIGHT / 2.0;
     let says = format!(
-        "{} plausible drives from {} to {}",
-        over.of,
+        "{} from {} to {}",
+        counted(over.of, "plausible drive"),
         shown(spread.least),
         shown(spread.most)
     );

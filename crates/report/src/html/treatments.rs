@@ -7,6 +7,7 @@ use ssdlab_plan::Schedule;
 use super::{boxed, factor_cells, factor_heads, factors, spoken, times};
 use crate::plausible;
 use crate::table;
+use crate::text::counted;
 
 /// The table, which can be sorted and filtered.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
@@ -20,7 +21,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
         @if analysis.plausible_drives > 0 {
             ", by phase, on the published drive; below each its ratio to the baseline's, in \
-             brackets the range over " (analysis.plausible_drives) " plausible drives"
+             brackets the range over " (counted(analysis.plausible_drives, "plausible drive"))
         } @else {
             ", by phase; below each the geometric mean of its ratios to the baseline's, with the \
              95 % interval"
