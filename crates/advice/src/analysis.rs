@@ -186,7 +186,8 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let method = method::checks(schedule, &published, &claims, &intervals);
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
-    warnings.extend(of_hosts.into_iter().map(Warned::from));
+    let unranked = ranking::unranked(schedule, &blocks);
+    warnings.extend(of_hosts.into_iter().chain(unranked).map(Warned::from));
     let capacities_bytes = environment::capacities(schedule, records);
     let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {

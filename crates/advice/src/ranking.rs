@@ -12,6 +12,7 @@ use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity};
+use super::warning::Warning;
 
 /// The treatments of a step, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -99,6 +100,29 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
     })
 }
 
+/// The steps that have measured treatments which cannot be ranked, and why.
+pub(super) fn unranked(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Warning> {
+    let Some(by) = &schedule.ranking else { return Vec::new() };
+    let quantity = Quantity { metric: &by.metric, phases: &by.phases };
+    let note = |step: usize| {
+        let (measured, values) =
+            measured(blocks, quantity, &candidates(schedule, blocks, step), step);
+        if measured.is_empty() || ranked(&values, &by.metric).is_some() {
+            return None;
+        }
+        let own = schedule.steps.get(step);
+        let of_step = own.map_or_else(String::new, |own| format!(" of `{}`", own.name));
+        let why = match values[0].len() {
+            0 => "no block measured all treatments",
+            _ => "it is not above 0 in every trial",
+        };
+        let so = own.and_then(|own| own.keep).map_or("", |_| ", so all that were measured go on");
+        let text = format!("no ranking{of_step} by {}: {why}{so}", by.metric);
+        Some(Warning::Note { text })
+    };
+    (0..schedule.blocks().len()).filter_map(note).collect()
+}
+
 /// The treatments that a step has measured, and their values in common blocks.
 fn measured(
     blocks: &Blocks<'_>,
@@ -177,7 +201,8 @@ fn kept(
     let Some(by) = &schedule.ranking else { return treatments.to_vec() };
     let quantity = Quantity { metric: &by.metric, phases: &by.phases };
     let (measured, values) = measured(blocks, quantity, treatments, step);
-    let Some(ranked) = ranked(&values, &by.metric) else { return Vec::new() };
+    // What cannot be ranked is not selected from.
+    let Some(ranked) = ranked(&values, &by.metric) else { return measured };
     let mut kept: BTreeMap<Levels, Vec<usize>> = BTreeMap::new();
     for index in ranked.order {
         let mut others = schedule.treatments[measured[index]].levels.clone();

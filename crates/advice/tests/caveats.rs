@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse};
+use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{CAPACITY_BYTES, LabKind, Levels, Overrides, Schedule, schedule};
@@ -209,6 +209,34 @@ fn imported_jobs_of_different_depth_are_told_apart() {
     };
     assert!(says(&of(["1", "32"])), "{:?}", of(["1", "32"]).warnings);
     assert!(!says(&of(["32", "32"])));
+}
+
+/// A metric of 0 has no ratio, and so ranks nothing; the run goes on with all that it measured.
+#[test]
+fn a_step_that_cannot_rank_keeps_what_it_measured() {
+    let steps = "[ranking]\nmetric = \"flushes\"\n\
+                 [[steps]]\nname = \"all\"\nkeep = { filesystem = 1 }\n[[steps]]\nname = \"best\"";
+    let factors = format!("filesystem = [\"ext2\", \"ext4\", \"xfs\"]\n{steps}");
+    let schedule = plan(LabKind::Image, &factors, "{ do = \"unpack\", sync = true }");
+    let of = |flushes: [u64; 3]| {
+        let record = |trial: &Trial| {
+            let flushes = flushes[trial.treatment];
+            let device = Some(Counters { flushes, ..Counters::default() });
+            let name = schedule.phases(0)[0].name.clone();
+            let phase = Phase { name, time_ns: Some(1), device, ..Phase::default() };
+            Record { phases: vec![phase], ..Record::new(&schedule, *trial, 0) }
+        };
+        let first = schedule.trials.iter().filter(|trial| schedule.step_of(trial.block) == 0);
+        let records: Vec<Record> = first.map(record).collect();
+        let kept = taking_part(&schedule, &records, 1);
+        let warnings = analyse("r", &schedule, records, Ending::AllBlocks).warnings;
+        (kept, warnings.into_iter().find(|one| one.says.starts_with("no ranking of `all`")))
+    };
+    let (kept, note) = of([3, 2, 5]);
+    assert!(kept == [1] && note.is_none(), "{note:?}");
+    let (kept, note) = of([0, 2, 5]);
+    assert_eq!(kept, [0, 1, 2]);
+    assert!(note.unwrap().says.ends_with("so all that were measured go on"));
 }
 
 /// A report once said +-8.9 % beside an interval of [0.11, 37.83].
