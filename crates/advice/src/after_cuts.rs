@@ -72,7 +72,9 @@ impl Found {
     fn value(&self) -> f64 {
         match self {
             Self::Share { count, number } => 100.0 * *count as f64 / (*number).max(1) as f64,
-            Self::Quantile { sorted, percent } => quantile(sorted, *percent).unwrap_or(0.0),
+            Self::Quantile { sorted, percent } => {
+                quantile(sorted, *percent).map_or(0.0, |[low, high]| f64::midpoint(low, high))
+            }
         }
     }
 

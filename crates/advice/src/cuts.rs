@@ -176,11 +176,15 @@ pub(super) fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> 
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     let max = *values.last()?;
-    Some(Quantiles { p50: quantile(&values, 50)?, p99: quantile(&values, 99)?, max })
+    let quantile = |percent| quantile(&values, percent).map(|[low, high]| u64::midpoint(low, high));
+    Some(Quantiles { p50: quantile(50)?, p99: quantile(99)?, max })
 }
 
-/// A percentile of values in ascending order: the smallest value that at least `percent` per cent
-/// of them do not exceed.
-pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
-    sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied()
+/// The two of some values in ascending order that have a percentile in their middle: of an even
+/// number of values, the median is in the middle of two (definition 2 of Hyndman & Fan 1996,
+/// "Sample quantiles in statistical packages", The American Statistician 50). `percent` is from 1
+/// to 99.
+pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<[T; 2]> {
+    let place = sorted.len() * percent;
+    Some([*sorted.get(place.div_ceil(100).checked_sub(1)?)?, *sorted.get(place / 100)?])
 }

@@ -166,6 +166,23 @@ fn always_is_refuted_by_one_cut_and_shown_by_none() {
 }
 
 #[test]
+fn the_median_of_an_even_number_is_in_the_middle_of_two() {
+    let lost = [0, 0, 0, 0, 0, 39, 54, 69, 132, 142];
+    let cuts = |number: usize| -> Vec<Outcome> {
+        let lost = (0..).zip(lost).take(number);
+        lost.map(|(number, lost_ns)| Outcome { cut: number, ..cut(lost_ns, false) }).collect()
+    };
+    let median = |number: usize| {
+        let record = Record { cuts: cuts(number), ..Record::new(&plan(""), plan("").trials[0], 0) };
+        crate::cuts::summarise(&[&record]).unwrap().lost_ns.unwrap()
+    };
+    assert_eq!((median(10).p50, median(10).p99, median(10).max), (19, 142, 142));
+    assert_eq!((median(9).p50, median(1).p50), (0, 0));
+    let claimed = &judged(&claim("lost_ns", "honest", "at_most = \"1 s\""), &cuts(10), &[])[0];
+    assert_eq!(claimed.ratio, Some(19.5));
+}
+
+#[test]
 fn only_cuts_in_the_phases_count() {
     let of_sync = |number| Outcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
     let honest = claim("broken_promises", "honest", "at_most = \"5 %\"");
