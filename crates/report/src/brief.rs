@@ -153,7 +153,13 @@ fn write_evidence(
     if let Some(table) = cuts::brief_table(analysis, &compared) {
         let heading = format!("{}{}", cuts::BRIEF_HEADING, compared.context());
         writeln!(out, "\n{}", wrapped("", &heading, "", style))?;
+        let cut = analysis.treatments.iter().filter(|treatment| treatment.cuts.is_some()).count();
+        let others = cut - table.rows.len();
         write_rows(out, table, style)?;
+        if others > 0 {
+            let others = counted(others, "treatment");
+            writeln!(out, "... and {others} that the answer does not compare")?;
+        }
         let reproducers = cuts::reproducers(schedule, analysis);
         let Some((_, command)) = reproducers.first() else { return Ok(()) };
         // Not wrapped, so that the command can be copied.

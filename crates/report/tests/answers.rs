@@ -1,6 +1,6 @@
 //! The shipped plans answer their questions in the first sentence, alike in every format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::json;
@@ -166,6 +166,20 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         answers.push(format!("{}\n{sentence}\n", schedule.question));
     }
     insta::assert_snapshot!(answers.join("\n"));
+}
+
+/// The short table has what the answer compares, and says how much it leaves out.
+#[test]
+fn the_short_table_of_cuts_counts_what_it_leaves_out() {
+    let schedule = resolved("power-loss", &Overrides::default());
+    let analysis = run(&schedule);
+    let claims = analysis.claims.iter().filter(|claim| schedule.answer.contains(&claim.claim));
+    let sides: BTreeSet<_> =
+        claims.flat_map(|own| own.levels.iter().chain(&own.baseline)).collect();
+    let others = analysis.treatments.len() - sides.len();
+    let screen = brief(&schedule, &analysis, Style { width: Some(100), ..Style::default() });
+    let says = format!("... and {others} treatments that the answer does not compare");
+    assert!(others > 1 && screen.contains(&says), "{says}:\n{screen}");
 }
 
 /// Every format names both sides by all levels in which treatments differ: once for the levels that
