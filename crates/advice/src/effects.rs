@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric::{self, Together};
-use ssdlab_plan::{Levels, Schedule};
-use ssdlab_stats::{Interval, Resamples, holm};
+use ssdlab_plan::{Levels, Origin, Schedule};
+use ssdlab_stats::{Resamples, holm};
 
 use super::CONFIDENCE;
 use super::over_drives::Spread;
-use super::pairs::{Blocks, Quantity, Side, Which};
+use super::pairs::{Blocks, Quantity, Ratio, Side, Which};
 
 /// Resamples of the bootstrap interval, with a fixed seed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
@@ -28,17 +28,19 @@ pub struct Effect {
     pub levels: Levels,
     /// The treatment it is compared with.
     pub baseline: Levels,
-    /// The geometric mean of the ratios within blocks.
+    /// The geometric mean of the ratios within blocks or, of imported trials, which are in none,
+    /// the ratio of the geometric means.
     pub ratio: f64,
-    /// Student's t interval of it, 95 %; absent for one block.
+    /// Student's t interval of it, 95 %, of imported trials Welch's; absent for one block, and for
+    /// two equal ones.
     pub interval: Option<[f64; 2]>,
     /// The `BCa` bootstrap interval, 95 %, which assumes no distribution but is too narrow for
-    /// few blocks; absent below three.
+    /// few blocks; absent below three, and for imported trials.
     pub bootstrap: Option<[f64; 2]>,
     /// The two-sided p-value of "the ratio is 1", adjusted for the number of effects on the
-    /// metric (Holm); absent for one block.
+    /// metric (Holm); absent where the interval is.
     pub p: Option<f64>,
-    /// Blocks it rests on.
+    /// Blocks it rests on or, of imported trials, those of the treatment that has fewer.
     pub n: usize,
     /// The effect on plausible drives, in a run that draws them; all other values are for the
     /// published drive.
@@ -78,35 +80,48 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
-                let compared = blocks.compare(
-                    quantity,
-                    Side::from(index),
-                    Side::from(baseline),
-                    Which::LastStep,
-                );
-                if let Ok(ratio) = compared {
-                    ratios.push((*metric, phases, (index, baseline), ratio));
-                }
+                let [own, other] = [index, baseline].map(Side::from);
+                let ratio = if schedule.origin() == Origin::Imported {
+                    blocks.compare_unpaired(quantity, [index, baseline])
+                } else {
+                    blocks.compare(quantity, own, other, Which::LastStep).ok().map(Ratio::Paired)
+                };
+                ratios.extend(ratio.map(|ratio| (*metric, phases, (index, baseline), ratio)));
             }
         }
     }
     // The bootstrap dominates the time that a report of a long run takes.
-    let numbers: BTreeSet<usize> = ratios.iter().map(|(.., ratio)| ratio.n()).collect();
+    let paired = ratios.iter().filter_map(|(.., ratio)| match ratio {
+        Ratio::Paired(ratio) => Some(ratio.n()),
+        Ratio::Unpaired(..) => None,
+    });
+    let numbers: BTreeSet<usize> = paired.collect();
     let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
     let resamples: BTreeMap<usize, Resamples> = numbers.into_iter().map(draw).collect();
     let mut effects: Vec<Effect> = ratios
         .into_par_iter()
-        .map(|(metric, phases, (index, baseline), ratio)| Effect {
-            metric: metric.to_owned(),
-            phases,
-            levels: schedule.treatments[index].levels.clone(),
-            baseline: schedule.treatments[baseline].levels.clone(),
-            ratio: ratio.ratio(),
-            interval: ratio.interval(CONFIDENCE).map(ends),
-            bootstrap: ratio.bca_from(&resamples[&ratio.n()], CONFIDENCE).map(ends),
-            p: ratio.p_differs(),
-            n: ratio.n(),
-            plausible: None,
+        .map(|(metric, phases, (index, baseline), ratio)| {
+            let (ratio, interval, bootstrap, p, n) = match ratio {
+                Ratio::Paired(of) => {
+                    let bootstrap = of.bca_from(&resamples[&of.n()], CONFIDENCE);
+                    (of.ratio(), of.interval(CONFIDENCE), bootstrap, of.p_differs(), of.n())
+                }
+                Ratio::Unpaired(of, n) => {
+                    (of.ratio(), of.interval(CONFIDENCE), None, of.p_differs(), n)
+                }
+            };
+            Effect {
+                metric: metric.to_owned(),
+                phases,
+                levels: schedule.treatments[index].levels.clone(),
+                baseline: schedule.treatments[baseline].levels.clone(),
+                ratio,
+                interval: interval.map(Into::into),
+                bootstrap: bootstrap.map(Into::into),
+                p,
+                n,
+                plausible: None,
+            }
         })
         .collect();
     for metric in metrics {
@@ -119,10 +134,6 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
         }
     }
     effects
-}
-
-pub(super) fn ends(interval: Interval) -> [f64; 2] {
-    [interval.lo, interval.hi]
 }
 
 /// The phases that both treatments have, in order.

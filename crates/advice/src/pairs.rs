@@ -8,7 +8,7 @@ use std::iter;
 
 use ssdlab_plan::{Schedule, differ_in_machine};
 use ssdlab_results::{Phase, Record, Status};
-use ssdlab_stats::LogRatio;
+use ssdlab_stats::{LogRatio, UnpairedRatio};
 
 use super::machine::{Host, Machine};
 
@@ -57,6 +57,15 @@ pub(super) enum Which {
     FirstStep,
     /// The last step with a value.
     LastStep,
+}
+
+/// The ratio of two treatments.
+pub(super) enum Ratio {
+    /// Over blocks.
+    Paired(LogRatio),
+    /// Of independent samples, with the size of the smaller: imported trials are in no blocks, and
+    /// pairs would be those of an order that means nothing.
+    Unpaired(UnpairedRatio, usize),
 }
 
 /// The two sides' values in a block, 1 in place of a missing baseline, and the machine if all ran
@@ -115,6 +124,21 @@ impl<'a> Blocks<'a> {
         let so = if baseline.is_some() { ", so there is no ratio" } else { "" };
         ratio(pairs.iter().map(|pair| pair.values))
             .map_err(|_| format!("the {word}{} is not above 0 in every trial{so}", quantity.metric))
+    }
+
+    /// The ratio of two treatments whose trials are in no blocks; `None` if some trials lack the
+    /// metric, or if there is no ratio.
+    pub fn compare_unpaired(&self, quantity: Quantity<'_>, sides: [usize; 2]) -> Option<Ratio> {
+        let Quantity { metric, phases } = quantity;
+        let values = |treatment: usize| {
+            let trials = self.trials(treatment);
+            let is_whole = !trials.iter().any(|trial| trial.lacks(metric, phases));
+            let values = || trials.iter().filter_map(|trial| trial.over(metric, phases)).collect();
+            is_whole.then(values)
+        };
+        let [own, other]: [Vec<f64>; 2] = [values(sides[0])?, values(sides[1])?];
+        let ratio = UnpairedRatio::of(&own, &other).ok()?;
+        Some(Ratio::Unpaired(ratio, own.len().min(other.len())))
     }
 
     /// Whether two sides are the same computation up to the end of the last of some phases, in

@@ -37,6 +37,17 @@ fn run(schedule: &Schedule, change: impl Fn(&mut Record)) -> Analysis {
     analyse("r", schedule, records, Ending::AllBlocks)
 }
 
+fn imported(phase: &str, told: Told) -> Imported {
+    Imported {
+        file: "f.json".to_owned(),
+        sha256: String::new(),
+        program: "fio".to_owned(),
+        version: None,
+        is_order_known: true,
+        told: BTreeMap::from([(phase.to_owned(), told)]),
+    }
+}
+
 fn has(analysis: &Analysis, is: impl Fn(&Warning) -> bool) -> bool {
     analysis.warnings.iter().any(|warned| is(&warned.warning))
 }
@@ -192,15 +203,7 @@ fn imported_jobs_of_different_depth_are_told_apart() {
         run(&schedule, |record| {
             let depth = depths[record.trial.treatment].to_owned();
             let options = BTreeMap::from([("iodepth".to_owned(), depth)]);
-            let told = Told { options, ..Told::default() };
-            record.imported = Some(Imported {
-                file: "f.json".to_owned(),
-                sha256: String::new(),
-                program: "fio".to_owned(),
-                version: None,
-                is_order_known: true,
-                told: BTreeMap::from([("unpack".to_owned(), told)]),
-            });
+            record.imported = Some(imported("unpack", Told { options, ..Told::default() }));
         })
     };
     let says = |analysis: &Analysis| {
@@ -209,6 +212,24 @@ fn imported_jobs_of_different_depth_are_told_apart() {
     };
     assert!(says(&of(["1", "32"])), "{:?}", of(["1", "32"]).warnings);
     assert!(!says(&of(["32", "32"])));
+}
+
+/// The order of imported trials means nothing, so the result does not depend on it.
+#[test]
+fn imported_trials_are_no_pairs() {
+    let mut schedule =
+        plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
+    schedule.target = None;
+    let interval = |times: [u64; 4]| {
+        let analysis = run(&schedule, |record| {
+            let own = if record.trial.treatment == 0 { [10, 12, 15, 20] } else { times };
+            record.phases[0].time_ns = Some(own[record.trial.block as usize]);
+            record.imported = Some(imported("unpack", Told::default()));
+        });
+        let effect = analysis.effects.iter().find(|effect| effect.metric == "time_ns").unwrap();
+        effect.interval.unwrap().map(|end| format!("{end:.9}"))
+    };
+    assert_eq!(interval([20, 24, 30, 41]), interval([41, 20, 30, 24]));
 }
 
 /// A metric of 0 has no ratio, and so ranks nothing; the run goes on with all that it measured.

@@ -79,8 +79,8 @@ pub(super) fn assemble(
     let is_order_known = is_in_order || sort_by_time(&mut placed);
     if treatments.len() > 1 {
         notes.push(
-            "the trials were not in blocks: the nth of one treatment is compared with the nth of \
-             another, and the first treatment is the baseline"
+            "the trials were not in blocks: each treatment is compared with the first as an \
+             independent sample (Welch)"
                 .to_owned(),
         );
     }

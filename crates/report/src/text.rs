@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
-use ssdlab_plan::{Bytes, Factor, Schedule};
+use ssdlab_plan::{Bytes, Factor, Origin, Schedule};
 use ssdlab_results::Ending;
 
 use super::aged;
@@ -274,10 +274,12 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
         );
     }
     let is_compared = analysis.effects.iter().any(|effect| effect.metric == analysis.metric);
-    let ratios = if is_compared {
-        "; ratio to the baseline: geometric mean over blocks with its 95 % interval"
-    } else {
-        ""
+    let ratios = match analysis.lab {
+        _ if !is_compared => "",
+        Origin::Imported => "; ratio to the baseline: of geometric means with its 95 % interval",
+        Origin::Lab(_) => {
+            "; ratio to the baseline: geometric mean over blocks with its 95 % interval"
+        }
     };
     format!("{metric}{beside}: arithmetic mean{rates}{ratios}")
 }
