@@ -202,6 +202,9 @@ pub enum Warning {
     Unsynced {
         /// The phase.
         phase: String,
+        /// The labels of the imported treatments of which this is so, unless it is so of all.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        labels: Vec<String>,
     },
     /// The file of Bonnie's tests may have been read from memory.
     Cached {
@@ -425,11 +428,13 @@ impl fmt::Display for Warning {
                 f,
                 "the loop device has no direct I/O: the image went through the page cache"
             ),
-            Self::Unsynced { phase } => write!(
-                f,
-                "nothing syncs after `{phase}`: what it wrote may have been in memory when the \
-                 clock stopped"
-            ),
+            Self::Unsynced { phase, labels } => {
+                write!(f, "nothing syncs after `{phase}`")?;
+                if !labels.is_empty() {
+                    write!(f, " of {}", labels.join(", "))?;
+                }
+                write!(f, ": what it wrote may have been in memory when the clock stopped")
+            }
             Self::Cached { size_bytes, memory_bytes } => write!(
                 f,
                 "a file of {} in a machine with {} of memory may be read from there and not from \

@@ -6,7 +6,7 @@ use std::path::Path;
 use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{CAPACITY_BYTES, LabKind, Levels, Overrides, Schedule, schedule};
+use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, Schedule, schedule};
 use ssdlab_results::{Attempt, AttemptId, Ending, Imported, Phase, Record, Teardown, Told};
 
 fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
@@ -212,6 +212,28 @@ fn imported_jobs_of_different_depth_are_told_apart() {
     };
     assert!(says(&of(["1", "32"])), "{:?}", of(["1", "32"]).warnings);
     assert!(!says(&of(["32", "32"])));
+}
+
+/// Names the treatments whose file says that nothing synced, unless it is true of all.
+#[test]
+fn imported_files_that_do_not_sync_are_named() {
+    let mut schedule =
+        plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
+    schedule.target = None;
+    let says = |syncs: [bool; 2]| {
+        let analysis = run(&schedule, |record| {
+            let treatment = record.trial.treatment;
+            record.levels.0.insert(Factor::Label, format!("disk {treatment}"));
+            let told =
+                Told { writes: Some(true), syncs: Some(syncs[treatment]), ..Told::default() };
+            record.imported = Some(imported("unpack", told));
+        });
+        let mut all = analysis.warnings.into_iter();
+        all.find_map(|one| Some(one.says.strip_prefix("nothing syncs after `unpack`")?.to_owned()))
+    };
+    assert!(says([true, false]).unwrap().starts_with(" of disk 1: what it wrote"));
+    assert!(says([false, false]).unwrap().starts_with(": what it wrote"));
+    assert_eq!(says([true, true]), None);
 }
 
 /// The order of imported trials means nothing, so the result does not depend on it.

@@ -1,9 +1,12 @@
 //! Checks where data was when the clock stopped: on the device, or in memory.
 
+use std::collections::BTreeSet;
+
 use ssdlab_plan::io::{Io, SyncPolicy};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::transactions::{JournalMode, Synchronous, Transactions};
-use ssdlab_plan::{Bytes, LabKind};
+use ssdlab_plan::{Bytes, Factor, LabKind};
+use ssdlab_results::{Record, Told};
 
 use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
@@ -76,7 +79,7 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             _ => dirty = Some(phase.name.clone()),
         }
     }
-    dirty.map(|phase| Warning::Unsynced { phase })
+    dirty.map(|phase| Warning::Unsynced { phase, labels: Vec::new() })
 }
 
 /// Whether written data is on the device when the phase ends, or bypasses the page cache.
@@ -117,14 +120,15 @@ fn imported_sync(run: &ExaminedRun<'_>) -> Check {
     let advice = "sync inside what is timed: fio end_fsync=1 (or direct=1), dd conv=fsync, \
                   `COMMAND && sync -f DIR` under hyperfine";
     let (mut dirty, mut unknown) = (Vec::new(), Vec::new());
+    let is_safe = |told: &Told| {
+        told.writes == Some(false) || told.syncs == Some(true) || told.is_direct == Some(true)
+    };
+    let is_dirty = |told: &Told| !is_safe(told) && told.syncs == Some(false);
     for (phase, told) in run.told() {
-        let is_safe = |told: &&ssdlab_results::Told| {
-            told.writes == Some(false) || told.syncs == Some(true) || told.is_direct == Some(true)
-        };
-        let unsafe_ones: Vec<_> = told.iter().filter(|told| !is_safe(told)).collect();
-        if unsafe_ones.iter().any(|told| told.syncs == Some(false)) {
-            dirty.push(Warning::Unsynced { phase });
-        } else if !unsafe_ones.is_empty() || told.is_empty() {
+        if told.iter().any(|told| is_dirty(told)) {
+            let labels = labels(run, &phase, is_dirty);
+            dirty.push(Warning::Unsynced { phase, labels });
+        } else if told.is_empty() || !told.into_iter().all(is_safe) {
             unknown.push(phase);
         }
     }
@@ -137,6 +141,18 @@ fn imported_sync(run: &ExaminedRun<'_>) -> Check {
         return Check::unknown(criterion, evidence, advice);
     }
     Check::met(criterion, "what writes is synced inside its time, or goes past the page cache")
+}
+
+/// The labels of the treatments of which a file tells something about a phase, unless it is told of
+/// all.
+fn labels(run: &ExaminedRun<'_>, phase: &str, is_so: impl Fn(&Told) -> bool) -> Vec<String> {
+    let told = |record: &&&Record| {
+        record.imported.as_ref().and_then(|from| from.told.get(phase)).is_some_and(&is_so)
+    };
+    let label = |record: &&Record| record.levels.0.get(&Factor::Label).cloned();
+    let labels = |records: Vec<&Record>| records.iter().filter_map(label).collect::<BTreeSet<_>>();
+    let own = labels(run.well.iter().filter(told).copied().collect());
+    if own == labels(run.well.clone()) { Vec::new() } else { own.into_iter().collect() }
 }
 
 pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
@@ -203,7 +219,7 @@ fn imported_working_set(run: &ExaminedRun<'_>) -> Check {
     let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page \
                   cache (fio direct=1), and say how much memory there was";
     let told = run.told();
-    let is_direct = |told: &&ssdlab_results::Told| told.is_direct == Some(true);
+    let is_direct = |told: &&Told| told.is_direct == Some(true);
     let fast = told.iter().filter(|(_, told)| told.iter().any(|told| told.is_too_fast));
     let fast: Vec<String> = fast.map(|(phase, _)| phase.clone()).collect();
     if !fast.is_empty() {
