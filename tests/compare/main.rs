@@ -166,7 +166,11 @@ fn other_drives_are_other_runs_of_the_same_treatments() {
             overrides.drive = Some(drive.to_owned());
             overrides.set = set.iter().map(|set| (*set).to_owned()).collect();
         });
-        let records = records(&schedule, "6.1.0", 20);
+        let mut records = records(&schedule, "6.1.0", 20);
+        for record in &mut records {
+            let applied = [("drive", drive.to_owned()), ("drive_identity", format!("{drive}-1"))];
+            record.applied.extend(applied.map(|(name, value)| (name.to_owned(), value)));
+        }
         candidate(run, &schedule, &records, "written_bytes")
     };
     let runs = [
@@ -178,6 +182,8 @@ fn other_drives_are_other_runs_of_the_same_treatments() {
     let drive = found.differences.iter().find(|difference| difference.what == "drive").unwrap();
     let named = ["vertex-le", "x25m-g1", "x25m-g1"].map(|drive| Some(drive.to_owned()));
     assert_eq!(drive.values, named);
+    // What was applied follows from the level.
+    assert!(found.differences.iter().all(|own| !own.what.starts_with("applied drive")));
     assert_eq!((found.unshared.len(), &found.unshared[0].runs[..]), (1, &[0, 1][..]));
     // Equal counts are a point at 1, and counts of nothing have no ratio.
     let cell = &found.rows[0].cells[1];
@@ -196,7 +202,7 @@ fn what_is_not_comparable_is_refused() {
     };
     let larger = schedule(LabKind::Virtual, |overrides| overrides.scale = Some(0.5));
     let said = refusal(&larger, "time_ns").to_string();
-    assert!(said.contains("files:500") && said.contains("files:1000"), "{said}");
+    assert!(said.contains("a tree of 500 files, 5.0 MB against 1000 files, 10.0 MB"), "{said}");
 
     let mut other = same.clone();
     other.workload.phases[1].sync = false;

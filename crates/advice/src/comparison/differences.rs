@@ -36,9 +36,16 @@ pub(super) fn differences(
     }
     found.extend(of_records(candidates, shared));
     let differs = |values: &[Option<String>]| values.iter().any(|value| *value != values[0]);
+    found.retain(|(_, values)| differs(values));
+    // What was applied for a level follows from it: `applied drive_identity` from `drive`.
+    let levels: Vec<String> = found.iter().map(|(what, _)| format!("applied {what}")).collect();
+    let follows = |what: &str| {
+        let rest = |level: &String| what.strip_prefix(level.as_str());
+        levels.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
     found
         .into_iter()
-        .filter(|(_, values)| differs(values))
+        .filter(|(what, _)| !follows(what))
         .map(|(what, values)| Difference { what, values })
         .collect()
 }

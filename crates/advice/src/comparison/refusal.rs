@@ -4,8 +4,8 @@ use miette::Diagnostic;
 use serde::Serialize;
 use serde_json::json;
 use ssdlab_plan::metric;
-use ssdlab_plan::schedule::{self, Workload};
-use ssdlab_plan::{Levels, Origin};
+use ssdlab_plan::schedule::{self, Tree, Workload};
+use ssdlab_plan::{Bytes, Levels, Origin};
 use thiserror::Error;
 
 use super::candidate::Candidate;
@@ -179,7 +179,11 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
         let schedule::Phase { action, sync, cold, reader, .. } = phase;
         worded(&json!({ "do": action, "sync": sync, "cold": cold, "reader": reader }))
     };
-    let whole = differ("a tree of", worded(&one.tree), worded(&other.tree))
+    let tree = |workload: &Workload| match &workload.tree {
+        Some(Tree::Synthetic { files, bytes }) => format!("{files} files, {}", Bytes(*bytes)),
+        tree => worded(tree),
+    };
+    let whole = differ("a tree of", tree(one), tree(other))
         .or_else(|| differ("a build of", worded(&one.build), worded(&other.build)))
         .or_else(|| differ("Bonnie's sizes", worded(&one.bonnie), worded(&other.bonnie)))
         .or_else(|| {
