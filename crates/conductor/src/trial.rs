@@ -119,9 +119,10 @@ impl Here<'_> {
                 .observed(phase, &ground, assignment, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
             told(Message::Over(name.clone()));
-            let checked = tally.check(phase, &found, ground.compresses);
+            tally
+                .check(phase, &found, ground.compresses)
+                .map_err(|failure| failure.during(name))?;
             measured.phases.push(found);
-            checked.map_err(|failure| failure.during(name))?;
             if self.interrupt.is_set() {
                 return Err(Failure::Interrupted);
             }

@@ -190,9 +190,7 @@ impl<'a> Layout<'a> {
         let failed = treatment.trials.iter().find(|trial| trial.status != Status::Ok);
         let completed = failed.map_or(0, |trial| match trial.status {
             Status::Unavailable => 0,
-            // Counts that disagree are those of the last phase.
-            Status::Void => trial.phases.len().saturating_sub(1),
-            Status::Ok | Status::Failed => trial.phases.len(),
+            Status::Ok | Status::Failed | Status::Void => trial.phases.len(),
         });
         let failed_in = completed.min(phases.len().saturating_sub(1));
         let place = phases.iter().position(|own| own.name == phase);
