@@ -45,7 +45,7 @@ impl Guests<'_> {
             ("lab", LabKind::Virtual.to_string()),
             ("lab_kernel", self.kernel(setup).kernel.identity.clone()),
             ("drive", identity(specification)),
-            ("condition", format!("{:?}", simulated.condition)),
+            ("condition", simulated.condition.to_string()),
             ("host", identity_of_host(host)),
         ]);
         let made_from = MadeFrom::new(age, setup, trial.seed, place)?;

@@ -86,8 +86,7 @@ pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
         text(made_from, "profile")? + &target,
         text(place, "lab")? + " lab",
     ];
-    parts.extend(text(place, "condition").map(|condition| condition.to_lowercase()));
-    parts.extend(text(place, "host"));
+    parts.extend(["condition", "host"].iter().filter_map(|name| text(place, name)));
     if let Some(size_bytes) = text(place, "size_bytes").and_then(|size| size.parse().ok()) {
         parts.push(Bytes(size_bytes).to_string());
     }

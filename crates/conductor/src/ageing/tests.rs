@@ -21,12 +21,12 @@ fn what_a_state_was_made_from_is_told_in_a_line() {
     .unwrap();
     let place = BTreeMap::from([
         ("lab", LabKind::Image.to_string()),
-        ("condition", "Filled".to_owned()),
+        ("condition", "aged:2000".to_owned()),
         ("size_bytes", (4_u64 << 30).to_string()),
     ]);
     let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 7, place).unwrap();
     let says = aged_from(&serde_json::to_value(made_from).unwrap()).unwrap();
-    assert_eq!(says, "ext4, mail to 0.7, image lab, filled, 4.0 GiB, seed 7");
+    assert_eq!(says, "ext4, mail to 0.7, image lab, aged:2000, 4.0 GiB, seed 7");
     assert_eq!(aged_from(&serde_json::json!({ "seed": 7 })), None);
 }
 
