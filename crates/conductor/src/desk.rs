@@ -138,8 +138,8 @@ impl<'a> Desk<'a> {
         self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
     }
 
-    /// Whether only one of several treatments can run, and more of its trials answer nothing: every
-    /// claim is a comparison.
+    /// Whether only one of several treatments can run, and more of its trials answer nothing: no
+    /// claim is about an amount.
     pub(super) fn is_alone(&self) -> bool {
         let treatments = self.schedule.treatments.len();
         let compares = self.schedule.claims.iter().all(|claim| !claim.is_absolute);
@@ -148,7 +148,10 @@ impl<'a> Desk<'a> {
 
     /// The minimum number of trials that will run.
     fn planned(&self) -> usize {
-        let blocks = if self.is_alone() { 1 } else { self.schedule.repetitions.least as usize };
+        if self.is_alone() {
+            return self.ran() + 1;
+        }
+        let blocks = self.schedule.repetitions.least as usize;
         let missing = &self.unavailable;
         let able = self.schedule.treatments.len() - missing.len();
         if !self.schedule.steps.is_empty() {
@@ -173,7 +176,7 @@ impl<'a> Desk<'a> {
         if self.schedule.blocks().last().is_some_and(|last| block + 1 >= last.end) {
             return Some(Ending::AllBlocks);
         }
-        if self.is_alone() {
+        if self.is_alone() && self.ran() > 0 {
             return Some(Ending::NothingToCompare);
         }
         let took_ns: u64 = self.records.iter().map(|record| record.took_ns).sum();
