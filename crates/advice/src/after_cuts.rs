@@ -86,14 +86,6 @@ impl Found {
         }
     }
 
-    /// What replaces 0 in bounds: that of a share is no 0 that was measured.
-    fn floor(&self) -> f64 {
-        match self {
-            Self::Share { .. } => 0.0,
-            Self::Quantile { .. } => self.least(),
-        }
-    }
-
     /// The lower and the upper bound, each wrong with probability `error`, which is below a half.
     fn bounds(&self, error: f64) -> [f64; 2] {
         let confidence = 1.0 - 2.0 * error;
@@ -107,6 +99,16 @@ impl Found {
                 [found.lo.max(0.0), found.hi]
             }
         }
+    }
+
+    /// The bounds of one side of a ratio: what was measured as 0 counts as the least that can be
+    /// measured, while a bound of a share may be 0 without having been measured.
+    fn bounds_in_ratio(&self, error: f64) -> [f64; 2] {
+        let floor = match self {
+            Self::Share { .. } => 0.0,
+            Self::Quantile { .. } => self.least(),
+        };
+        self.bounds(error / 2.0).map(|end| end.max(floor))
     }
 }
 
@@ -132,7 +134,7 @@ impl Sides {
             None => self.own.bounds(error),
             Some(other) => {
                 let ([low, high], [other_low, other_high]) =
-                    (self.own.bounds(error / 2.0), other.bounds(error / 2.0));
+                    (self.own.bounds_in_ratio(error), other.bounds_in_ratio(error));
                 [low / other_high, high / other_low]
             }
         };
@@ -161,8 +163,8 @@ impl Sides {
         smallest_error(|error| match &self.other {
             None => is_shown(self.own.bounds(error), [bound; 2]),
             Some(other) => {
-                let ends = |of: &Found| of.bounds(error / 2.0).map(|end| end.max(of.floor()));
-                is_shown(ends(&self.own), ends(other).map(|end| bound * end))
+                let others = other.bounds_in_ratio(error).map(|end| bound * end);
+                is_shown(self.own.bounds_in_ratio(error), others)
             }
         })
     }
