@@ -102,13 +102,17 @@ fn shown(claim: &Claim<'_>, says_construction: bool, style: Style) -> String {
         let found = [number.as_deref(), why.as_deref(), construction].into_iter().flatten();
         let found = found.collect::<Vec<_>>().join("; ");
         let text = wrapped(&first, &format!("{}{end} {found}", words.join(" ")), INDENT, style);
-        if text.lines().count() <= most_lines || words.len() <= FEWEST_WORDS {
+        if text.lines().count() <= most_lines {
             return text;
         }
-        if number.is_none() || why.take().is_none() {
-            words.pop();
-            end = " ...:";
+        if number.is_some() && why.take().is_some() {
+            continue;
         }
+        if words.len() <= FEWEST_WORDS {
+            return text;
+        }
+        words.pop();
+        end = " ...:";
     }
 }
 
