@@ -2,7 +2,7 @@
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Origin, Schedule};
 
 use super::{boxed, factor_cells, factor_heads, factors, spoken, times};
 use crate::plausible;
@@ -22,6 +22,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
         @if analysis.plausible_drives > 0 {
             ", by phase, on the published drive; below each its ratio to the baseline's, in \
              brackets the range over " (counted(analysis.plausible_drives, "plausible drive"))
+        } @else if analysis.lab == Origin::Imported {
+            ", by phase; below each the ratio of its geometric mean to the baseline's, with the \
+             95 % interval"
         } @else {
             ", by phase; below each the geometric mean of its ratios to the baseline's, with the \
              95 % interval"
