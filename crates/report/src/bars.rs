@@ -28,12 +28,12 @@ const ENDS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 /// The start of each line.
 const INDENT: &str = "  ";
 
-/// What the bars of a metric show, beside claims about its ratios.
+/// What the bars of a metric show, beside the numbers of claims.
 pub(super) fn heading(metric: &str, analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!("{metric}, on the published drive");
     }
-    format!("{metric}, arithmetic mean (ratios in claims: geometric mean over blocks)")
+    format!("{metric}, arithmetic mean (claims: geometric mean over blocks)")
 }
 
 /// A bar of the plan's metric for each treatment in each phase, all from 0; `None` if there are too
