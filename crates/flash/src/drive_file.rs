@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
-use ssdlab_quantity::{Bytes, Rate, Share, Span, in_words, similar_key};
+use ssdlab_quantity::{Bytes, Rate, Share, Span, in_words, was_meant};
 use toml::Spanned;
 
 use crate::evidence::{Evidence, EvidenceByKey, Value};
@@ -367,10 +367,8 @@ impl DriveFile {
         toml::from_str(text).map_err(|error| DriveFileError {
             message: in_words(error.message()),
             at: error.span(),
-            help: match similar_key(error.message()) {
-                Some(key) => format!("did you mean `{key}`?"),
-                None => "`ssdlab drive show ideal` is a complete drive file".to_owned(),
-            },
+            help: was_meant(error.message())
+                .unwrap_or_else(|| "`ssdlab drive show ideal` is a complete drive file".to_owned()),
         })
     }
 

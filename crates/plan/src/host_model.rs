@@ -13,7 +13,7 @@ use serde::Deserialize;
 use ssdlab_flash::evidence::{Evidence, EvidenceByKey, Value};
 use ssdlab_flash::grounded::{self, Grounded};
 use ssdlab_flash::plausible::Uncertain;
-use ssdlab_quantity::{Bytes, in_words, similar_key};
+use ssdlab_quantity::{Bytes, in_words, was_meant};
 use toml::Spanned;
 
 use super::error::Fault;
@@ -250,10 +250,9 @@ impl HostFile {
         let file: Self = toml::from_str(text).map_err(|error| Fault {
             message: in_words(error.message()),
             at: error.span(),
-            help: Some(match similar_key(error.message()) {
-                Some(key) => format!("did you mean `{key}`?"),
-                None => "`ssdlab host show modern-2020s` prints a file with every key".to_owned(),
-            }),
+            help: Some(was_meant(error.message()).unwrap_or_else(|| {
+                "`ssdlab host show modern-2020s` prints a file with every key".to_owned()
+            })),
         })?;
         let values = grounded::values(&toml::from_str(text).expect("it is TOML, as above"));
         for (key, evidence) in &file.evidence {

@@ -54,7 +54,7 @@ mod written;
 
 use std::path::Path;
 
-use ssdlab_quantity::{in_words, similar_key};
+use ssdlab_quantity::{in_words, was_meant};
 
 pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
@@ -85,7 +85,7 @@ pub use written::{Plan, Verb};
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     toml::from_str(text).map_err(|error| {
         let (message, at) = (in_words(error.message()), error.span());
-        let help = similar_key(&message).map(|key| format!("did you mean `{key}`?"));
+        let help = was_meant(&message);
         Fault { message, at, help }.in_file(file, text)
     })
 }

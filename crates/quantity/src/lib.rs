@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use mismatch::in_words;
-pub use similar::{did_you_mean, similar, similar_key};
+pub use similar::{did_you_mean, similar, was_meant};
 
 /// The days of a Julian year, the unit of lifetimes.
 pub const DAYS_PER_YEAR: f64 = 365.25;

@@ -19,10 +19,15 @@ pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>)
     similar(written, known).map_or(String::new(), |name| format!("did you mean `{name}`? "))
 }
 
+/// The question whether a similar key or word was meant, if serde's message names one.
+#[must_use]
+pub fn was_meant(message: &str) -> Option<String> {
+    similar_key(message).map(|key| format!("did you mean `{key}`?"))
+}
+
 /// The key or word that was meant, from serde's message "unknown field `x`, expected one of `y`,
 /// `z`".
-#[must_use]
-pub fn similar_key(message: &str) -> Option<&str> {
+fn similar_key(message: &str) -> Option<&str> {
     let (_, named) = message.strip_prefix("unknown ")?.split_once('`')?;
     let (written, known) = named.split_once('`')?;
     similar(written, known.split(['`', ' ', ',']))
