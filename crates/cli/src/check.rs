@@ -6,7 +6,7 @@ use clap::Args;
 use miette::Report;
 use ssdlab_plan::schedule::Build;
 use ssdlab_plan::{self as plan, LabKind, Levels, Schedule};
-use ssdlab_report::{self as report, roughly};
+use ssdlab_report::{self as report, roughly, roughly_written};
 
 use super::exit::Exit;
 use super::plan_arguments::PlanArguments;
@@ -111,9 +111,8 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     writeln!(out, "claims: {}", schedule.claims.len())?;
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
-        let written = report::bytes(estimate.written_bytes as f64);
         writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
-        writeln!(out, "writes: about {written} by the workload, besides mkfs and metadata")?;
+        writeln!(out, "writes: {}", roughly_written(estimate.written_bytes))?;
     }
     for note in &schedule.notes {
         writeln!(out, "note: {note}")?;

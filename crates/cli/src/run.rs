@@ -13,7 +13,7 @@ use ssdlab_conductor::{
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
-use ssdlab_report::{Answered, bytes, counted, roughly};
+use ssdlab_report::{Answered, counted, roughly, roughly_written};
 use ssdlab_results::{self as results, Ending, Record, Status};
 use ssdlab_slurm::{Slurm, SlurmError};
 use ssdlab_watch::Watch;
@@ -328,10 +328,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
         says.push(format!("about {}", roughly(time)));
         // Simulated drives do not wear out.
         if !schedule.is_in(LabKind::Virtual) {
-            let written = bytes(estimate.written_bytes as f64);
-            says.push(format!(
-                "writing about {written} by the workload, besides mkfs and metadata"
-            ));
+            says.push(format!("writing {}", roughly_written(estimate.written_bytes)));
         }
     }
     output::tell(&says.join(", "));

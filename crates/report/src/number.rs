@@ -64,6 +64,12 @@ pub fn roughly(time: Duration) -> String {
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
+/// An estimate of the bytes that a plan writes, and what it does not count.
+#[must_use]
+pub fn roughly_written(by_workload: u64) -> String {
+    format!("about {} by the workload, besides mkfs and metadata", bytes(by_workload as f64))
+}
+
 /// A time stamp in seconds since 1970, as UTC.
 pub fn moment(seconds: u64) -> String {
     // The end of the year 9999.
