@@ -221,6 +221,9 @@ fn dying_node() {
     let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
     wait_for(|| !cluster.elements("node1").is_empty() && !cluster.elements("node2").is_empty());
     wait_for(|| recorded(&cluster) >= 2);
+    // An element that has only just started has nothing to undo yet.
+    let has_entered = |path: &PathBuf| lines(path).iter().any(|line| line == "node1");
+    wait_for(|| cluster.attempts("node").iter().any(has_entered));
     // Its daemon, so that nothing notifies the controller, and its trial.
     cluster.fleet("kill", &["node1"]);
     cluster.signal_elements("node1", "KILL");
