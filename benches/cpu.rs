@@ -1,6 +1,7 @@
 //! The lab's processor against this machine's: the processor time that a process needs for the same
 //! operations on each filesystem, relative to ext4, and what checksums add, in the virtual lab and
-//! on a loop device in memory under the running kernel.
+//! on a loop device in memory under the running kernel. The costs of the lab's host are fitted to
+//! ext4 here or measured here, but for those of hashes.
 //!
 //! It needs a lab kernel (`ssdlab kernel build` or `SSDLAB_TEST_KERNEL`), root and 2 GB in
 //! /dev/shm. This program is also the guest's first process, as ssdlab is in a trial. The programs
@@ -16,10 +17,11 @@ use std::process::Command;
 use ssdlab_conductor::ComputingLab;
 use ssdlab_conductor::computing::{self, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem, Level};
+use ssdlab_flash::evidence::Value;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::thread;
 use ssdlab_kernel::{self as kernel, LabKernel};
-use ssdlab_plan::find_host;
+use ssdlab_plan::{HostModel, find_host};
 use ssdlab_undo as undo;
 
 /// The others are compared with the first.
@@ -31,11 +33,14 @@ const CHECKSUMMED: [&str; 3] = ["ext4", "xfs", "btrfs"];
 /// The size of the loop device.
 const DRIVE_BYTES: u64 = 16 << 30;
 
-/// The host whose ratios are compared with this machine's.
+/// The filesystem that the host is fitted to.
+const FITTED: &str = "ext4";
+
+/// The host whose memory and costs of hashes it has.
 const HOST: &str = "modern-2020s";
 
 /// How often this machine is measured; the minimum of each operation counts.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 10;
 
 fn main() {
     if std::process::id() == 1 {
@@ -50,7 +55,7 @@ fn main() {
             }
         };
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let sides = Sides { kernel, interrupt: Interrupt::default() };
+    let sides = Sides::fitted(kernel);
     if asked.first().is_none_or(|word| word != "checksums") {
         compare_filesystems(&sides, &asked);
     }
@@ -63,18 +68,51 @@ fn main() {
 struct Sides {
     kernel: LabKernel,
     interrupt: Interrupt,
+    host: HostModel,
 }
 
 impl Sides {
-    fn perform(&self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
-        let host = find_host(HOST).unwrap();
-        let filesystem = filesystem::find(name).unwrap();
+    /// The lab with a host fitted to this machine.
+    fn fitted(kernel: LabKernel) -> Self {
+        let host = find_host(HOST).unwrap().clone();
+        let mut sides = Self { kernel, interrupt: Interrupt::default(), host };
+        let filesystem = filesystem::find(FITTED).unwrap();
+        let counts = sides.in_lab(filesystem, |lab, _| lab.counts().unwrap());
+        let here = here(filesystem, None).unwrap();
+        let [(_, crc32_ns), ..] = computing::transforms();
+        let measured: Vec<_> =
+            counts.into_iter().zip(here).map(|(counts, (_, ns))| (counts, ns as f64)).collect();
+        let fitted = computing::fit(&measured, crc32_ns).unwrap();
+        println!("fitted to {FITTED} here: {fitted:.3?}");
+        let costs = [
+            ("ns_per_block", fitted.block_ns),
+            ("ns_per_call", fitted.call_ns),
+            ("ns_per_kib.copy", fitted.copy_ns),
+            ("ns_per_kib.crc32", fitted.crc32_ns),
+        ];
+        let costs = costs.map(|(key, ns)| (key.to_owned(), Value::Number(ns)));
+        sides.host = sides.host.with(&costs.into_iter().collect());
+        sides
+    }
+
+    fn in_lab<T>(
+        &self,
+        filesystem: &'static Filesystem,
+        work: impl FnOnce(&mut ComputingLab, &HostModel) -> T,
+    ) -> T {
         let mut journal = undo::start().unwrap();
-        let (kernel, memory_bytes) = (self.kernel.clone(), host.memory_bytes);
+        let (kernel, memory_bytes) = (self.kernel.clone(), self.host.memory_bytes);
         let lab =
             ComputingLab::open(kernel, filesystem, memory_bytes, &self.interrupt, &mut journal);
-        let in_lab = lab.unwrap().perform(host, level.map(|level| level.name));
+        let result = work(&mut lab.unwrap(), &self.host);
         journal.finish().unwrap();
+        result
+    }
+
+    fn perform(&self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
+        let filesystem = filesystem::find(name).unwrap();
+        let level_name = level.map(|level| level.name);
+        let in_lab = self.in_lab(filesystem, |lab, host| lab.perform(host, level_name));
         let here = here(filesystem, level).map_err(|error| format!("here: {error}"))?;
         Ok([in_lab.map_err(|error| format!("in the lab: {error}"))?, here])
     }
@@ -88,7 +126,8 @@ fn compare_filesystems(sides: &Sides, asked: &[String]) {
         names.iter().map(|name| (*name, sides.perform(name, None).unwrap())).collect();
     let [ext4_lab, ext4_here] = &measured["ext4"];
     println!("operation             filesystem     lab    here   lab/ext4  here/ext4   lab:here");
-    let mut errors = Vec::new();
+    // The ratios of other filesystems to ext4, in the lab and here.
+    let mut ratios = Vec::new();
     for (index, (operation, _)) in ext4_lab.iter().enumerate() {
         for name in &names {
             let [lab, here] = measured[name].each_ref().map(|times| times[index].1);
@@ -96,7 +135,7 @@ fn compare_filesystems(sides: &Sides, asked: &[String]) {
             let of_lab = ratio(lab, ext4_lab[index].1);
             let of_here = ratio(here, ext4_here[index].1);
             if *name != "ext4" {
-                errors.push((of_lab / of_here).ln().abs());
+                ratios.push((*name, of_lab, of_here));
             }
             println!(
                 "{operation:22}{name:10}{:8.1}{:8.1} ms{of_lab:9.2}{of_here:11.2}{:11.2}",
@@ -106,15 +145,29 @@ fn compare_filesystems(sides: &Sides, asked: &[String]) {
             );
         }
     }
-    errors.sort_by(f64::total_cmp);
-    let percent = |error: f64| 100.0 * (error.exp() - 1.0);
-    if let Some(worst) = errors.last() {
-        let median = errors[errors.len() / 2];
-        println!(
-            "ratios to ext4, lab against here: median error {:.0} %, worst {:.0} %",
-            percent(median),
-            percent(*worst)
-        );
+    println!("errors of the ratios to ext4     median   worst   median if all were as ext4");
+    for name in names.iter().filter(|name| **name != "ext4") {
+        let own: Vec<_> = ratios.iter().filter(|(of, ..)| of == name).copied().collect();
+        tell_errors(name, &own);
+    }
+    tell_errors("all", &ratios);
+    ratios.retain(|(_, _, here)| here.ln().abs() > 1.1_f64.ln());
+    tell_errors("all that differ by a tenth", &ratios);
+}
+
+/// The errors of the lab's ratios to ext4, and those of taking every filesystem for ext4.
+fn tell_errors(what: &str, ratios: &[(&str, f64, f64)]) {
+    let sorted = |error: fn(f64, f64) -> f64| {
+        let mut errors: Vec<f64> =
+            ratios.iter().map(|(_, lab, here)| 100.0 * (error(*lab, *here).exp() - 1.0)).collect();
+        errors.sort_by(f64::total_cmp);
+        errors
+    };
+    let [of_lab, of_none] =
+        [sorted(|lab, here| (lab / here).ln().abs()), sorted(|_, here| here.ln().abs())];
+    if let Some(worst) = of_lab.last() {
+        let middle = of_lab.len() / 2;
+        println!("{what:31}{:6.0} %{worst:6.0} %{:10.0} %", of_lab[middle], of_none[middle]);
     }
 }
 

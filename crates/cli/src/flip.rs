@@ -161,7 +161,8 @@ fn of_drive(model: &Model, plausible: &Plausible) -> Vec<Parameter> {
 fn of_host(model: &Model, host: &HostModel) -> Vec<Parameter> {
     let of = |uncertain: &Uncertain| {
         let published = host.published(&uncertain.key)?.clone();
-        Parameter::of(model, uncertain, published, HostModel::may_cost)
+        let exists = |value: &Value| HostModel::may_cost(&uncertain.key, value);
+        Parameter::of(model, uncertain, published, exists)
     };
     host.uncertain().iter().filter_map(of).collect()
 }

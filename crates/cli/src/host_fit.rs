@@ -14,7 +14,6 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::mounts;
 use ssdlab_kernel as kernel;
 use ssdlab_meter::environment::{self, Environment};
-use ssdlab_plan::{Costs, HostModel, find_host};
 
 use super::exit::{Exit, Wrong};
 use super::{output, restore};
@@ -25,9 +24,8 @@ const ROUNDS: usize = 5;
 /// The error of an operation above which a fit is poor.
 const DOUBTFUL: f64 = 1.0;
 
-/// The cost charged for one kind of work at a time, in ns per unit, so that the lab's times give
-/// counts.
-const UNIT_NS: u64 = 100;
+/// The memory of the guest: far more than the operations dirty.
+const MEMORY_BYTES: u64 = 4 << 30;
 
 /// Arguments of `ssdlab host fit`.
 #[derive(Debug, Args)]
@@ -61,8 +59,8 @@ impl Fit {
         let filesystem = self.filesystem()?;
         let kernel = kernel::find(self.kernel.as_deref())?;
         let mut journal = restore::journal()?;
-        let memory_bytes = free().memory_bytes;
-        let lab = ComputingLab::open(kernel, filesystem, memory_bytes, interrupt, &mut journal)?;
+        let mut lab =
+            ComputingLab::open(kernel, filesystem, MEMORY_BYTES, interrupt, &mut journal)?;
         output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));
         let mut rounds: Vec<Times> = Vec::new();
         for _ in 0..ROUNDS {
@@ -71,17 +69,25 @@ impl Fit {
                 return Ok(Exit::Interrupted);
             }
         }
-        output::tell("the same in the virtual lab, three times");
-        let operations = operations(&rounds, counts(lab)?);
+        output::tell("the same in the virtual lab, four times");
+        let operations = operations(&rounds, lab.counts()?);
         journal.finish().into_diagnostic()?;
         let all: Vec<(Counts, f64)> = operations.iter().map(|of| (of.counts, of.least())).collect();
-        let fitted = computing::fit(&all).ok_or_else(undetermined)?;
+        let transforms = computing::transforms();
+        let [(_, crc32_ns), ..] = transforms;
+        let fitted = computing::fit(&all, crc32_ns).ok_or_else(undetermined)?;
         let errors = Errors::of(&operations, &fitted);
         output::tell(&told(&operations, &fitted));
         if errors.worst > DOUBTFUL {
             output::tell("the fit is poor: measure again while this computer has less to do");
         }
-        output::print(&file(filesystem, &fitted, &others(&operations), &errors));
+        output::print(&file(
+            filesystem,
+            &fitted,
+            &others(&operations, crc32_ns),
+            &transforms,
+            &errors,
+        ));
         Ok(Exit::Done)
     }
 
@@ -109,26 +115,6 @@ impl Fit {
     }
 }
 
-/// A host whose processor takes no time.
-fn free() -> &'static HostModel {
-    find_host("infinite").expect("it comes with the program")
-}
-
-/// The counts of the operations, measured by charging for one kind of work at a time.
-fn counts(mut lab: ComputingLab<'_>) -> Result<Vec<Counts>, Report> {
-    let mut charged = |charge: &dyn Fn(&mut Costs)| -> Result<Vec<f64>, Report> {
-        let mut host: HostModel = free().clone();
-        charge(&mut host.costs);
-        let times = lab.perform(&host, None)?;
-        Ok(times.iter().map(|(_, ns)| *ns as f64 / UNIT_NS as f64).collect())
-    };
-    let blocks = charged(&|costs| costs.block_ps = 1000 * UNIT_NS)?;
-    let calls = charged(&|costs| costs.call_ns = UNIT_NS)?;
-    let copied = charged(&|costs| costs.copy_ns = UNIT_NS)?;
-    let each = blocks.into_iter().zip(calls).zip(copied);
-    Ok(each.map(|((blocks, calls), copied_kib)| Counts { blocks, calls, copied_kib }).collect())
-}
-
 fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
     let names: Vec<String> = rounds[0].iter().map(|(name, _)| name.clone()).collect();
     let of = |(index, (name, counts)): (usize, (String, Counts))| {
@@ -139,16 +125,16 @@ fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
 }
 
 /// Fits to each round alone, and to all operations but one.
-fn others(operations: &[Operation]) -> Vec<Fitted> {
+fn others(operations: &[Operation], crc32_ns: f64) -> Vec<Fitted> {
     let of_round = |round: usize| {
         let times: Vec<(Counts, f64)> =
             operations.iter().map(|of| (of.counts, of.rounds[round])).collect();
-        computing::fit(&times)
+        computing::fit(&times, crc32_ns)
     };
     let without = |left_out: usize| {
         let kept = operations.iter().enumerate().filter(|(index, _)| *index != left_out);
         let times: Vec<(Counts, f64)> = kept.map(|(_, of)| (of.counts, of.least())).collect();
-        computing::fit(&times)
+        computing::fit(&times, crc32_ns)
     };
     (0..ROUNDS).filter_map(of_round).chain((0..operations.len()).filter_map(without)).collect()
 }
@@ -187,7 +173,13 @@ fn undetermined() -> Report {
 }
 
 /// The host file.
-fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Errors) -> String {
+fn file(
+    filesystem: &Filesystem,
+    fitted: &Fitted,
+    others: &[Fitted],
+    transforms: &[(&str, f64)],
+    errors: &Errors,
+) -> String {
     let Environment { cpu, kernel, .. } = environment::read(None, &[]);
     let kernel = kernel.split_whitespace().next().unwrap_or_default();
     let (name, on) = (filesystem.name, format!("{cpu}, Linux {kernel}"));
@@ -197,7 +189,6 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Er
             [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
         [least.min(0.99 * value), most.max(1.01 * value)]
     };
-    let transforms = computing::transforms();
     let whole = |value: f64| value.round().max(1.0);
     let [block, call, copy] = [
         (fitted.block_ns, range(&|of| of.block_ns, fitted.block_ns)),
@@ -217,7 +208,7 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Er
         copy.0,
     );
     for (key, ns) in transforms {
-        let _ = writeln!(out, "{key} = {}", whole(ns));
+        let _ = writeln!(out, "{key} = {}", whole(*ns));
     }
     let figures = "the processor time of a process for eleven operations";
     let source = toml_string(&format!(

@@ -10,10 +10,10 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program;
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
-use ssdlab_plan::HostModel;
+use ssdlab_plan::{Costs, HostModel, find_host};
 use ssdlab_undo::Journal;
 
-use super::computing::{Computing, Times};
+use super::computing::{Computing, Counts, Times};
 use super::error::{ComputingError, GuestsError, TaskError};
 use super::failure::Failure;
 use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
@@ -25,6 +25,9 @@ const DRIVE: &str = "ideal";
 
 /// What guests are asked for.
 const TASK: &str = "perform operations in the virtual lab";
+
+/// A host whose processor takes no time.
+const FREE: &str = "infinite";
 
 /// How long the operations may take in virtual time.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -69,6 +72,29 @@ impl<'a> ComputingLab<'a> {
     ) -> Result<Times, TaskError> {
         let interrupt = self.hypervisor.interrupt;
         self.times(host, checksums).map_err(|failure| failure.of_task(TASK, interrupt))
+    }
+
+    /// The counts of the operations, in their order, measured by charging for one kind of work at a
+    /// time; the filesystem has its defaults. Fails as [`ComputingLab::perform`] does.
+    pub fn counts(&mut self) -> Result<Vec<Counts>, TaskError> {
+        // The charges, in ns a unit, are like those of a computer: filesystems ask how late it is.
+        let mut charged = |charge: &dyn Fn(&mut Costs), ns: u32| -> Result<Vec<f64>, TaskError> {
+            let mut host = find_host(FREE).expect("it comes with the program").clone();
+            charge(&mut host.costs);
+            let times = self.perform(&host, None)?;
+            Ok(times.iter().map(|(_, time)| *time as f64 / f64::from(ns)).collect())
+        };
+        let blocks = charged(&|costs| costs.block_ps = 1000, 1)?;
+        let calls = charged(&|costs| costs.call_ns = 1000, 1000)?;
+        let copied = charged(&|costs| costs.copy_ns = 100, 100)?;
+        let checksummed = charged(&|costs| costs.crc32_ns = 100, 100)?;
+        let of = |index: usize| Counts {
+            blocks: blocks[index],
+            calls: calls[index],
+            copied_kib: copied[index],
+            checksummed_kib: checksummed[index],
+        };
+        Ok((0..blocks.len()).map(of).collect())
     }
 
     fn times(&mut self, host: &HostModel, checksums: Option<&str>) -> Result<Times, Failure> {

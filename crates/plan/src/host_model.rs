@@ -64,10 +64,11 @@ impl HostModel {
         self.published.get(key)
     }
 
-    /// Whether a cost may have this value.
+    /// Whether the cost with this dotted key may have this value.
     #[must_use]
-    pub fn may_cost(value: &Value) -> bool {
-        value.number().is_some_and(is_cost)
+    pub fn may_cost(key: &str, value: &Value) -> bool {
+        let most = most_ns(key) as f64;
+        value.number().is_some_and(|ns| (0.0..=most).contains(&ns))
     }
 
     /// The host with these costs, by dotted key, and its own for all others.
@@ -106,11 +107,10 @@ pub struct Costs {
 
 impl Costs {
     /// Sets a cost by its key in a host file; any other key changes nothing.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a cost")]
     fn set(&mut self, key: &str, number: f64) {
-        let whole = number.round() as u64;
+        let whole = whole(number);
         match key {
-            "ns_per_block" => self.block_ps = (number * 1e3).round() as u64,
+            "ns_per_block" => self.block_ps = picoseconds(number),
             "ns_per_call" => self.call_ns = whole,
             "ns_per_kib.copy" => self.copy_ns = whole,
             "ns_per_kib.crc32" => self.crc32_ns = whole,
@@ -238,7 +238,8 @@ struct NsPerKib {
     aes: Spanned<u64>,
 }
 
-/// The most that a basic block, or anything else, may take, in ns: a millisecond.
+/// The most that a basic block, and that anything else may cost, in ns, for the lab kernel.
+const MOST_BLOCK_NS: u64 = 1_000;
 const MOST_NS: u64 = 1_000_000;
 
 /// The memory that a guest can have: the lab kernel and its filesystems need the lower limit.
@@ -260,21 +261,16 @@ impl HostFile {
             if let Some((message, help)) = fault {
                 return Err(Fault::at(evidence.span(), message, help));
             }
-            if key != MEMORY && !evidence.get_ref().alternatives().all(HostModel::may_cost) {
-                return Err(out_of_range(evidence.span()));
+            let may_cost = |value: &Value| HostModel::may_cost(key, value);
+            if key != MEMORY && !evidence.get_ref().alternatives().all(may_cost) {
+                return Err(out_of_range(evidence.span(), most_ns(key)));
             }
         }
         Ok((file, values))
     }
 
-    // A cast keeps to the range of the type.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn model(self, name: &str, published: BTreeMap<String, Value>) -> Result<HostModel, Fault> {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2, aes } = self.ns_per_kib;
-        let block_ns = *self.ns_per_block.get_ref();
-        if !is_cost(block_ns) {
-            return Err(out_of_range(self.ns_per_block.span()));
-        }
         let memory_bytes = self.memory.get_ref().0;
         if !MEMORY_BYTES.contains(&memory_bytes) {
             let [least, most] = [MEMORY_BYTES.start(), MEMORY_BYTES.end()].map(|of| Bytes(*of));
@@ -288,7 +284,7 @@ impl HostFile {
             name: name.to_owned(),
             description: self.description,
             costs: Costs {
-                block_ps: (block_ns * 1e3).round() as u64,
+                block_ps: block_cost(&self.ns_per_block)?,
                 call_ns: cost(&self.ns_per_call)?,
                 copy_ns: cost(&copy)?,
                 crc32_ns: cost(&crc32)?,
@@ -309,18 +305,36 @@ impl HostFile {
     }
 }
 
-/// Whether something may take so many ns.
-fn is_cost(ns: f64) -> bool {
-    (0.0..=MOST_NS as f64).contains(&ns)
+/// The most that the cost with this dotted key may be, in ns.
+fn most_ns(key: &str) -> u64 {
+    if key.ends_with("block") { MOST_BLOCK_NS } else { MOST_NS }
 }
 
 fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
     let nanos = *written.get_ref();
-    if is_cost(nanos as f64) { Ok(nanos) } else { Err(out_of_range(written.span())) }
+    if nanos <= MOST_NS { Ok(nanos) } else { Err(out_of_range(written.span(), MOST_NS)) }
 }
 
-fn out_of_range(span: Range<usize>) -> Fault {
-    let most = MOST_NS;
+/// The cost of a block, in ps.
+fn block_cost(written: &Spanned<f64>) -> Result<u64, Fault> {
+    let nanos = *written.get_ref();
+    if (0.0..=MOST_BLOCK_NS as f64).contains(&nanos) {
+        Ok(picoseconds(nanos))
+    } else {
+        Err(out_of_range(written.span(), MOST_BLOCK_NS))
+    }
+}
+
+fn picoseconds(nanos: f64) -> u64 {
+    whole(nanos * 1e3)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a cost")]
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+fn out_of_range(span: Range<usize>, most: u64) -> Fault {
     Fault::at(span, "this cost is out of range", format!("give ns from 0 to {most}"))
 }
 

@@ -10,6 +10,8 @@ pub struct Counts {
     pub calls: f64,
     /// KiB copied or zeroed.
     pub copied_kib: f64,
+    /// KiB whose CRC-32 or CRC-32C was computed.
+    pub checksummed_kib: f64,
 }
 
 /// The costs of a computer, in ns.
@@ -21,6 +23,8 @@ pub struct Fitted {
     pub call_ns: f64,
     /// For a KiB copied.
     pub copy_ns: f64,
+    /// For the CRC-32 of a KiB.
+    pub crc32_ns: f64,
 }
 
 impl Fitted {
@@ -30,6 +34,7 @@ impl Fitted {
         self.block_ns * counts.blocks
             + self.call_ns * counts.calls
             + self.copy_ns * counts.copied_kib
+            + self.crc32_ns * counts.checksummed_kib
     }
 }
 
@@ -44,9 +49,11 @@ const SMALL: f64 = 0.01;
 /// squares, weighted by the residuals of the previous fit (E. J. Schlossmacher, Journal of the
 /// American Statistical Association 68, 1973). No cost is negative.
 ///
-/// Returns no costs for fewer than three operations.
+/// The cost of a CRC-32 is given, as it can be measured by itself.
+///
+/// Returns `None` for fewer operations than costs to fit, or if the CRC-32s exceed the times.
 #[must_use]
-pub fn fit(operations: &[(Counts, f64)]) -> Option<Fitted> {
+pub fn fit(operations: &[(Counts, f64)], crc32_ns: f64) -> Option<Fitted> {
     if operations.len() < 3 {
         return None;
     }
@@ -54,6 +61,7 @@ pub fn fit(operations: &[(Counts, f64)]) -> Option<Fitted> {
         .iter()
         .map(|(of, ns)| Row {
             shares: [of.blocks / ns, of.calls / ns, of.copied_kib / ns],
+            sum: 1.0 - crc32_ns * of.checksummed_kib / ns,
             weight: 1.0,
         })
         .collect();
@@ -65,19 +73,21 @@ pub fn fit(operations: &[(Counts, f64)]) -> Option<Fitted> {
         }
     }
     let [block_ns, call_ns, copy_ns] = costs;
-    Some(Fitted { block_ns, call_ns, copy_ns })
+    Some(Fitted { block_ns, call_ns, copy_ns, crc32_ns })
 }
 
-/// An operation: its counts per ns of its time, so that their costs should add up to one.
+/// An operation: its counts per ns of its time, and what their costs should add up to, which is the
+/// share of its time without CRC-32s.
 struct Row {
     shares: [f64; 3],
+    sum: f64,
     weight: f64,
 }
 
 impl Row {
-    /// How far the sum is from one.
+    /// How far the costs are from adding up to it.
     fn error(&self, costs: &[f64; 3]) -> f64 {
-        1.0 - self.shares.iter().zip(costs).map(|(share, cost)| share * cost).sum::<f64>()
+        self.sum - self.shares.iter().zip(costs).map(|(share, cost)| share * cost).sum::<f64>()
     }
 }
 
@@ -92,17 +102,17 @@ fn solve_without_negative(rows: &[Row]) -> Option<[f64; 3]> {
         .min_by(|one, other| error(one).total_cmp(&error(other)))
 }
 
-/// The costs that bring the sums of the rows closest to one; those that are not free are zero.
+/// The costs that add up in each row as closely as they can; those that are not free are zero.
 /// Gauss-Jordan elimination of the normal equations, with pivots on the diagonal, which suits a
 /// symmetric positive matrix.
 fn solve(rows: &[Row], is_free: [bool; 3]) -> Option<[f64; 3]> {
     let mut matrix = [[0.0; 4]; 3];
-    for Row { shares, weight } in rows {
+    for Row { shares, sum, weight } in rows {
         for i in 0..3 {
             for j in 0..3 {
                 matrix[i][j] += weight * shares[i] * shares[j];
             }
-            matrix[i][3] += weight * shares[i];
+            matrix[i][3] += weight * shares[i] * sum;
         }
     }
     for i in (0..3).filter(|i| !is_free[*i]) {

@@ -78,6 +78,7 @@ fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
     for (text, from, to, at, says) in [
         (bare, "ns_per_block = 1.55", "ns_per_block = -1", "-1", "out of range"),
         (bare, "ns_per_block = 1.55", "ns_per_block = nan", "nan", "out of range"),
+        (bare, "ns_per_block = 1.55", "ns_per_block = 1001", "1001", "out of range"),
         (bare, "ns_per_call = 1300", "ns_per_call = 2000000", "2000000", "out of range"),
         (bare, "memory = \"4 GiB\"", "memory = \"1 MiB\"", "\"1 MiB\"", "this much memory"),
         (bare, "copy = 100", "copied = 100", "copied", "unknown field"),
