@@ -219,7 +219,7 @@ fn file(
         [("ns_per_block", block), ("ns_per_call", call), ("\"ns_per_kib.copy\"", copy)]
     {
         let (least, most) = if key == "ns_per_block" {
-            (format!("{least:.3}"), format!("{most:.3}"))
+            (format!("{least:.3}"), format!("{:.3}", most.max(least + 0.001)))
         } else {
             (format!("{}", least.floor()), format!("{}", most.ceil().max(2.0)))
         };
