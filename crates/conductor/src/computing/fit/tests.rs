@@ -54,6 +54,8 @@ fn what_times_do_not_determine_is_not_fitted() {
     assert_eq!(fit(&[], 50.0), None);
     // Longer for CRC-32s than for all.
     let mut times = measured(costs);
-    times.iter_mut().for_each(|(counts, _)| counts.checksummed_kib = 1e6);
+    for (counts, _) in &mut times {
+        counts.checksummed_kib = 1e6;
+    }
     assert_eq!(fit(&times, costs.crc32_ns), None);
 }
