@@ -307,7 +307,7 @@ impl HostFile {
 
 /// The most that the cost with this dotted key may be, in ns.
 fn most_ns(key: &str) -> u64 {
-    if key.ends_with("block") { MOST_BLOCK_NS } else { MOST_NS }
+    if key == "ns_per_block" { MOST_BLOCK_NS } else { MOST_NS }
 }
 
 fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
