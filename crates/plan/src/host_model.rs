@@ -67,8 +67,7 @@ impl HostModel {
     /// Whether the cost with this dotted key may have this value.
     #[must_use]
     pub fn may_cost(key: &str, value: &Value) -> bool {
-        let most = most_ns(key) as f64;
-        value.number().is_some_and(|ns| (0.0..=most).contains(&ns))
+        value.number().is_some_and(|ns| is_cost(ns, most_ns(key)))
     }
 
     /// The host with these costs, by dotted key, and its own for all others.
@@ -238,8 +237,10 @@ struct NsPerKib {
     aes: Spanned<u64>,
 }
 
-/// The most that a basic block, and that anything else may cost, in ns, for the lab kernel.
+/// The most that a basic block may cost, in ns: the lab kernel refuses to boot with more.
 const MOST_BLOCK_NS: u64 = 1_000;
+
+/// The most that anything else may cost, in ns: a millisecond.
 const MOST_NS: u64 = 1_000_000;
 
 /// The memory that a guest can have: the lab kernel and its filesystems need the lower limit.
@@ -310,18 +311,23 @@ fn most_ns(key: &str) -> u64 {
     if key == "ns_per_block" { MOST_BLOCK_NS } else { MOST_NS }
 }
 
+/// Whether something may take so many ns.
+fn is_cost(ns: f64, most: u64) -> bool {
+    (0.0..=most as f64).contains(&ns)
+}
+
 fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
-    let nanos = *written.get_ref();
-    if nanos <= MOST_NS { Ok(nanos) } else { Err(out_of_range(written.span(), MOST_NS)) }
+    let (nanos, most) = (*written.get_ref(), MOST_NS);
+    if is_cost(nanos as f64, most) { Ok(nanos) } else { Err(out_of_range(written.span(), most)) }
 }
 
 /// The cost of a block, in ps.
 fn block_cost(written: &Spanned<f64>) -> Result<u64, Fault> {
-    let nanos = *written.get_ref();
-    if (0.0..=MOST_BLOCK_NS as f64).contains(&nanos) {
+    let (nanos, most) = (*written.get_ref(), MOST_BLOCK_NS);
+    if is_cost(nanos, most) {
         Ok(picoseconds(nanos))
     } else {
-        Err(out_of_range(written.span(), MOST_BLOCK_NS))
+        Err(out_of_range(written.span(), most))
     }
 }
 
