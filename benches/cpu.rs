@@ -24,7 +24,6 @@ use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_plan::{HostModel, find_host};
 use ssdlab_undo as undo;
 
-/// The others are compared with the first.
 const FILESYSTEMS: [&str; 5] = ["ext4", "ext3", "ext2", "xfs", "btrfs"];
 
 /// Those whose checksums can be switched off.
@@ -33,8 +32,8 @@ const CHECKSUMMED: [&str; 3] = ["ext4", "xfs", "btrfs"];
 /// The size of the loop device.
 const DRIVE_BYTES: u64 = 16 << 30;
 
-/// The filesystem that the host is fitted to.
-const FITTED: &str = "ext4";
+/// The filesystem that the host is fitted to and the others are compared with.
+const BASE: &str = "ext4";
 
 /// The host whose memory and costs of hashes it has.
 const HOST: &str = "modern-2020s";
@@ -76,14 +75,14 @@ impl Sides {
     fn fitted(kernel: LabKernel) -> Self {
         let host = find_host(HOST).unwrap().clone();
         let mut sides = Self { kernel, interrupt: Interrupt::default(), host };
-        let filesystem = filesystem::find(FITTED).unwrap();
+        let filesystem = filesystem::find(BASE).unwrap();
         let counts = sides.in_lab(filesystem, |lab, _| lab.counts().unwrap());
         let here = here(filesystem, None).unwrap();
         let [(_, crc32_ns), ..] = computing::transforms();
         let measured: Vec<_> =
             counts.into_iter().zip(here).map(|(counts, (_, ns))| (counts, ns as f64)).collect();
         let fitted = computing::fit(&measured, crc32_ns).unwrap();
-        println!("fitted to {FITTED} here: {fitted:.3?}");
+        println!("fitted to {BASE} here: {fitted:.3?}");
         let costs = [
             ("ns_per_block", fitted.block_ns),
             ("ns_per_call", fitted.call_ns),
@@ -119,12 +118,11 @@ impl Sides {
 }
 
 fn compare_filesystems(sides: &Sides, asked: &[String]) {
-    let chosen =
-        |name: &&str| asked.is_empty() || *name == "ext4" || asked.iter().any(|a| a == name);
+    let chosen = |name: &&str| asked.is_empty() || *name == BASE || asked.iter().any(|a| a == name);
     let names: Vec<&str> = FILESYSTEMS.into_iter().filter(chosen).collect();
     let measured: BTreeMap<&str, [Times; 2]> =
         names.iter().map(|name| (*name, sides.perform(name, None).unwrap())).collect();
-    let [ext4_lab, ext4_here] = &measured["ext4"];
+    let [ext4_lab, ext4_here] = &measured[BASE];
     println!("operation             filesystem     lab    here   lab/ext4  here/ext4   lab:here");
     // The ratios of other filesystems to ext4, in the lab and here.
     let mut ratios = Vec::new();
@@ -134,7 +132,7 @@ fn compare_filesystems(sides: &Sides, asked: &[String]) {
             let ratio = |of: u64, base: u64| of as f64 / base as f64;
             let of_lab = ratio(lab, ext4_lab[index].1);
             let of_here = ratio(here, ext4_here[index].1);
-            if *name != "ext4" {
+            if *name != BASE {
                 ratios.push((*name, of_lab, of_here));
             }
             println!(
@@ -146,7 +144,7 @@ fn compare_filesystems(sides: &Sides, asked: &[String]) {
         }
     }
     println!("errors of the ratios to ext4     median   worst   median if all were as ext4");
-    for name in names.iter().filter(|name| **name != "ext4") {
+    for name in names.iter().filter(|name| **name != BASE) {
         let own: Vec<_> = ratios.iter().filter(|(of, ..)| of == name).copied().collect();
         tell_errors(name, &own);
     }
