@@ -160,29 +160,39 @@ impl Trace {
         logged: &[(&Record, PathBuf)],
     ) -> Result<Exit, Error> {
         let logs = folder.join("requests");
-        let mut executed = BTreeMap::new();
+        let (mut executed, mut unread) = (BTreeMap::new(), Vec::new());
         for (record, _) in logged {
             let path = conductor::functions_of(&logs, record.trial);
-            let phases = conductor::executed(&path).map_err(|error| {
-                Wrong::report(
-                    format!("{} cannot be read: {error}", path.display()),
-                    "only the virtual lab counts what its kernel executes: run it there again",
-                )
-            })?;
-            executed.insert(record.trial.position, phases);
+            match conductor::executed(&path) {
+                Ok(phases) => {
+                    executed.insert(record.trial.position, phases);
+                }
+                Err(error) => unread.push(format!("{} cannot be read: {error}", path.display())),
+            }
         }
+        match unread.first() {
+            Some(says) if executed.is_empty() => {
+                let help =
+                    "only the virtual lab counts what its kernel executes: run it there again";
+                return Err(Wrong::report(says, help));
+            }
+            // A guest that died has counted nothing; other trials are unaffected.
+            _ => unread.iter().for_each(|says| output::tell(says)),
+        }
+        let exit = if unread.is_empty() { Exit::Done } else { Exit::Failed };
         if self.json {
             output::print_json(&Printed::Functions { run, executed: &executed });
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
         for (record, _) in logged {
+            let Some(phases) = executed.get(&record.trial.position) else { continue };
             let levels = schedule.distinct(&record.levels);
             output::print(&format!("{}\n", report::trial_name(record.trial.position, &levels)));
-            for Executed { phase, functions } in &executed[&record.trial.position] {
+            for Executed { phase, functions } in phases {
                 output::print(&report::functions(phase, functions, output::style()));
             }
         }
-        Ok(Exit::Done)
+        Ok(exit)
     }
 
     /// The requested trials that have a log, in order.
