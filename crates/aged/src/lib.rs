@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use ssdlab_host::base_folder::cache_folder;
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_tree;
 use ssdlab_host::trust::{Exposed, exposed};
 use thiserror::Error;
@@ -236,11 +237,7 @@ fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
 
 /// Removes all files of a folder, if there is one.
 fn empty(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
+    for entry in if_there(fs::read_dir(folder))?.into_iter().flatten() {
         fs::remove_file(entry?.path())?;
     }
     Ok(())

@@ -10,6 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ssdlab_host::missing::if_there;
+
 use super::{AgedError, RECORD, Record, Store, open, parsed};
 
 /// The maximum size of all states in bytes, however much space is free.
@@ -87,10 +89,7 @@ impl Held {
             Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => return Err(cause),
             _ => {}
         }
-        let held = match Self::alone(folder) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            held => held?,
-        };
+        let held = if_there(Self::alone(folder))?.flatten();
         let inode = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
         let named = fs::metadata(folder).ok().map(inode);
         Ok(held.filter(|held| named.is_some() && named == held.0.metadata().ok().map(inode)))
@@ -199,16 +198,13 @@ fn remove(folder: &Path) -> Result<bool, AgedError> {
 }
 
 fn remove_unused(folder: &Path) -> io::Result<bool> {
-    let _unused = match Held::alone(&folder.join(RECORD)) {
-        Ok(None) => return Ok(false),
-        // Without a record nobody would use it.
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        unused => unused,
-    };
-    match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(true),
+    // Without a record nobody would use it.
+    let unused = if_there(Held::alone(&folder.join(RECORD)))?;
+    if matches!(unused, Some(None)) {
+        return Ok(false);
     }
+    if_there(fs::remove_dir_all(folder))?;
+    Ok(true)
 }
 
 #[cfg(test)]

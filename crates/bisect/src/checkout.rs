@@ -3,12 +3,13 @@
 //! touched. The folder contains `tree`, the work tree; `lock`; and what else its user keeps there.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock;
+use ssdlab_host::missing::if_there;
 
 use super::error::BisectError;
 use super::history::History;
@@ -42,7 +43,7 @@ impl<'a> Checkout<'a> {
         if !tree.exists() {
             // A clone that was interrupted is not continued.
             let part = folder.join("tree.part");
-            absent(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
+            if_there(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
             let (from, to) = (text(history.repository())?, text(&part)?);
             let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--no-tags", from, to];
             history.git_in(history.tree(), &clone)?;
@@ -67,7 +68,7 @@ impl<'a> Checkout<'a> {
     pub fn go_to(&self, commit: &str) -> Result<(), BisectError> {
         // Left by a git that was killed.
         let lock = self.tree.join(".git/index.lock");
-        absent(fs::remove_file(&lock)).map_err(BisectError::at("remove", &lock))?;
+        if_there(fs::remove_file(&lock)).map_err(BisectError::at("remove", &lock))?;
         let git = |arguments: &[&str]| self.history.git_in(&self.tree, arguments);
         git(&["checkout", "--quiet", "--force", "--detach", commit])?;
         git(&["clean", "--quiet", "-ffdx"])?;
@@ -90,10 +91,7 @@ pub struct Kept {
 
 /// The folders of searches in a folder.
 pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(BisectError::at("read", folder))?,
-    };
+    let entries = if_there(fs::read_dir(folder)).map_err(BisectError::at("read", folder))?;
     let of = |path: PathBuf| {
         // It may just have been removed.
         let metadata = path.symlink_metadata().ok()?;
@@ -106,7 +104,8 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
             path,
         })
     };
-    Ok(entries.flatten().filter_map(|entry| of(entry.path())).collect())
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    Ok(paths.filter_map(of).collect())
 }
 
 /// Removes the folder of a search.
@@ -126,11 +125,6 @@ fn claim(folder: &Path) -> Result<File, BisectError> {
         Err(TryLockError::WouldBlock) => Err(BisectError::Busy { folder: folder.to_owned() }),
         Err(TryLockError::Error(error)) => Err(BisectError::at("lock", &path)(error)),
     }
-}
-
-/// Whether something could be removed, or was not there.
-fn absent(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 /// A path as an argument.

@@ -16,6 +16,7 @@ pub mod lock;
 pub mod loop_device;
 pub mod machine;
 pub mod memory;
+pub mod missing;
 pub mod mounts;
 pub mod open_files;
 pub mod processes;

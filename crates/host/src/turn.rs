@@ -24,6 +24,7 @@ use rustix::io::Errno;
 
 use super::interrupt::Interrupt;
 use super::lock::{Holder, holder};
+use super::missing::if_there;
 
 /// The interval at which a held lock is retried.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -225,9 +226,8 @@ fn is_at(file: &File, path: &Path) -> bool {
 fn open(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => return other,
+    if let Some(file) = if_there(options.open(path))? {
+        return Ok(file);
     }
     match options.clone().write(true).create_new(true).mode(mode).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),

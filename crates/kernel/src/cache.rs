@@ -4,12 +4,12 @@
 //! and `lock`. An origin is written after its kernel, and names it.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::ErrorKind;
 use std::iter;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::whole_file;
 
 use super::binary::{inspect, is_out_of_reach};
@@ -98,10 +98,8 @@ impl Cache {
 
     /// An origin, if there is one.
     fn origin(&self, record: &Path) -> Result<Option<Origin>, KernelError> {
-        let text = match fs::read(record) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(KernelError::at("read", record))?,
-        };
+        let text = if_there(fs::read(record)).map_err(KernelError::at("read", record))?;
+        let Some(text) = text else { return Ok(None) };
         is_out_of_reach(&self.folder)?;
         let origin = serde_json::from_slice(&text)
             .map_err(|error| self.damaged(format!("{}: {error}", file_name(record))))?;
@@ -208,13 +206,11 @@ impl Cache {
 
     /// The kernels and the records of those that are not the default, sorted by path.
     fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(KernelError::at("read", &self.folder))?,
-        };
+        let entries =
+            if_there(fs::read_dir(&self.folder)).map_err(KernelError::at("read", &self.folder))?;
         let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
         let mut paths: Vec<PathBuf> =
-            entries.flatten().map(|entry| entry.path()).filter(is_one).collect();
+            entries.into_iter().flatten().flatten().map(|e| e.path()).filter(is_one).collect();
         paths.sort();
         Ok(paths)
     }
@@ -222,12 +218,8 @@ impl Cache {
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
         let work = self.work();
-        match fs::remove_dir_all(&work) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(KernelError::at("remove", &work)(error))
-            }
-            _ => Ok(()),
-        }
+        if_there(fs::remove_dir_all(&work)).map_err(KernelError::at("remove", &work))?;
+        Ok(())
     }
 
     fn default_record(&self) -> PathBuf {

@@ -1,12 +1,12 @@
 //! Lists the cached lab kernels and any unfinished build.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock;
+use ssdlab_host::missing::if_there;
 
 use super::KernelError;
 use super::cache::Cache;
@@ -31,11 +31,8 @@ impl Cache {
     pub fn kept(&self) -> Result<Vec<Kept>, KernelError> {
         let mut kept = Vec::new();
         let folder = self.folder();
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(kept),
-            entries => entries.map_err(KernelError::at("read", folder))?,
-        };
-        for entry in entries.flatten() {
+        let entries = if_there(fs::read_dir(folder)).map_err(KernelError::at("read", folder))?;
+        for entry in entries.into_iter().flatten().flatten() {
             let path = entry.path();
             let is_unfinished = path == self.work();
             let is_record = path.extension().is_some_and(|extension| extension == "json");
