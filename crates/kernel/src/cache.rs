@@ -205,7 +205,7 @@ impl Cache {
     }
 
     /// The kernels and the records of those that are not the default, sorted by path.
-    fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
+    pub fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
         let entries =
             if_there(fs::read_dir(&self.folder)).map_err(KernelError::at("read", &self.folder))?;
         let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
@@ -235,6 +235,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
+/// Whether a path has this extension.
+pub fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|own| own == ending)
 }
