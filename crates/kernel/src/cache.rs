@@ -3,12 +3,13 @@
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
 //! and `lock`. An origin is written after its kernel, and names it.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File};
 use std::iter;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
+use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::whole_file;
 
@@ -19,17 +20,6 @@ use super::{KernelError, LabKernel, Origin};
 /// The cache.
 pub struct Cache {
     folder: PathBuf,
-}
-
-/// The claim of one build on the cache.
-pub struct Claim(File);
-
-impl Drop for Claim {
-    /// Closing the file is not enough: a program that is just being started has a copy of it.
-    fn drop(&mut self) {
-        // A lock that cannot be released ends with the program.
-        let _ = self.0.unlock();
-    }
 }
 
 impl Cache {
@@ -128,7 +118,7 @@ impl Cache {
     }
 
     /// Makes the folder and claims it, for as long as the claim is held.
-    pub fn claim(&self) -> Result<Claim, KernelError> {
+    pub fn claim(&self) -> Result<FileLock, KernelError> {
         let folder = &self.folder;
         DirBuilder::new()
             .recursive(true)
@@ -137,12 +127,9 @@ impl Cache {
             .map_err(KernelError::at("make the folder", folder))?;
         is_out_of_reach(&self.folder)?;
         let path = folder.join("lock");
-        let lock = File::create(&path).map_err(KernelError::at("write", &path))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Claim(lock)),
-            Err(TryLockError::WouldBlock) => Err(KernelError::Busy { folder: folder.clone() }),
-            Err(TryLockError::Error(error)) => Err(KernelError::at("lock", &path)(error)),
-        }
+        let file = File::create(&path).map_err(KernelError::at("write", &path))?;
+        let lock = FileLock::exclusive(file).map_err(KernelError::at("lock", &path))?;
+        lock.ok_or_else(|| KernelError::Busy { folder: folder.clone() })
     }
 
     /// Takes a kernel that has been built, in place of one of the same version. Kernels of other
