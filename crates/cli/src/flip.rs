@@ -15,9 +15,10 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
-use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_results::{Contents, Record};
 
 use super::exit::{Exit, Wrong};
+use super::results_folder::Results;
 use super::stages::{self, Manner, Ready};
 use super::{flips, output, report, restore};
 
@@ -32,9 +33,8 @@ const STEPS: usize = 6;
 pub struct Flip {
     /// The run's name or folder (virtual lab).
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Only this claim.
     #[arg(long, value_name = "ID")]
     claim: Option<String>,
@@ -64,8 +64,7 @@ struct Parameter {
 impl Flip {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = report::find(&self.run, &results);
+        let folder = self.results.find(&self.run);
         let (_, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         if !schedule.is_in(LabKind::Virtual) {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use miette::Report;
@@ -12,6 +12,7 @@ use ssdlab_plan::Bytes;
 use ssdlab_results::{self as results, Ending};
 
 use super::exit::{Exit, Wrong};
+use super::results_folder::Results;
 use super::{output, run};
 
 /// Arguments of `ssdlab import`.
@@ -24,9 +25,8 @@ pub struct Import {
     /// The name of the run (default: the program's name).
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
 }
 
 impl Import {
@@ -40,7 +40,7 @@ impl Import {
             .map(|((label, name), contents)| Source { name, label: *label, contents })
             .collect();
         let imported = import::import(self.name.as_deref(), &sources)?;
-        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = self.results.folder();
         let (schedule, records) = (&imported.schedule, &imported.records);
         let plan = "# Imported: there is no plan. What is known is in schedule.json.\n";
         let mut run = results::Run::create(&folder, &run::new_id(schedule), plan, schedule)?;

@@ -15,7 +15,8 @@ use ssdlab_results::{self as results, Contents, Executed, Record};
 use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
 
 use super::exit::{Exit, Wrong};
-use super::report::{find, read};
+use super::report::read;
+use super::results_folder::Results;
 use super::trace_files::{self, Reading};
 use super::{charts, output};
 
@@ -28,9 +29,8 @@ pub struct Trace {
     /// Only this trial of a run, by its position from 0.
     #[arg(long, value_name = "N")]
     trial: Option<u32>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     reading: Reading,
     /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
@@ -116,8 +116,7 @@ impl Trace {
     }
 
     fn of_run(&self, named: &Path) -> Result<Exit, Error> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = find(named, &results);
+        let folder = self.results.find(named);
         let (run, Contents { schedule, records, .. }) = read(&folder)?;
         let logged = self.logged(&run, &folder, &records)?;
         if self.functions {
