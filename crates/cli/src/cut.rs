@@ -19,8 +19,8 @@ use super::cut_device::{CutDevice, How};
 use super::cut_files::{CutFiles, Wanted};
 use super::exit::{Exit, Wrong};
 use super::results_folder::Results;
-use super::stages::{self, Manner, Ready};
-use super::{output, report, restore};
+use super::stages::{self, Manner};
+use super::{output, report};
 use shrunk::shrunk;
 
 mod shrunk;
@@ -147,17 +147,11 @@ impl Cut {
         act: impl FnOnce(&mut Guests<'_>) -> Result<T, Report>,
     ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
-        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else {
-                unreachable!("a schedule with power cuts is of the virtual lab")
-            };
+        stages::in_guests(schedule, manner, &interrupt, |mut guests| {
             files.ask(&mut guests);
             act(&mut guests)
-        })?;
-        journal.finish().into_diagnostic()?;
-        Ok(done)
+        })
     }
 }
 

@@ -19,8 +19,8 @@ use ssdlab_results::{Contents, Record};
 
 use super::exit::{Exit, Wrong};
 use super::results_folder::Results;
-use super::stages::{self, Manner, Ready};
-use super::{flips, output, report, restore};
+use super::stages::{self, Manner};
+use super::{flips, output, report};
 
 /// The factor by which a value is tried beyond its range.
 const BEYOND: f64 = 10.0;
@@ -83,15 +83,12 @@ impl Flip {
         let hosts = stages::hosts(&schedule, &interrupt)?;
         let parameters = parameters(&schedule, &standings, &plausible, &hosts);
         let schedule = Schedule { plausible: 0, ..schedule };
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
-        let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
+        let found = stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
             guests.provide(plausible);
-            let mut search = Search { schedule: &schedule, standings: &standings, guests: *guests };
+            let mut search = Search { schedule: &schedule, standings: &standings, guests };
             Ok(search.all(&parameters))
         })?;
-        journal.finish().into_diagnostic()?;
         if interrupt.is_set() {
             return Ok(Exit::Interrupted);
         }
