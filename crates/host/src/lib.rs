@@ -10,6 +10,7 @@ pub mod checksum;
 pub mod disk_usage;
 pub mod drive_identity;
 pub mod extents;
+pub mod file_id;
 pub mod interrupt;
 pub mod kernel;
 pub mod lock;

@@ -1,13 +1,15 @@
 //! File locks (flock(2)), and their holders, from proc(5): for messages, and where a lock can be
 //! inspected but not taken.
 
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use procfs::process::Process;
 use procfs::{Current, Locks};
+
+use super::file_id::FileId;
 
 /// The maximum length of a command line in messages, in characters.
 const MOST_SHOWN: usize = 80;
@@ -49,9 +51,8 @@ impl FileLock {
     /// Whether a path still leads to the file, which its creator may have removed or replaced.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
-        let id = |found: Metadata| (found.dev(), found.ino());
-        let own = self.0.metadata().map(id);
-        own.is_ok_and(|own| path.metadata().map(id).is_ok_and(|found| found == own))
+        let found = path.metadata().map(|found| FileId::from(&found));
+        found.is_ok_and(|found| FileId::of(&self.0).is_ok_and(|own| own == found))
     }
 }
 

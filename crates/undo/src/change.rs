@@ -12,13 +12,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use ssdlab_host::file_id::FileId;
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::loop_device::{self, FileId};
 use ssdlab_host::missing::if_there;
 use ssdlab_host::mounts::{self, Mounted};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, disk_sequence};
-use ssdlab_host::{drive_identity, processes, tracefs};
+use ssdlab_host::{drive_identity, loop_device, processes, tracefs};
 
 use super::{UndoError, attribute, name};
 
@@ -276,7 +276,7 @@ fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), Und
     let by_name = || -> io::Result<Option<FileId>> {
         let found = if_there(loop_device::backing(device))?.flatten();
         let is_ours = loop_device::backing_file(device).as_deref() == Some(backing);
-        Ok(found.filter(|_| is_ours).map(|found| found.file()))
+        Ok(found.filter(|_| is_ours).map(|found| found.file))
     };
     let file = file.map_or_else(by_name, |file| Ok(Some(file))).map_err(failed)?;
     let Some(file) = file else { return Ok(()) };
