@@ -13,6 +13,7 @@ use linux_raw_sys::loop_device::{LO_FLAGS_DIRECT_IO, loop_config, loop_info64};
 use rustix::ioctl::{self, Getter, IntegerSetter, NoArg, Setter};
 
 use super::file_id::FileId;
+use super::sysfs::major_minor;
 
 const LOOP_CLR_FD: ioctl::Opcode = 0x4c01;
 const LOOP_GET_STATUS64: ioctl::Opcode = 0x4c05;
@@ -99,8 +100,7 @@ fn status(node: &File) -> io::Result<Option<Backing>> {
         Err(errno) => return Err(errno.into()),
     };
     let number = info.lo_rdevice;
-    let device = (number != 0)
-        .then(|| format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)));
+    let device = (number != 0).then(|| major_minor(number));
     let file = FileId { filesystem: info.lo_device, inode: info.lo_inode };
     Ok(Some(Backing { file, device }))
 }
