@@ -1,12 +1,13 @@
 //! `ssdlab import`: imports the results of other programs as a run.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use clap::Args;
 use miette::Report;
 use ssdlab_advice as advice;
+use ssdlab_host::{bounded, regular_file};
 use ssdlab_import::{self as import, LARGEST_BYTES, Source};
 use ssdlab_plan::Bytes;
 use ssdlab_results::{self as results, Ending};
@@ -68,23 +69,17 @@ fn named(text: &str) -> (Option<&str>, &str) {
 }
 
 fn read(file: &str) -> Result<Vec<u8>, Report> {
-    let wrong = |message: &str| {
-        Wrong::report(format!("{file}: {message}"), "name a file with results, or LABEL=FILE")
+    let contents = || {
+        let opened = regular_file::open(Path::new(file))?;
+        let (size, most) = (Bytes(opened.metadata()?.len()), Bytes(LARGEST_BYTES));
+        if size > most {
+            return Err(io::Error::other(format!(
+                "it has {size}, expected {most} at most: result files are not that large"
+            )));
+        }
+        bounded::read(opened, LARGEST_BYTES)
     };
-    let path = Path::new(file);
-    let found = fs::metadata(path).map_err(|error| wrong(&error.to_string()))?;
-    if !found.is_file() {
-        return Err(wrong("it is not a regular file"));
-    }
-    let mut contents = Vec::new();
-    let opened =
-        File::open(path).and_then(|file| file.take(LARGEST_BYTES + 1).read_to_end(&mut contents));
-    opened.map_err(|error| wrong(&error.to_string()))?;
-    if contents.len() as u64 > LARGEST_BYTES {
-        let (size, most) = (Bytes(found.len()), Bytes(LARGEST_BYTES));
-        return Err(wrong(&format!(
-            "it has {size}, expected {most} at most: result files are not that large"
-        )));
-    }
-    Ok(contents)
+    contents().map_err(|error| {
+        Wrong::report(format!("{file}: {error}"), "name a file with results, or LABEL=FILE")
+    })
 }
