@@ -19,9 +19,6 @@ use super::workshop::Workshop;
 use crate::output;
 use crate::stages::{self, Manner};
 
-/// The first 12 digits of a hash are enough for people.
-const DIGITS: usize = 12;
-
 /// Examines revisions, and stores what is found.
 pub struct Examining<'a> {
     pub asked: &'a Asked,
@@ -34,8 +31,7 @@ impl Examiner for Examining<'_> {
     type Stop = Report;
 
     fn examine(&mut self, commit: &Commit, left: u32) -> Result<Option<Finding>, Report> {
-        let (id, after) =
-            (&commit.id[..DIGITS.min(commit.id.len())], counted(left as usize, "step"));
+        let (id, after) = (shown::short(commit), counted(left as usize, "step"));
         output::tell(&format!("{id} {}; about {after} to follow", commit.subject));
         let finding = match self.workshop.build(&commit.id)? {
             Ok(kernel) => self.judge(&kernel)?,
