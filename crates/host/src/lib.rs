@@ -1,4 +1,5 @@
-//! The running machine: thin calls into the kernel and its tables, without policy.
+//! The running machine: thin calls into the kernel and its tables, without policy but for `turn`,
+//! the lock by which all measurements on it take turns.
 //!
 //! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
 //! these, so that each fact about the kernel's interfaces is written once.

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The maximum size of a lab kernel; typical ones have some 8 MB.
 const LARGEST_BYTES: u64 = 256 << 20;
 
-/// A parameter that every lab kernel understands, and no other program.
+/// Parameters that every lab kernel understands, and no other program.
 const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
 /// Options of `config`, and their names in plans.
