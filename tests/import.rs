@@ -218,8 +218,8 @@ fn malformed_files_are_refused_with_their_place_and_leave_nothing_behind() {
 fn what_is_no_file_or_too_large_is_refused() {
     let place = Place::new();
     assert!(place.refused(&["nowhere.json"]).contains("No such file"));
-    assert!(place.refused(&["."]).contains("it is not a regular file"));
-    assert!(place.refused(&["/dev/zero"]).contains("it is not a regular file"));
+    assert!(place.refused(&["."]).contains("it is a folder, not a regular file"));
+    assert!(place.refused(&["/dev/zero"]).contains("it is a character device, not a regular"));
     let large = fs::File::create(place.0.path().join("large.json")).unwrap();
     large.set_len(100 << 20).unwrap();
     assert!(place.refused(&["large.json"]).contains("100.0 MiB, expected 64.0 MiB at most"));

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use ssdlab_plan::Overrides;
+use ssdlab_results::{Record, Run};
 use tempfile::TempDir;
 
 /// Its times are in microseconds, and it does not say when requests were completed.
@@ -101,4 +103,27 @@ fn what_is_wrong_is_said() {
         let message = wrong(place.path(), arguments);
         assert!(message.contains(expected), "{arguments}: {message}");
     }
+}
+
+#[test]
+fn the_functions_of_a_trial_are_shown_although_another_has_none() {
+    let plan = "name = \"p\"\nquestion = \"Is it?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
+    let schedule = ssdlab_plan::schedule("p", plan, &Overrides::default(), Path::new("/")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let mut run = Run::create(place.path(), "run", plan, &schedule).unwrap();
+    let logs = run.folder().join("requests");
+    fs::create_dir(&logs).unwrap();
+    for trial in &schedule.trials[..2] {
+        run.push(&Record::new(&schedule, *trial, 0)).unwrap();
+        fs::write(logs.join(format!("{:04}.requests", trial.position)), "").unwrap();
+    }
+    let asked = "trace run --results . --functions";
+    assert!(wrong(place.path(), asked).contains("only the virtual lab"));
+    let counted = "{\"phase\":\"sync\",\"functions\":{\"sync_filesystem\":7}}\n";
+    fs::write(logs.join("0001.functions"), counted).unwrap();
+    let output = ssdlab(place.path(), asked);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("0000.functions cannot be read"), "{told}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("sync_filesystem"));
 }

@@ -138,7 +138,8 @@ fn same_analysis() {
     let fleet = found(fleet);
     assert!(fleet["treatments"][0]["trials"][3]["fingerprint"].is_string());
     assert_eq!(fleet, alone(&cluster, &plan, "4"));
-    assert_eq!(entries(&cluster.run().join("requests")).len(), 8);
+    // Of each trial the requests, and the functions that the kernel executed.
+    assert_eq!(entries(&cluster.run().join("requests")).len(), 16);
     assert_eq!(entries(&cluster.path("state/ssdlab/undo")).len(), 0);
     let status = status(&cluster);
     assert_eq!(status["not_undone"], json!([]));
@@ -389,7 +390,7 @@ fn rsync() {
     let fleet = run(&[&plan, "--runs", "3"], 0);
     assert_eq!(recorded(&cluster), 6);
     assert_eq!(found(fleet), alone(&cluster, &plan, "3"));
-    assert_eq!(entries(&cluster.run().join("requests")).len(), 6);
+    assert_eq!(entries(&cluster.run().join("requests")).len(), 12);
     let attempts = cluster.run().join("attempts").display().to_string();
     let copied = sh(&format!("find {attempts} -name 'p*.out' -o -name 'l*.out'"));
     assert_eq!(copied, format!("{attempts}/plain.out"));

@@ -23,12 +23,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use ssdlab_host::base_folder::cache_folder;
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::lock::FileLock;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_tree;
 use ssdlab_host::trust::{Exposed, exposed};
 use thiserror::Error;
 
 pub use self::shelf::{Cleared, Kept};
-use self::shelf::{DIGITS, Held, WORK};
+use self::shelf::{DIGITS, WORK, hold_state, hold_work};
 pub use self::sparse::{copy, each_block};
 
 /// The file of a state that describes it.
@@ -103,7 +105,7 @@ pub struct State<T> {
     pub contents: String,
     /// Its maker's description of it.
     pub facts: T,
-    _in_use: Held,
+    _in_use: FileLock,
 }
 
 /// The contents of [`RECORD`].
@@ -157,7 +159,7 @@ impl Store {
         let _lock = claim(&work, interrupt)?;
         let mut is_kept = false;
         let found = match self.find(&identity, &folder, &made_from) {
-            Some((facts, record)) => Held::of_state(&folder)
+            Some((facts, record)) => hold_state(&folder)
                 .map(|in_use| (facts, record, in_use))
                 .map_err(|cause| AgedError::step("lock", &folder)(cause).into()),
             None => empty(&work)
@@ -222,12 +224,12 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
 }
 
 /// Makes a folder and takes its lock, waiting for other holders.
-fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
+fn claim(folder: &Path, interrupt: &Interrupt) -> Result<FileLock, AgedError> {
     loop {
         if interrupt.is_set() {
             return Err(AgedError::Interrupted);
         }
-        match Held::of_work(folder).map_err(AgedError::step("lock", folder))? {
+        match hold_work(folder).map_err(AgedError::step("lock", folder))? {
             Some(held) => return Ok(held),
             None => sleep(GLANCE),
         }
@@ -236,11 +238,7 @@ fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
 
 /// Removes all files of a folder, if there is one.
 fn empty(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
+    for entry in if_there(fs::read_dir(folder))?.into_iter().flatten() {
         fs::remove_file(entry?.path())?;
     }
     Ok(())
@@ -252,12 +250,12 @@ fn keep(
     folder: &Path,
     made_from: serde_json::Value,
     facts: &impl Serialize,
-) -> io::Result<(Record, Held)> {
+) -> io::Result<(Record, FileLock)> {
     fs::write(work.join(FACTS), serde_json::to_vec_pretty(facts)?)?;
     let record = Record { made_from, sha256: hashes(work)? };
     fs::write(work.join(RECORD), serde_json::to_vec_pretty(&record)?)?;
     sync_tree(work)?;
-    let in_use = Held::of_state(work)?;
+    let in_use = hold_state(work)?;
     fs::rename(work, folder)?;
     Ok((record, in_use))
 }

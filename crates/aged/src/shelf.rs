@@ -4,11 +4,14 @@
 //! is made. Removal takes both locks first; a lookup holds the second until it holds the first, so
 //! no state is removed between being found and being used.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use ssdlab_host::lock::FileLock;
+use ssdlab_host::missing::if_there;
 
 use super::{AgedError, RECORD, Record, Store, open, parsed};
 
@@ -47,54 +50,28 @@ pub struct Cleared {
     pub in_use: usize,
 }
 
-/// A lock on a record or a folder, released when dropped. Closing the file would not be enough: a
-/// program that is just being started has a copy of it.
-#[derive(Debug)]
-pub(super) struct Held(File);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // A lock that cannot be given back ends with the program.
-        let _ = self.0.unlock();
-    }
+/// Marks the state in a folder as in use, until the lock is dropped, and as used now.
+pub(super) fn hold_state(folder: &Path) -> io::Result<FileLock> {
+    // Others hold it for no longer than it takes to ask for it.
+    let held = FileLock::shared(File::open(folder.join(RECORD))?)?;
+    // Only what goes first depends on it.
+    let _ = held.file().set_modified(SystemTime::now());
+    Ok(held)
 }
 
-impl Held {
-    /// Marks the state in a folder as in use, until it is dropped, and as used now.
-    pub fn of_state(folder: &Path) -> io::Result<Self> {
-        let record = File::open(folder.join(RECORD))?;
-        // Others hold it for no longer than it takes to ask for it.
-        record.lock_shared()?;
-        // Only what goes first depends on it.
-        let _ = record.set_modified(SystemTime::now());
-        Ok(Self(record))
+/// Makes a folder, if missing, and takes its lock; `None` if another holder exists, or the folder
+/// has just been removed.
+pub(super) fn hold_work(folder: &Path) -> io::Result<Option<FileLock>> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => return Err(cause),
+        _ => {}
     }
+    let held = if_there(hold_alone(folder))?.flatten();
+    Ok(held.filter(|held| held.is_at(folder)))
+}
 
-    /// Takes an exclusive lock; `None` if another holder exists.
-    fn alone(path: &Path) -> io::Result<Option<Self>> {
-        let file = File::open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(cause),
-        }
-    }
-
-    /// Makes a folder, if missing, and takes its lock; `None` if another holder exists, or the
-    /// folder has just been removed.
-    pub fn of_work(folder: &Path) -> io::Result<Option<Self>> {
-        match DirBuilder::new().mode(0o700).create(folder) {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => return Err(cause),
-            _ => {}
-        }
-        let held = match Self::alone(folder) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            held => held?,
-        };
-        let inode = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        let named = fs::metadata(folder).ok().map(inode);
-        Ok(held.filter(|held| named.is_some() && named == held.0.metadata().ok().map(inode)))
-    }
+fn hold_alone(path: &Path) -> io::Result<Option<FileLock>> {
+    FileLock::exclusive(File::open(path)?)
 }
 
 impl Store {
@@ -160,7 +137,7 @@ impl Store {
 impl Kept {
     fn at(folder: PathBuf) -> io::Result<Self> {
         let lock = if is_work(&folder) { folder.clone() } else { folder.join(RECORD) };
-        let is_in_use = Held::alone(&lock).is_ok_and(|held| held.is_none());
+        let is_in_use = hold_alone(&lock).is_ok_and(|held| held.is_none());
         let record: Option<Record> = parsed(&folder.join(RECORD));
         let mut size_bytes = 0;
         for entry in fs::read_dir(&folder)? {
@@ -191,7 +168,7 @@ fn remove(folder: &Path) -> Result<bool, AgedError> {
     let Some(identity) = identity(folder) else { return Ok(false) };
     let work = folder.with_file_name(format!("{WORK}{identity}"));
     let error = |path| AgedError::step("remove", path);
-    let Some(_making) = Held::of_work(&work).map_err(error(&work))? else { return Ok(false) };
+    let Some(_making) = hold_work(&work).map_err(error(&work))? else { return Ok(false) };
     let removed = if is_work(folder) { Ok(true) } else { remove_unused(folder) };
     // Waiters for its lock see that it is gone.
     fs::remove_dir_all(&work).map_err(error(&work))?;
@@ -199,16 +176,13 @@ fn remove(folder: &Path) -> Result<bool, AgedError> {
 }
 
 fn remove_unused(folder: &Path) -> io::Result<bool> {
-    let _unused = match Held::alone(&folder.join(RECORD)) {
-        Ok(None) => return Ok(false),
-        // Without a record nobody would use it.
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        unused => unused,
-    };
-    match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(true),
+    // Without a record nobody would use it.
+    let unused = if_there(hold_alone(&folder.join(RECORD)))?;
+    if matches!(unused, Some(None)) {
+        return Ok(false);
     }
+    if_there(fs::remove_dir_all(folder))?;
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 //! of the user's repository, so that neither its work tree nor its list of worktrees is ever
 //! touched. The folder contains `tree`, the work tree; `lock`; and what else its user keeps there.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::disk_usage::disk_usage;
-use ssdlab_host::lock;
+use ssdlab_host::lock::{self, FileLock};
+use ssdlab_host::missing::if_there;
 
 use super::error::BisectError;
 use super::history::History;
@@ -18,15 +19,7 @@ pub struct Checkout<'a> {
     history: &'a History<'a>,
     folder: PathBuf,
     tree: PathBuf,
-    lock: File,
-}
-
-impl Drop for Checkout<'_> {
-    /// Closing the file is not enough: a program that is just being started has a copy of it.
-    fn drop(&mut self) {
-        // A lock that cannot be released ends with the program.
-        let _ = self.lock.unlock();
-    }
+    _lock: FileLock,
 }
 
 impl<'a> Checkout<'a> {
@@ -37,18 +30,18 @@ impl<'a> Checkout<'a> {
             .mode(0o700)
             .create(folder)
             .map_err(BisectError::at("make the folder", folder))?;
-        let lock = claim(folder)?;
+        let claimed = claim(folder)?;
         let tree = folder.join("tree");
         if !tree.exists() {
             // A clone that was interrupted is not continued.
             let part = folder.join("tree.part");
-            absent(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
+            if_there(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
             let (from, to) = (text(history.repository())?, text(&part)?);
             let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--no-tags", from, to];
             history.git_in(history.tree(), &clone)?;
             fs::rename(&part, &tree).map_err(BisectError::at("make", &tree))?;
         }
-        Ok(Self { history, folder: folder.to_owned(), tree, lock })
+        Ok(Self { history, folder: folder.to_owned(), tree, _lock: claimed })
     }
 
     /// The folder that it is in.
@@ -67,7 +60,7 @@ impl<'a> Checkout<'a> {
     pub fn go_to(&self, commit: &str) -> Result<(), BisectError> {
         // Left by a git that was killed.
         let lock = self.tree.join(".git/index.lock");
-        absent(fs::remove_file(&lock)).map_err(BisectError::at("remove", &lock))?;
+        if_there(fs::remove_file(&lock)).map_err(BisectError::at("remove", &lock))?;
         let git = |arguments: &[&str]| self.history.git_in(&self.tree, arguments);
         git(&["checkout", "--quiet", "--force", "--detach", commit])?;
         git(&["clean", "--quiet", "-ffdx"])?;
@@ -90,10 +83,7 @@ pub struct Kept {
 
 /// The folders of searches in a folder.
 pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(BisectError::at("read", folder))?,
-    };
+    let entries = if_there(fs::read_dir(folder)).map_err(BisectError::at("read", folder))?;
     let of = |path: PathBuf| {
         // It may just have been removed.
         let metadata = path.symlink_metadata().ok()?;
@@ -106,31 +96,22 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
             path,
         })
     };
-    Ok(entries.flatten().filter_map(|entry| of(entry.path())).collect())
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    Ok(paths.filter_map(of).collect())
 }
 
 /// Removes the folder of a search.
 pub fn remove(folder: &Path) -> Result<(), BisectError> {
-    let claimed = claim(folder)?;
-    fs::remove_dir_all(folder).map_err(BisectError::at("remove", folder))?;
-    drop(claimed);
-    Ok(())
+    let _claimed = claim(folder)?;
+    fs::remove_dir_all(folder).map_err(BisectError::at("remove", folder))
 }
 
 /// Claims the folder of a search.
-fn claim(folder: &Path) -> Result<File, BisectError> {
+fn claim(folder: &Path) -> Result<FileLock, BisectError> {
     let path = folder.join("lock");
-    let lock = File::create(&path).map_err(BisectError::at("write", &path))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(BisectError::Busy { folder: folder.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(BisectError::at("lock", &path)(error)),
-    }
-}
-
-/// Whether something could be removed, or was not there.
-fn absent(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    let file = File::create(&path).map_err(BisectError::at("write", &path))?;
+    let lock = FileLock::exclusive(file).map_err(BisectError::at("lock", &path))?;
+    lock.ok_or_else(|| BisectError::Busy { folder: folder.to_owned() })
 }
 
 /// A path as an argument.

@@ -13,7 +13,6 @@ use miette::{Diagnostic, IntoDiagnostic, Report};
 use ssdlab_bisect::{BisectError, Bisection, Ends, History, Outcome, search};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::ProgramError;
-use ssdlab_results as results;
 use thiserror::Error;
 
 pub use self::kept::Search;
@@ -25,6 +24,7 @@ use self::kept::Kept;
 use self::workshop::Workshop;
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::Variation;
+use super::results_folder::Results;
 use super::{output, stages};
 
 /// Arguments of `ssdlab bisect`.
@@ -46,9 +46,8 @@ pub struct Bisect {
     tree: PathBuf,
     #[command(flatten)]
     variation: Variation,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -84,8 +83,7 @@ impl Bisect {
         let history = History::of(&self.tree, interrupt)?;
         let ends = Ends { good: history.commit(&self.good)?, bad: history.commit(&self.bad)? };
         history.check_leads(&ends.good, &ends.bad)?;
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let mut kept = Kept::open(&results, &asked, history.tree(), &ends)?;
+        let mut kept = Kept::open(&self.results.folder(), &asked, history.tree(), &ends)?;
         let mut bisection = kept.read()?.unwrap_or_else(|| Bisection::new(ends));
         if bisection.outcome.is_none() {
             let workshop = Workshop::open(&history, interrupt)?;

@@ -1,30 +1,30 @@
 //! `ssdlab cancel`: cancels a run's Slurm jobs, and has nodes undo their remaining changes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{self as conductor, Submission};
 use ssdlab_report::counted;
-use ssdlab_results::{self as results, StoreError};
+use ssdlab_results::StoreError;
 
 use super::exit::{Exit, Wrong, explain};
-use super::{output, report};
+use super::output;
+use super::results_folder::Results;
 
 /// Arguments of `ssdlab cancel`.
 #[derive(Debug, Args)]
 pub struct Cancel {
     /// The run's name or folder.
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
 }
 
 impl Cancel {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let folder = submitted(&self.run, self.results.clone())?;
+        let folder = submitted(&self.run, &self.results)?;
         let program = std::env::current_exe().into_diagnostic()?;
         let cancelled = conductor::cancel(&folder, &program)?;
         let elements = counted(cancelled.elements, "element");
@@ -49,11 +49,10 @@ impl Cancel {
 }
 
 /// The folder of a run that was submitted.
-pub fn submitted(run: &std::path::Path, results: Option<PathBuf>) -> Result<PathBuf, Report> {
-    let results = results.unwrap_or_else(results::default_folder);
-    let folder = report::find(run, &results);
+pub fn submitted(run: &Path, results: &Results) -> Result<PathBuf, Report> {
+    let folder = results.find(run);
     if !folder.join("schedule.json").exists() {
-        return Err(StoreError::no_run(&folder, results).into());
+        return Err(StoreError::no_run(&folder, results.folder()).into());
     }
     if Submission::all(&folder).into_diagnostic()?.is_empty() {
         return Err(Wrong::report(

@@ -6,9 +6,10 @@ use clap::{Args, ValueEnum};
 use miette::Report as Error;
 use ssdlab_advice::{self as advice, Candidate};
 use ssdlab_plan::metric;
-use ssdlab_results::{self as results, Contents};
+use ssdlab_results::Contents;
 
 use super::exit::{Exit, Wrong};
+use super::results_folder::Results;
 use super::{output, report};
 
 /// Arguments of `ssdlab compare`.
@@ -20,9 +21,8 @@ pub struct Compare {
     /// The metric to compare (default: that of the first run's plan).
     #[arg(long)]
     metric: Option<String>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -49,9 +49,7 @@ impl Compare {
             let help = metric::instead_of(metric);
             return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
         }
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folders: Vec<PathBuf> =
-            self.runs.iter().map(|run| report::find(run, &results)).collect();
+        let folders: Vec<PathBuf> = self.runs.iter().map(|run| self.results.find(run)).collect();
         for (index, folder) in folders.iter().enumerate() {
             if folders[..index].contains(folder) {
                 return Err(Wrong::report(

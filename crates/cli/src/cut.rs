@@ -13,13 +13,14 @@ use ssdlab_cuts::Outcome;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Schedule;
 use ssdlab_report::{self as text, Style};
-use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_results::{Contents, Record};
 
 use super::cut_device::{CutDevice, How};
 use super::cut_files::{CutFiles, Wanted};
 use super::exit::{Exit, Wrong};
-use super::stages::{self, Manner, Ready};
-use super::{output, report, restore};
+use super::results_folder::Results;
+use super::stages::{self, Manner};
+use super::{output, report};
 use shrunk::shrunk;
 
 mod shrunk;
@@ -46,9 +47,8 @@ pub struct Cut {
     /// own, and the fewest requests that must be lost.
     #[arg(long, conflicts_with = "lose")]
     shrink: bool,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     device: CutDevice,
     #[command(flatten)]
@@ -109,8 +109,7 @@ impl Cut {
 
     /// Repeats a cut of a run, or shrinks it.
     fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = report::find(cut.run, &results);
+        let folder = self.results.find(cut.run);
         let (run, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;
@@ -118,7 +117,7 @@ impl Cut {
         let survives = lost.map_or(Survives::AsRecorded, |Lost(lost)| Survives::AllBut(lost));
         let cut = CutOfRun { run: &run, schedule: &schedule, record, outcome, survives };
         let (agrees, remains) = if self.shrink {
-            let beside = folder.parent().unwrap_or(&results);
+            let beside = folder.parent().unwrap_or(&folder);
             let (shrink, remains) =
                 self.on_stage(&schedule, &files, |guests| shrunk(guests, &cut, beside))?;
             self.print(&shrink, text::shrink);
@@ -148,17 +147,11 @@ impl Cut {
         act: impl FnOnce(&mut Guests<'_>) -> Result<T, Report>,
     ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
-        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else {
-                unreachable!("a schedule with power cuts is of the virtual lab")
-            };
+        stages::in_guests(schedule, manner, &interrupt, |mut guests| {
             files.ask(&mut guests);
             act(&mut guests)
-        })?;
-        journal.finish().into_diagnostic()?;
-        Ok(done)
+        })
     }
 }
 

@@ -25,8 +25,8 @@ use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase};
 
 use super::cut_files::CutFiles;
 use super::exit::{Exit, Wrong};
-use super::stages::{self, Manner, Ready};
-use super::{drive, output, restore};
+use super::stages::{self, Manner};
+use super::{drive, output};
 
 /// The plan of the lab.
 const PLAN: &str = include_str!("cut_device.toml");
@@ -123,16 +123,11 @@ impl CutDevice {
         let log = self.read(path, before)?;
         let schedule = self.schedule(filesystem, log.capacity_bytes())?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: how.kernel, jobs: Some(1), ..Manner::default() };
-        stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else {
-                unreachable!("the plan is of the virtual lab")
-            };
+        stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
             how.files.ask(&mut guests);
             self.cut(&guests, &log, how)
         })?;
-        journal.finish().into_diagnostic()?;
         Ok(Exit::Done)
     }
 

@@ -15,11 +15,12 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
-use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_results::{Contents, Record};
 
 use super::exit::{Exit, Wrong};
-use super::stages::{self, Manner, Ready};
-use super::{flips, output, report, restore};
+use super::results_folder::Results;
+use super::stages::{self, Manner};
+use super::{flips, output, report};
 
 /// The factor by which a value is tried beyond its range.
 const BEYOND: f64 = 10.0;
@@ -32,9 +33,8 @@ const STEPS: usize = 6;
 pub struct Flip {
     /// The run's name or folder (virtual lab).
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Only this claim.
     #[arg(long, value_name = "ID")]
     claim: Option<String>,
@@ -64,8 +64,7 @@ struct Parameter {
 impl Flip {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = report::find(&self.run, &results);
+        let folder = self.results.find(&self.run);
         let (_, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         if !schedule.is_in(LabKind::Virtual) {
@@ -84,15 +83,12 @@ impl Flip {
         let hosts = stages::hosts(&schedule, &interrupt)?;
         let parameters = parameters(&schedule, &standings, &plausible, &hosts);
         let schedule = Schedule { plausible: 0, ..schedule };
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
-        let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
-            let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
+        let found = stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
             guests.provide(plausible);
-            let mut search = Search { schedule: &schedule, standings: &standings, guests: *guests };
+            let mut search = Search { schedule: &schedule, standings: &standings, guests };
             Ok(search.all(&parameters))
         })?;
-        journal.finish().into_diagnostic()?;
         if interrupt.is_set() {
             return Ok(Exit::Interrupted);
         }

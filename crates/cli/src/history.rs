@@ -11,10 +11,11 @@ use miette::Report as Error;
 use rayon::prelude::*;
 use ssdlab_advice::{self as advice, Outline, Verdict};
 use ssdlab_report::{self as report, HISTORY_SCHEMA, Past};
-use ssdlab_results::{self as results, Contents, Run};
+use ssdlab_results::{Contents, Run};
 
 use super::exit::{Exit, Wrong};
 use super::output;
+use super::results_folder::Results;
 
 /// Arguments of `ssdlab history`.
 #[derive(Debug, Args)]
@@ -31,9 +32,8 @@ pub struct History {
     /// Only runs in this lab.
     #[arg(long, value_parser = ["virtual", "image", "device", "directory", "imported"])]
     lab: Option<String>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -42,10 +42,10 @@ pub struct History {
 impl History {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
-        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = self.results.folder();
         let (folders, foreign) = match look(&folder) {
             // Before the first run there is no folder; one named on the command line must exist.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.results.is_none() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.results.is_named() => {
                 (Vec::new(), 0)
             }
             other => other.map_err(|error| {

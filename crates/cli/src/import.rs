@@ -1,17 +1,19 @@
 //! `ssdlab import`: imports the results of other programs as a run.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use clap::Args;
 use miette::Report;
 use ssdlab_advice as advice;
+use ssdlab_host::{bounded, regular_file};
 use ssdlab_import::{self as import, LARGEST_BYTES, Source};
 use ssdlab_plan::Bytes;
 use ssdlab_results::{self as results, Ending};
 
 use super::exit::{Exit, Wrong};
+use super::results_folder::Results;
 use super::{output, run};
 
 /// Arguments of `ssdlab import`.
@@ -24,9 +26,8 @@ pub struct Import {
     /// The name of the run (default: the program's name).
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
 }
 
 impl Import {
@@ -40,7 +41,7 @@ impl Import {
             .map(|((label, name), contents)| Source { name, label: *label, contents })
             .collect();
         let imported = import::import(self.name.as_deref(), &sources)?;
-        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = self.results.folder();
         let (schedule, records) = (&imported.schedule, &imported.records);
         let plan = "# Imported: there is no plan. What is known is in schedule.json.\n";
         let mut run = results::Run::create(&folder, &run::new_id(schedule), plan, schedule)?;
@@ -68,23 +69,17 @@ fn named(text: &str) -> (Option<&str>, &str) {
 }
 
 fn read(file: &str) -> Result<Vec<u8>, Report> {
-    let wrong = |message: &str| {
-        Wrong::report(format!("{file}: {message}"), "name a file with results, or LABEL=FILE")
+    let contents = || {
+        let opened = regular_file::open(Path::new(file))?;
+        let (size, most) = (Bytes(opened.metadata()?.len()), Bytes(LARGEST_BYTES));
+        if size > most {
+            return Err(io::Error::other(format!(
+                "it has {size}, expected {most} at most: result files are not that large"
+            )));
+        }
+        bounded::read(opened, LARGEST_BYTES)
     };
-    let path = Path::new(file);
-    let found = fs::metadata(path).map_err(|error| wrong(&error.to_string()))?;
-    if !found.is_file() {
-        return Err(wrong("it is not a regular file"));
-    }
-    let mut contents = Vec::new();
-    let opened =
-        File::open(path).and_then(|file| file.take(LARGEST_BYTES + 1).read_to_end(&mut contents));
-    opened.map_err(|error| wrong(&error.to_string()))?;
-    if contents.len() as u64 > LARGEST_BYTES {
-        let (size, most) = (Bytes(found.len()), Bytes(LARGEST_BYTES));
-        return Err(wrong(&format!(
-            "it has {size}, expected {most} at most: result files are not that large"
-        )));
-    }
-    Ok(contents)
+    contents().map_err(|error| {
+        Wrong::report(format!("{file}: {error}"), "name a file with results, or LABEL=FILE")
+    })
 }

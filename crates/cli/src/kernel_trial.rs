@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use miette::{Diagnostic, IntoDiagnostic, Report};
+use miette::{Diagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, Overrides};
 use ssdlab_results::{Record, Status};
 use thiserror::Error;
 
-use super::stages::{self, Manner, Ready};
-use super::{output, restore};
+use super::output;
+use super::stages::{self, Manner};
 
 /// The plan.
 const PLAN: &str = include_str!("kernel_trial.toml");
@@ -35,14 +35,11 @@ enum Unfit {
 pub fn run(kernel: &Path, interrupt: &Interrupt) -> Result<(), Report> {
     let schedule =
         plan::schedule("kernel_trial.toml", PLAN, &Overrides::default(), Path::new("/"))?;
-    let mut journal = restore::journal()?;
     let manner = Manner { kernel: Some(kernel), jobs: Some(1), ..Manner::default() };
-    let records = stages::with_stage(&schedule, manner, &mut journal, interrupt, |ready| {
-        let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
+    let records = stages::in_guests(&schedule, manner, interrupt, |mut guests| {
         let trial = schedule.trials[0];
         Ok(guests.measure(BTreeMap::new(), vec![trial; 2], &mut |_| ()))
     })?;
-    journal.finish().into_diagnostic()?;
     if interrupt.is_set() {
         return Ok(());
     }

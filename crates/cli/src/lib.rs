@@ -39,6 +39,7 @@ mod record;
 mod reference;
 mod report;
 mod restore;
+mod results_folder;
 mod run;
 mod schema;
 mod sealing;

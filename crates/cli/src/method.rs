@@ -7,9 +7,10 @@ use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{self as advice, ANALYSIS_SCHEMA, Check};
-use ssdlab_results::{self as results, Contents};
+use ssdlab_results::Contents;
 
 use super::exit::Exit;
+use super::results_folder::Results;
 use super::{output, report};
 
 /// Arguments of `ssdlab method`.
@@ -17,9 +18,8 @@ use super::{output, report};
 pub struct Method {
     /// The name or folder of the run, your own or imported.
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Print the checks as one JSON object.
     #[arg(long)]
     json: bool,
@@ -39,8 +39,7 @@ pub struct Checked {
 impl Method {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let (run, contents) = report::read(&report::find(&self.run, &results))?;
+        let (run, contents) = report::read(&self.results.find(&self.run))?;
         let Contents { schedule, records, ending, .. } = contents;
         let analysis = advice::analyse(&run, &schedule, records, ending);
         if self.json {

@@ -14,6 +14,7 @@ use ssdlab_report::{self as report, Answered, Style};
 use ssdlab_results::{self as results, Contents, Ending, Record, Run};
 
 use super::exit::{Exit, Wrong};
+use super::results_folder::Results;
 use super::{charts, flips, json, output, restore};
 
 /// Arguments of `ssdlab report`.
@@ -21,9 +22,8 @@ use super::{charts, flips, json, output, restore};
 pub struct Report {
     /// The run's name or folder.
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// The format of the report (default: by the extension of `--out`, such as `.html`; else
     /// text).
     #[arg(long, value_name = "FORMAT")]
@@ -87,8 +87,7 @@ impl Report {
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         restore::remind();
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = find(&self.run, &results);
+        let folder = self.results.find(&self.run);
         let (id, contents) = read(&folder)?;
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
         let Contents { mut schedule, plan, mut records, ending, .. } = contents;
@@ -185,13 +184,4 @@ pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
     }
     let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
     Ok((id, contents))
-}
-
-/// The folder of a run given by path or by name.
-pub fn find(named: &Path, results: &Path) -> PathBuf {
-    let own = results.join(named);
-    let is_run = named.join("schedule.json").exists();
-    // A path that exists but is not a run is passed on unchanged, for the error message.
-    let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
-    path.canonicalize().unwrap_or(path)
 }

@@ -23,6 +23,7 @@ use super::cluster::{self, Collect, On};
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
+use super::results_folder::Results;
 use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
 use super::{output, report, restore, sealing};
@@ -36,9 +37,8 @@ pub struct Run {
     /// Allow all data on --device to be destroyed; type its serial or by-id name.
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Resume an interrupted run, given by name or folder.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
@@ -131,7 +131,7 @@ struct Session {
 impl Run {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = self.results.folder();
         // All errors that can be found early are, before a folder is made or a device is touched.
         let mut planned = match &self.resume {
             None => {
@@ -148,7 +148,7 @@ impl Run {
             }
             Some(run) => {
                 restore::remind();
-                Planned::Resumed(resume(run, &folder)?)
+                Planned::Resumed(resume(&self.results.find(run))?)
             }
         };
         planned.look_at_inputs()?;
@@ -390,8 +390,8 @@ fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
     Ok(Session { run, schedule: resolved.schedule, records: Vec::new() })
 }
 
-fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
-    let (run, contents) = results::Run::append(&report::find(named, folder))?;
+fn resume(folder: &Path) -> Result<Session, Report> {
+    let (run, contents) = results::Run::append(folder)?;
     for warning in &contents.warnings {
         output::tell(warning);
     }

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use miette::Report;
+use miette::{IntoDiagnostic, Report};
 use ssdlab_aged::Store;
 use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
 use ssdlab_flash::{Plausible, Specification};
@@ -19,7 +19,7 @@ use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
 use super::exit::Wrong;
-use super::{cluster, drive, host};
+use super::{cluster, drive, host, restore};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
@@ -139,6 +139,25 @@ pub fn with_stage<T>(
         tools: conductor::tools(schedule),
     };
     act(Ready::Here(here, !manner.no_trace))
+}
+
+/// Has guests do something with a schedule of the virtual lab, and undoes what they left.
+pub fn in_guests<T>(
+    schedule: &Schedule,
+    manner: Manner<'_>,
+    interrupt: &Interrupt,
+    act: impl FnOnce(Guests<'_>) -> Result<T, Report>,
+) -> Result<T, Report> {
+    let mut journal = restore::journal()?;
+    let done = with_stage(schedule, manner, &mut journal, interrupt, |ready| match ready {
+        Ready::Guests(guests, _) => act(*guests),
+        Ready::Here(..) => Err(Wrong::report(
+            format!("{} is of the {} lab, where no guests run", schedule.plan, schedule.origin()),
+            "name one of the virtual lab",
+        )),
+    })?;
+    journal.finish().into_diagnostic()?;
+    Ok(done)
 }
 
 /// What the levels `drive` and `host` of a schedule's treatments name.

@@ -17,6 +17,7 @@ use ssdlab_slurm::{Element, Slurm};
 use super::cancel::submitted;
 use super::exit::Exit;
 use super::output;
+use super::results_folder::Results;
 
 /// The version of the `--json` output.
 const STATUS_SCHEMA: u32 = 1;
@@ -26,9 +27,8 @@ const STATUS_SCHEMA: u32 = 1;
 pub struct Status {
     /// The run's name or folder.
     run: PathBuf,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -74,7 +74,7 @@ struct Queued {
 impl Status {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let folder = submitted(&self.run, self.results.clone())?;
+        let folder = submitted(&self.run, &self.results)?;
         let standing = look(&folder)?;
         if self.json {
             output::print_json(&standing);

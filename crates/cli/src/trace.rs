@@ -15,7 +15,8 @@ use ssdlab_results::{self as results, Contents, Executed, Record};
 use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
 
 use super::exit::{Exit, Wrong};
-use super::report::{find, read};
+use super::report::read;
+use super::results_folder::Results;
 use super::trace_files::{self, Reading};
 use super::{charts, output};
 
@@ -28,9 +29,8 @@ pub struct Trace {
     /// Only this trial of a run, by its position from 0.
     #[arg(long, value_name = "N")]
     trial: Option<u32>,
-    /// The results folder.
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     reading: Reading,
     /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
@@ -116,8 +116,7 @@ impl Trace {
     }
 
     fn of_run(&self, named: &Path) -> Result<Exit, Error> {
-        let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = find(named, &results);
+        let folder = self.results.find(named);
         let (run, Contents { schedule, records, .. }) = read(&folder)?;
         let logged = self.logged(&run, &folder, &records)?;
         if self.functions {
@@ -160,29 +159,39 @@ impl Trace {
         logged: &[(&Record, PathBuf)],
     ) -> Result<Exit, Error> {
         let logs = folder.join("requests");
-        let mut executed = BTreeMap::new();
+        let (mut executed, mut unread) = (BTreeMap::new(), Vec::new());
         for (record, _) in logged {
             let path = conductor::functions_of(&logs, record.trial);
-            let phases = conductor::executed(&path).map_err(|error| {
-                Wrong::report(
-                    format!("{} cannot be read: {error}", path.display()),
-                    "only the virtual lab counts what its kernel executes: run it there again",
-                )
-            })?;
-            executed.insert(record.trial.position, phases);
+            match conductor::executed(&path) {
+                Ok(phases) => {
+                    executed.insert(record.trial.position, phases);
+                }
+                Err(error) => unread.push(format!("{} cannot be read: {error}", path.display())),
+            }
         }
+        match unread.first() {
+            Some(says) if executed.is_empty() => {
+                let help =
+                    "only the virtual lab counts what its kernel executes: run it there again";
+                return Err(Wrong::report(says, help));
+            }
+            // A guest that died has counted nothing; other trials are unaffected.
+            _ => unread.iter().for_each(|says| output::tell(says)),
+        }
+        let exit = if unread.is_empty() { Exit::Done } else { Exit::Failed };
         if self.json {
             output::print_json(&Printed::Functions { run, executed: &executed });
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
         for (record, _) in logged {
+            let Some(phases) = executed.get(&record.trial.position) else { continue };
             let levels = schedule.distinct(&record.levels);
             output::print(&format!("{}\n", report::trial_name(record.trial.position, &levels)));
-            for Executed { phase, functions } in &executed[&record.trial.position] {
+            for Executed { phase, functions } in phases {
                 output::print(&report::functions(phase, functions, output::style()));
             }
         }
-        Ok(Exit::Done)
+        Ok(exit)
     }
 
     /// The requested trials that have a log, in order.

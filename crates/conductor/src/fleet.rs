@@ -452,17 +452,21 @@ fn homes(schedule: &Schedule, records: &[Record]) -> Homes {
     ran.filter_map(of).collect()
 }
 
-/// Moves the request logs of the merged records to those of the run.
+/// Moves what the attempts of the merged records logged to the logs of the run: requests, and the
+/// functions that a lab kernel executed.
 fn take_logs(run: &Path, records: &[Record]) -> io::Result<()> {
     let logs = run.join("requests");
     for record in records {
         let Some(attempt) = &record.attempt else { continue };
-        let from = books::log_of(&logs_of(run, attempt.id), record.trial);
-        if from.exists() {
-            fs::create_dir_all(&logs)?;
-            fs::rename(&from, books::log_of(&logs, record.trial))?;
-            // It is empty once all logs that count were moved.
-            let _ = fs::remove_dir(logs_of(run, attempt.id));
+        let delivered = logs_of(run, attempt.id);
+        for file in [books::log_of, books::functions_of] {
+            let from = file(&delivered, record.trial);
+            if from.exists() {
+                fs::create_dir_all(&logs)?;
+                fs::rename(&from, file(&logs, record.trial))?;
+                // It is empty once all logs that count were moved.
+                let _ = fs::remove_dir(&delivered);
+            }
         }
     }
     Ok(())
@@ -481,3 +485,6 @@ impl From<FleetError> for ConductorError {
         Self::Fleet(Box::new(error))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,14 +3,14 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::Nanos;
-use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, room};
+use ssdlab_guest::{Channel, Ended, Machine, MachineError, Message, Root, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel::{self as kernel, LabKernel};
@@ -106,7 +106,6 @@ impl<'a> Hypervisor<'a> {
         log: Option<BufWriter<File>>,
         mut told: impl FnMut(Nanos, &Message) + Send,
     ) -> Result<(T, Fingerprint), Failure> {
-        let specification = locked(flash).drive().specification().clone();
         let done = Mutex::new(None);
         let channel = Channel::new(job, |now, message| {
             told(now, &message);
@@ -116,10 +115,38 @@ impl<'a> Hypervisor<'a> {
         });
         let folder = self.folder.join(run.name);
         fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
+        let ended = self.run_in(&folder, run, flash, log, channel);
+        // The guest has ended, so nothing uses the folder any more. Even if it failed: the next one
+        // may have its name.
+        let removed = fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder));
+        let ended = ended?;
+        removed?;
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some(done) = done else {
+            return Err(Failure::Failed(format!(
+                "the guest ended without an answer; its console says:\n{}",
+                ended.console
+            )));
+        };
+        let done = serde_json::from_value(done)
+            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
+        Ok((done, ended.fingerprint))
+    }
+
+    /// Runs a guest to its end, in an empty folder.
+    fn run_in(
+        &self,
+        folder: &Path,
+        run: &Run<'_>,
+        flash: &Arc<Mutex<Flash>>,
+        log: Option<BufWriter<File>>,
+        channel: Channel<'_>,
+    ) -> Result<Ended, Failure> {
+        let specification = locked(flash).drive().specification().clone();
         let machine = Machine {
             kernel: &run.kernel.kernel.path,
             root: &self.root,
-            folder: &folder,
+            folder,
             memory: &self.memory,
             host: run.host,
             seed: run.seed,
@@ -136,23 +163,8 @@ impl<'a> Hypervisor<'a> {
         if let Some(log) = log {
             drive = drive.with_log(log)?;
         }
-        let mut disks =
-            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
-        let ended = machine.run(&mut disks, self.interrupt);
-        drop(disks);
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ended = ended?;
-        // The guest has ended, so nothing uses the folder any more.
-        fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
-        let Some(done) = done else {
-            return Err(Failure::Failed(format!(
-                "the guest ended without an answer; its console says:\n{}",
-                ended.console
-            )));
-        };
-        let done = serde_json::from_value(done)
-            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
-        Ok((done, ended.fingerprint))
+        let channel = Disk::new("channel", machine.door("channel")?, channel, Shape::default())?;
+        Ok(machine.run(&mut [drive, channel], self.interrupt)?)
     }
 }
 
@@ -171,3 +183,6 @@ impl From<DiskError> for Failure {
         Self::Failed(error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! The conductor: runs a schedule on a lab, trial by trial, and stores the records.
 //!
-//! The only room that knows lab, workload, meter and results. It does no statistics: it asks
+//! It brings lab, workload, meter and results together in a trial. It does no statistics: it asks
 //! `advice` whether to continue. Trials run on this machine ([`Here`]), in guests ([`Guests`]),
 //! which perform the very same trial inside, or on other machines ([`Fleet`]).
 

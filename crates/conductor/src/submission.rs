@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use ssdlab_host::missing::if_there;
 use ssdlab_host::{regular_file, whole_file};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
@@ -83,11 +84,7 @@ impl Submission {
     /// All submissions of a run, by name.
     pub fn all(run: &Path) -> io::Result<BTreeMap<String, Self>> {
         let mut all = BTreeMap::new();
-        let entries = match fs::read_dir(run.join(ATTEMPTS)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(all),
-            other => other?,
-        };
-        for entry in entries {
+        for entry in if_there(fs::read_dir(run.join(ATTEMPTS)))?.into_iter().flatten() {
             let path = entry?.path();
             if path.extension().is_some_and(|ending| ending == "json") {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

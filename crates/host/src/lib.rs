@@ -1,4 +1,5 @@
-//! The running machine: thin calls into the kernel and its tables, without policy.
+//! The running machine: thin calls into the kernel and its tables, without policy but for `turn`,
+//! the lock by which all measurements on it take turns.
 //!
 //! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
 //! these, so that each fact about the kernel's interfaces is written once.
@@ -10,12 +11,14 @@ pub mod checksum;
 pub mod disk_usage;
 pub mod drive_identity;
 pub mod extents;
+pub mod file_id;
 pub mod interrupt;
 pub mod kernel;
 pub mod lock;
 pub mod loop_device;
 pub mod machine;
 pub mod memory;
+pub mod missing;
 pub mod mounts;
 pub mod open_files;
 pub mod processes;

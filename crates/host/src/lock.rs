@@ -1,15 +1,60 @@
-//! The holder of a file lock, from proc(5): for messages, and where a lock can be inspected but not
-//! taken.
+//! File locks (flock(2)), and their holders, from proc(5): for messages, and where a lock can be
+//! inspected but not taken.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use procfs::process::Process;
 use procfs::{Current, Locks};
 
+use super::file_id::FileId;
+
 /// The maximum length of a command line in messages, in characters.
 const MOST_SHOWN: usize = 80;
+
+/// A lock on a file, released when dropped. Closing the file would not be enough: a program that is
+/// just being started has a copy of it.
+#[derive(Debug)]
+pub struct FileLock(File);
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // A lock that cannot be given back ends with the program.
+        let _ = self.0.unlock();
+    }
+}
+
+impl FileLock {
+    /// Takes an exclusive lock; `None` if another holder exists.
+    pub fn exclusive(file: File) -> io::Result<Option<Self>> {
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(cause)) => Err(cause),
+        }
+    }
+
+    /// Takes a shared lock, and waits for the holder of an exclusive one.
+    pub fn shared(file: File) -> io::Result<Self> {
+        file.lock_shared()?;
+        Ok(Self(file))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+
+    /// Whether a path still leads to the file, which its creator may have removed or replaced.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        let found = path.metadata().map(|found| FileId::from(&found));
+        found.is_ok_and(|found| FileId::of(&self.0).is_ok_and(|own| own == found))
+    }
+}
 
 /// The holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

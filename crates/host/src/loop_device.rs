@@ -3,16 +3,17 @@
 //! Source: drivers/block/loop.c and include/uapi/linux/loop.h; `LOOP_CONFIGURE` needs Linux 5.8.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use linux_raw_sys::loop_device::{LO_FLAGS_DIRECT_IO, loop_config, loop_info64};
 use rustix::ioctl::{self, Getter, IntegerSetter, NoArg, Setter};
-use serde::{Deserialize, Serialize};
+
+use super::file_id::FileId;
+use super::sysfs::major_minor;
 
 const LOOP_CLR_FD: ioctl::Opcode = 0x4c01;
 const LOOP_GET_STATUS64: ioctl::Opcode = 0x4c05;
@@ -53,7 +54,7 @@ pub fn attach(device: &Path, file: &File) -> io::Result<()> {
 pub fn detach(device: &Path, file: FileId) -> io::Result<bool> {
     // It cannot be attached to another file while it is open here.
     let node = OpenOptions::new().read(true).open(device)?;
-    if !status(&node)?.is_some_and(|backing| backing.file() == file) {
+    if status(&node)?.is_none_or(|backing| backing.file != file) {
         return Ok(false);
     }
     // SAFETY: LOOP_CLR_FD takes no argument.
@@ -72,45 +73,13 @@ pub fn backing_file(device: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(name)))
 }
 
-/// A file, identified by numbers that survive renaming.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileId {
-    /// The device number of the filesystem it is on.
-    pub filesystem: u64,
-    /// Its inode.
-    pub inode: u64,
-}
-
-impl FileId {
-    /// The numbers of an open file.
-    pub fn of(file: &File) -> io::Result<Self> {
-        Ok(Self::from(&file.metadata()?))
-    }
-}
-
-impl From<&Metadata> for FileId {
-    fn from(file: &Metadata) -> Self {
-        Self { filesystem: file.dev(), inode: file.ino() }
-    }
-}
-
-/// The backing of a loop device, identified by numbers that survive renaming.
+/// The backing of a loop device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backing {
-    /// The device number of the filesystem its file is on.
-    pub filesystem: u64,
-    /// The file's inode.
-    pub inode: u64,
+    /// Its file, or the node of the block device.
+    pub file: FileId,
     /// The backing block device, as `major:minor`, if it is not a file.
     pub device: Option<String>,
-}
-
-impl Backing {
-    /// Its backing file.
-    #[must_use]
-    pub fn file(&self) -> FileId {
-        FileId { filesystem: self.filesystem, inode: self.inode }
-    }
 }
 
 /// The backing of a loop device; `None` if it is not attached or not a loop device.
@@ -131,9 +100,9 @@ fn status(node: &File) -> io::Result<Option<Backing>> {
         Err(errno) => return Err(errno.into()),
     };
     let number = info.lo_rdevice;
-    let device = (number != 0)
-        .then(|| format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)));
-    Ok(Some(Backing { filesystem: info.lo_device, inode: info.lo_inode, device }))
+    let device = (number != 0).then(|| major_minor(number));
+    let file = FileId { filesystem: info.lo_device, inode: info.lo_inode };
+    Ok(Some(Backing { file, device }))
 }
 
 /// Whether the loop device bypasses the page cache of the filesystem its file is on.

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use serde::{Deserialize, Serialize};
 
+use super::missing::if_there;
 use super::processes;
 use super::sysfs::block_number;
 
@@ -136,11 +137,8 @@ pub fn detach(target: &Path, ours: &Mounted) -> io::Result<()> {
 
 /// The files and devices used as swap.
 pub fn swap_areas() -> io::Result<Vec<PathBuf>> {
-    let table = match fs::read("/proc/swaps") {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other?,
-    };
-    Ok(parse_swaps(&table))
+    let table = if_there(fs::read("/proc/swaps"))?;
+    Ok(table.as_deref().map(parse_swaps).unwrap_or_default())
 }
 
 fn parse_swaps(table: &[u8]) -> Vec<PathBuf> {

@@ -11,6 +11,8 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, makedev, statx};
 
+use super::file_id::FileId;
+
 /// An object that a process can have open, identified by numbers that survive renaming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Object {
@@ -19,12 +21,7 @@ pub enum Object {
     /// A character device, by its number.
     Character(u64),
     /// A file.
-    File {
-        /// The device number of the filesystem it is on.
-        filesystem: u64,
-        /// Its inode.
-        inode: u64,
-    },
+    File(FileId),
 }
 
 impl Object {
@@ -37,7 +34,7 @@ impl Object {
         Some(match FileType::from_raw_mode(found.stx_mode.into()) {
             FileType::BlockDevice => Self::Device(number),
             FileType::CharacterDevice => Self::Character(number),
-            _ => Self::File { filesystem, inode: found.stx_ino },
+            _ => Self::File(FileId { filesystem, inode: found.stx_ino }),
         })
     }
 }

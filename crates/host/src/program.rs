@@ -185,26 +185,13 @@ pub fn run_aloud(
     let (mut output, end) = io::pipe().map_err(start)?;
     let mut stderr = scratch().map_err(start)?;
     command.stdin(Stdio::null()).stdout(end).stderr(stderr.try_clone().map_err(start)?);
-    belongs_to_us(&mut command, rules.marker);
-    let started = Instant::now();
-    let mut child = command.spawn().map_err(start)?;
+    let running = Running::start(&mut command, rules)?;
     // Otherwise the pipe would have no end.
     drop(command);
     let mut lines = Lines::default();
-    let ended = lines.pass_on(&mut output, Pid::from_child(&child), started, rules, said);
-    if !matches!(ended, Ok(None)) {
-        // The group may be gone already.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-    }
-    let status = child.wait().map_err(start)?;
-    match ended.map_err(start)? {
-        Some(Stopped::Interrupt) => return Err(ProgramError::Interrupted),
-        Some(Stopped::Limit) => {
-            return Err(ProgramError::Limit { command: line, limit: rules.limit });
-        }
-        Some(Stopped::Output) => return Err(ProgramError::Output { command: line }),
-        None => {}
-    }
+    let mut hear = |piece: &[u8]| lines.add(piece, said);
+    let (status, _) = running.end(&[], Some((&mut output, &mut hear)))?;
+    lines.close(said);
     if status.success() {
         return Ok(());
     }
@@ -219,55 +206,10 @@ struct Lines {
     /// What has no end yet.
     open: Vec<u8>,
     last: String,
-    bytes: u64,
 }
 
 impl Lines {
-    /// Passes on lines until the program has ended, or is to be ended for a reason.
-    fn pass_on(
-        &mut self,
-        output: &mut io::PipeReader,
-        pid: Pid,
-        started: Instant,
-        rules: Rules<'_>,
-        said: &mut dyn FnMut(&str),
-    ) -> io::Result<Option<Stopped>> {
-        let process = pidfd_open(pid, PidfdFlags::empty())?;
-        let mut piece = [0; 4096];
-        let mut is_open = true;
-        loop {
-            let left = rules.limit.saturating_sub(started.elapsed()).min(GLANCE);
-            let left = Timespec::try_from(left).map_err(io::Error::other)?;
-            let mut watched =
-                [PollFd::new(&process, PollFlags::IN), PollFd::new(&*output, PollFlags::IN)];
-            let of = if is_open { 2 } else { 1 };
-            match poll(&mut watched[..of], Some(&left)) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-            let [has_ended, has_output] = watched.map(|watched| !watched.revents().is_empty());
-            if is_open && has_output {
-                let length = output.read(&mut piece)?;
-                is_open = length > 0;
-                self.add(&piece[..length], said);
-            } else if has_ended {
-                self.close(said);
-                return Ok(None);
-            }
-            if rules.interrupt.is_set() {
-                return Ok(Some(Stopped::Interrupt));
-            }
-            if started.elapsed() >= rules.limit {
-                return Ok(Some(Stopped::Limit));
-            }
-            if self.bytes > MOST_OUTPUT {
-                return Ok(Some(Stopped::Output));
-            }
-        }
-    }
-
     fn add(&mut self, piece: &[u8], said: &mut dyn FnMut(&str)) {
-        self.bytes += piece.len() as u64;
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.open.extend(part);
             if part.ends_with(b"\n") {
@@ -296,30 +238,102 @@ fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finishe
         .stdin(stdin)
         .stdout(stdout.try_clone().map_err(start)?)
         .stderr(stderr.try_clone().map_err(start)?);
-    belongs_to_us(&mut command, rules.marker);
-    let started = Instant::now();
-    let mut child = command.spawn().map_err(start)?;
-    let pid = Pid::from_child(&child);
-    let printed =
-        || [&stdout, &stderr].iter().any(|f| f.metadata().is_ok_and(|m| m.len() > MOST_OUTPUT));
-    let stopped = wait(pid, started, rules, &printed).map_err(start)?;
-    if stopped.is_some() {
-        // The group may be gone already.
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
-    let status = child.wait().map_err(start)?;
-    let took = started.elapsed();
-    match stopped {
-        Some(Stopped::Interrupt) => return Err(ProgramError::Interrupted),
-        Some(Stopped::Limit) => {
-            return Err(ProgramError::Limit { command: line, limit: rules.limit });
-        }
-        Some(Stopped::Output) => return Err(ProgramError::Output { command: line }),
-        None => {}
-    }
+    let running = Running::start(&mut command, rules)?;
+    let (status, took) = running.end(&[&stdout, &stderr], None)?;
     let (stdout, stderr) =
         (contents(&mut stdout).map_err(start)?, contents(&mut stderr).map_err(start)?);
     Ok(Finished { status, stdout, stderr, took })
+}
+
+/// The pipe that a program prints into, and who hears each piece at once.
+type Pipe<'a> = (&'a mut io::PipeReader, &'a mut dyn FnMut(&[u8]));
+
+/// A program that runs under rules. It and its group are killed if it is dropped before its end.
+struct Running<'a> {
+    child: Child,
+    line: String,
+    started: Instant,
+    rules: Rules<'a>,
+    has_ended: bool,
+}
+
+impl<'a> Running<'a> {
+    fn start(command: &mut Command, rules: Rules<'a>) -> Result<Self, ProgramError> {
+        let line = command_line(command);
+        belongs_to_us(command, rules.marker);
+        let started = Instant::now();
+        match command.spawn() {
+            Ok(child) => Ok(Self { child, line, started, rules, has_ended: false }),
+            Err(cause) => Err(ProgramError::Start { program: line, cause }),
+        }
+    }
+
+    /// Waits for its end, and returns its status and how long it took; an error if the rules end it
+    /// before. It prints into files, or into a pipe.
+    fn end(
+        mut self,
+        files: &[&File],
+        pipe: Option<Pipe<'_>>,
+    ) -> Result<(ExitStatus, Duration), ProgramError> {
+        self.watch(files, pipe)?;
+        self.has_ended = true;
+        let status = self.child.wait().map_err(|cause| self.not_started(cause))?;
+        Ok((status, self.started.elapsed()))
+    }
+
+    fn watch(&self, files: &[&File], mut pipe: Option<Pipe<'_>>) -> Result<(), ProgramError> {
+        let start = |cause| self.not_started(cause);
+        let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
+            .map_err(|errno| start(errno.into()))?;
+        let mut piece = [0; 4096];
+        let mut piped_bytes = 0;
+        loop {
+            let left = self.rules.limit.saturating_sub(self.started.elapsed()).min(GLANCE);
+            let left = Timespec::try_from(left).expect("a short time");
+            let mut watched = vec![PollFd::new(&process, PollFlags::IN)];
+            watched.extend(pipe.iter().map(|(output, _)| PollFd::new(output, PollFlags::IN)));
+            match poll(&mut watched, Some(&left)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(start(errno.into())),
+            }
+            let is_ready: Vec<bool> = watched.iter().map(|fd| !fd.revents().is_empty()).collect();
+            if let Some((output, hear)) = pipe.as_mut().filter(|_| is_ready[1]) {
+                let length = output.read(&mut piece).map_err(start)?;
+                piped_bytes += length as u64;
+                hear(&piece[..length]);
+                if length == 0 {
+                    pipe = None;
+                }
+            } else if is_ready[0] {
+                return Ok(());
+            }
+            if self.rules.interrupt.is_set() {
+                return Err(ProgramError::Interrupted);
+            }
+            let command = || self.line.clone();
+            if self.started.elapsed() >= self.rules.limit {
+                return Err(ProgramError::Limit { command: command(), limit: self.rules.limit });
+            }
+            let is_large = |file: &&File| file.metadata().is_ok_and(|of| of.len() > MOST_OUTPUT);
+            if piped_bytes > MOST_OUTPUT || files.iter().any(is_large) {
+                return Err(ProgramError::Output { command: command() });
+            }
+        }
+    }
+
+    fn not_started(&self, cause: io::Error) -> ProgramError {
+        ProgramError::Start { program: self.line.clone(), cause }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // The group may be gone already.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
 }
 
 /// Runs a program to its end, whatever its exit code, and passes on its standard error line by
@@ -419,10 +433,11 @@ impl Drop for Daemon {
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     // The child is not reaped before the last signal, so the group is still its own.
-    let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
     let _ = kill_process_group(pid, Signal::TERM);
     let grace = Timespec::try_from(GRACE).map_err(io::Error::other)?;
-    let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&grace));
+    if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
+        let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&grace));
+    }
     let _ = kill_process_group(pid, Signal::KILL);
     child.wait().map(drop)
 }
@@ -441,41 +456,6 @@ fn belongs_to_us(command: &mut Command, marker: &str) {
     // SAFETY: between fork and exec the closure makes one system call and touches no memory.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-    }
-}
-
-enum Stopped {
-    Interrupt,
-    Limit,
-    Output,
-}
-
-/// Waits for the end of a child, or for a reason to end it.
-fn wait(
-    pid: Pid,
-    started: Instant,
-    rules: Rules<'_>,
-    has_printed_too_much: &dyn Fn() -> bool,
-) -> io::Result<Option<Stopped>> {
-    let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
-    loop {
-        let left = rules.limit.saturating_sub(started.elapsed());
-        let glance = Timespec::try_from(left.min(GLANCE)).map_err(io::Error::other)?;
-        let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
-        match poll(&mut watched, Some(&glance)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Ok(None),
-            Err(errno) => return Err(errno.into()),
-        }
-        if rules.interrupt.is_set() {
-            return Ok(Some(Stopped::Interrupt));
-        }
-        if started.elapsed() >= rules.limit {
-            return Ok(Some(Stopped::Limit));
-        }
-        if has_printed_too_much() {
-            return Ok(Some(Stopped::Output));
-        }
     }
 }
 

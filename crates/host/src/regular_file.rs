@@ -10,6 +10,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use super::bounded;
+use super::missing::if_there;
 
 /// The maximum size of a run's files that are read whole, in bytes. A schedule of 100,000 trials
 /// has some 20 MB.
@@ -42,9 +43,8 @@ pub fn open_own(path: &Path) -> io::Result<File> {
 
 /// Opens or creates a file with these options, refusing links.
 pub fn open_own_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        found => check(found?.file_type())?,
+    if let Some(found) = if_there(path.symlink_metadata())? {
+        check(found.file_type())?;
     }
     open_checked(path, options, OFlags::NOFOLLOW | OFlags::NONBLOCK)
 }

@@ -25,9 +25,7 @@ impl BlockDevice {
         if !metadata.file_type().is_block_device() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a block device"));
         }
-        let (major, minor) =
-            (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        let mut device = Self::numbered(&format!("{major}:{minor}"))?;
+        let mut device = Self::numbered(&major_minor(metadata.rdev()))?;
         let is_same = |own: fs::Metadata| own.rdev() == metadata.rdev();
         if !fs::symlink_metadata(&device.node).is_ok_and(is_same) {
             device.node = node.canonicalize()?;
@@ -72,8 +70,13 @@ impl BlockDevice {
 #[must_use]
 pub fn block_number(node: &Path) -> Option<String> {
     let metadata = fs::metadata(node).ok().filter(|found| found.file_type().is_block_device())?;
-    let number = metadata.rdev();
-    Some(format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)))
+    Some(major_minor(metadata.rdev()))
+}
+
+/// A device number as the kernel prints it: `major:minor`.
+#[must_use]
+pub fn major_minor(number: u64) -> String {
+    format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
 }
 
 /// The sequence number of the disk that an attribute belongs to: the kernel numbers every disk that

@@ -20,6 +20,8 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::missing::if_there;
+
 /// The mount points of tracefs, current and of older kernels.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
@@ -73,10 +75,9 @@ pub struct Losses {
 pub fn instances() -> io::Result<Option<PathBuf>> {
     for place in PLACES {
         let folder = Path::new(place).join(INSTANCES);
-        match fs::metadata(&folder) {
-            Ok(_) => return Ok(Some(folder)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed("look into", &folder, &error)),
+        let found = if_there(fs::metadata(&folder));
+        if found.map_err(|error| failed("look into", &folder, &error))?.is_some() {
+            return Ok(Some(folder));
         }
     }
     Ok(None)

@@ -11,7 +11,7 @@
 //!   another PID namespace do not see the holder of root's lock, but wait for the shared lock if
 //!   they have the same `/run/lock`.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
 use super::interrupt::Interrupt;
-use super::lock::{Holder, holder};
+use super::lock::{FileLock, Holder, holder};
+use super::missing::if_there;
 
 /// The interval at which a held lock is retried.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -37,17 +37,7 @@ static LEFT: Mutex<Duration> = Mutex::new(PATIENCE);
 /// The measurement lock, released when dropped.
 #[derive(Debug)]
 pub struct Turn {
-    locks: Vec<File>,
-}
-
-impl Drop for Turn {
-    /// Closing the files is not enough: a program that is just being started has copies of them.
-    fn drop(&mut self) {
-        for lock in &self.locks {
-            // A lock that cannot be given back ends with the program.
-            let _ = flock(lock, FlockOperation::Unlock);
-        }
-    }
+    _locks: Vec<FileLock>,
 }
 
 /// An event while waiting for the measurement lock.
@@ -120,7 +110,7 @@ impl Locks {
                 Ok(holder(&self.of_root).is_none().then_some(lock))
             };
             let lock = self.wait(attempt, Duration::MAX, interrupt, tell)?;
-            return Ok(lock.map(|lock| Turn { locks: vec![lock] }));
+            return Ok(lock.map(|lock| Turn { _locks: vec![lock] }));
         }
         let own = || try_lock(&self.of_root, 0o600);
         let Some(own) = self.wait(own, Duration::MAX, interrupt, tell)? else { return Ok(None) };
@@ -140,7 +130,7 @@ impl Locks {
                 None
             }
         };
-        Ok(Some(Turn { locks: of_all.into_iter().chain([own]).collect() }))
+        Ok(Some(Turn { _locks: of_all.into_iter().chain([own]).collect() }))
     }
 
     /// Retries for up to this long. `None` if it failed, or the run is to stop.
@@ -199,24 +189,16 @@ fn make_own(folder: &Path) -> io::Result<bool> {
 }
 
 /// Takes a lock; `None` if another process holds it.
-fn try_lock(path: &Path, mode: u32) -> io::Result<Option<File>> {
+fn try_lock(path: &Path, mode: u32) -> io::Result<Option<FileLock>> {
     loop {
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let file = open(path, mode).map_err(named)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if is_at(&file, path) => return Ok(Some(file)),
-            // Its creator has removed it: others lock another file by now.
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(None),
-            Err(errno) => return Err(named(errno.into())),
+        let lock = open(path, mode).and_then(FileLock::exclusive).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+        // Of a file that its creator has removed, others lock another by now.
+        if lock.as_ref().is_none_or(|lock| lock.is_at(path)) {
+            return Ok(lock);
         }
     }
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    let id = |found: Metadata| (found.dev(), found.ino());
-    file.metadata().map(id).is_ok_and(|own| path.metadata().map(id).is_ok_and(|of| of == own))
 }
 
 /// Read access is enough to lock, so it does not matter which user created the file. It is created
@@ -225,9 +207,8 @@ fn is_at(file: &File, path: &Path) -> bool {
 fn open(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => return other,
+    if let Some(file) = if_there(options.open(path))? {
+        return Ok(file);
     }
     match options.clone().write(true).create_new(true).mode(mode).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::missing::if_there;
 use super::sync::sync_folder;
 
 /// The write buffer: reports of long runs are large.
@@ -76,14 +77,13 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn check_place(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(found) if found.is_symlink() => {
+    match if_there(path.symlink_metadata())? {
+        Some(found) if found.is_symlink() => {
             Err(io::Error::other("there is a symbolic link; name its target"))
         }
-        Ok(found) if !found.is_file() => {
+        Some(found) if !found.is_file() => {
             Err(io::Error::other("there is something that is not a regular file"))
         }
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }

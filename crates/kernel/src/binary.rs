@@ -1,13 +1,13 @@
 //! Inspects a lab kernel: whether it may be run, its version and its features.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use memchr::memmem;
 use sha2::{Digest, Sha256};
+use ssdlab_host::bounded;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::trust::exposed;
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The maximum size of a lab kernel; typical ones have some 8 MB.
 const LARGEST_BYTES: u64 = 256 << 20;
 
-/// A parameter that every lab kernel understands, and no other program.
+/// Parameters that every lab kernel understands, and no other program.
 const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
 /// Options of `config`, and their names in plans.
@@ -48,15 +48,14 @@ const SCHEDULERS: [(&str, &str); 4] = [
 /// Checks a program before it is run: it must be a lab kernel that other users cannot change.
 pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
-    let mut bytes = Vec::new();
     let real = path.canonicalize().map_err(|cause| no_kernel(cause.to_string()))?;
     // Reading or opening anything but a regular file could block for ever.
     if !real.is_file() {
         return Err(no_kernel("it is not a regular file".to_owned()));
     }
     is_out_of_reach(&real)?;
-    File::open(&real)
-        .and_then(|file| file.take(LARGEST_BYTES).read_to_end(&mut bytes))
+    let bytes = File::open(&real)
+        .and_then(|file| bounded::read(file, LARGEST_BYTES))
         .map_err(|cause| no_kernel(cause.to_string()))?;
     let understands = |parameter: &str| memmem::find(&bytes, parameter.as_bytes()).is_some();
     if let Some(parameter) = PARAMETERS.iter().find(|parameter| !understands(parameter)) {

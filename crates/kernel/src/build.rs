@@ -3,11 +3,11 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::program;
 
 use super::cache::Cache;
@@ -95,12 +95,7 @@ pub fn make(
     order.recipe.unpack(&files)?;
     if order.source.kind == Kind::Tree {
         let asked = output.join(CONFIGURED);
-        match fs::remove_file(&asked) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(KernelError::at("remove", &asked)(error));
-            }
-            _ => {}
-        }
+        if_there(fs::remove_file(&asked)).map_err(KernelError::at("remove", &asked))?;
     }
     let mut command = Command::new("sh");
     command.arg(files.join("build")).arg(&order.source.path).arg(&output);

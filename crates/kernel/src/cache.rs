@@ -3,13 +3,14 @@
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
 //! and `lock`. An origin is written after its kernel, and names it.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::{self, DirBuilder, File};
 use std::iter;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
+use ssdlab_host::lock::FileLock;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::whole_file;
 
 use super::binary::{inspect, is_out_of_reach};
@@ -19,17 +20,6 @@ use super::{KernelError, LabKernel, Origin};
 /// The cache.
 pub struct Cache {
     folder: PathBuf,
-}
-
-/// The claim of one build on the cache.
-pub struct Claim(File);
-
-impl Drop for Claim {
-    /// Closing the file is not enough: a program that is just being started has a copy of it.
-    fn drop(&mut self) {
-        // A lock that cannot be released ends with the program.
-        let _ = self.0.unlock();
-    }
 }
 
 impl Cache {
@@ -98,10 +88,8 @@ impl Cache {
 
     /// An origin, if there is one.
     fn origin(&self, record: &Path) -> Result<Option<Origin>, KernelError> {
-        let text = match fs::read(record) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(KernelError::at("read", record))?,
-        };
+        let text = if_there(fs::read(record)).map_err(KernelError::at("read", record))?;
+        let Some(text) = text else { return Ok(None) };
         is_out_of_reach(&self.folder)?;
         let origin = serde_json::from_slice(&text)
             .map_err(|error| self.damaged(format!("{}: {error}", file_name(record))))?;
@@ -130,7 +118,7 @@ impl Cache {
     }
 
     /// Makes the folder and claims it, for as long as the claim is held.
-    pub fn claim(&self) -> Result<Claim, KernelError> {
+    pub fn claim(&self) -> Result<FileLock, KernelError> {
         let folder = &self.folder;
         DirBuilder::new()
             .recursive(true)
@@ -139,12 +127,9 @@ impl Cache {
             .map_err(KernelError::at("make the folder", folder))?;
         is_out_of_reach(&self.folder)?;
         let path = folder.join("lock");
-        let lock = File::create(&path).map_err(KernelError::at("write", &path))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Claim(lock)),
-            Err(TryLockError::WouldBlock) => Err(KernelError::Busy { folder: folder.clone() }),
-            Err(TryLockError::Error(error)) => Err(KernelError::at("lock", &path)(error)),
-        }
+        let file = File::create(&path).map_err(KernelError::at("write", &path))?;
+        let lock = FileLock::exclusive(file).map_err(KernelError::at("lock", &path))?;
+        lock.ok_or_else(|| KernelError::Busy { folder: folder.clone() })
     }
 
     /// Takes a kernel that has been built, in place of one of the same version. Kernels of other
@@ -207,14 +192,12 @@ impl Cache {
     }
 
     /// The kernels and the records of those that are not the default, sorted by path.
-    fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(KernelError::at("read", &self.folder))?,
-        };
+    pub fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
+        let entries =
+            if_there(fs::read_dir(&self.folder)).map_err(KernelError::at("read", &self.folder))?;
         let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
         let mut paths: Vec<PathBuf> =
-            entries.flatten().map(|entry| entry.path()).filter(is_one).collect();
+            entries.into_iter().flatten().flatten().map(|e| e.path()).filter(is_one).collect();
         paths.sort();
         Ok(paths)
     }
@@ -222,12 +205,8 @@ impl Cache {
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
         let work = self.work();
-        match fs::remove_dir_all(&work) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(KernelError::at("remove", &work)(error))
-            }
-            _ => Ok(()),
-        }
+        if_there(fs::remove_dir_all(&work)).map_err(KernelError::at("remove", &work))?;
+        Ok(())
     }
 
     fn default_record(&self) -> PathBuf {
@@ -243,6 +222,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
+/// Whether a path has this extension.
+pub fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|own| own == ending)
 }

@@ -1,7 +1,5 @@
 //! Lists the cached lab kernels and any unfinished build.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -9,7 +7,7 @@ use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock;
 
 use super::KernelError;
-use super::cache::Cache;
+use super::cache::{Cache, has_ending};
 
 /// Something in the cache.
 #[derive(Debug)]
@@ -29,31 +27,21 @@ pub struct Kept {
 impl Cache {
     /// The kernels and the build that are there.
     pub fn kept(&self) -> Result<Vec<Kept>, KernelError> {
-        let mut kept = Vec::new();
-        let folder = self.folder();
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(kept),
-            entries => entries.map_err(KernelError::at("read", folder))?,
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
+        let of = |path: PathBuf| {
+            // There may be no build, and one may just have removed a kernel.
+            let metadata = path.symlink_metadata().ok()?;
             let is_unfinished = path == self.work();
-            let is_record = path.extension().is_some_and(|extension| extension == "json");
-            let is_kernel = !is_record && entry.file_name().to_string_lossy().starts_with("linux-");
-            if !is_unfinished && !is_kernel {
-                continue;
-            }
-            // A build may just have removed it.
-            let Ok(metadata) = path.symlink_metadata() else { continue };
-            kept.push(Kept {
+            Some(Kept {
                 is_unfinished,
                 size_bytes: disk_usage(&path, &metadata),
                 used_s: u64::try_from(metadata.atime().max(metadata.mtime())).unwrap_or(0),
-                is_in_use: is_unfinished && lock::holder(&folder.join("lock")).is_some(),
+                is_in_use: is_unfinished && lock::holder(&self.folder().join("lock")).is_some(),
                 path,
-            });
-        }
-        Ok(kept)
+            })
+        };
+        let is_kernel = |path: &PathBuf| !has_ending(path, "json");
+        let kernels = self.entries()?.into_iter().filter(is_kernel);
+        Ok(kernels.chain([self.work()]).filter_map(of).collect())
     }
 
     /// Removes an unfinished build that is not running.

@@ -9,7 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ssdlab_aged as aged;
-use ssdlab_host::loop_device::{self, FileId};
+use ssdlab_host::file_id::FileId;
+use ssdlab_host::loop_device;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_undo::Change;
 
@@ -95,10 +97,7 @@ impl Source for Image {
 }
 
 fn new_file(path: &Path, size_bytes: u64) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    if_there(fs::remove_file(path))?;
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     file.set_len(size_bytes)?;
     Ok(file)

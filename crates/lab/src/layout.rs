@@ -1,12 +1,13 @@
 //! Determines a filesystem's layout with its own tools.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 
 use ssdlab_filesystem::layout::Question;
 use ssdlab_filesystem::{Kind, Layout};
+use ssdlab_host::bounded;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::Setup;
@@ -68,10 +69,9 @@ fn ask(
     let finished = program::run_with_input(command, input, rules)?;
     let Some(name) = answer_file else { return Ok(finished.stdout) };
     let path = folder.join(name);
-    let mut answer = String::new();
-    let read = File::open(&path)
-        .and_then(|file| file.take(LONGEST_ANSWER_BYTES).read_to_string(&mut answer));
+    let answer = File::open(&path)
+        .and_then(|file| bounded::read(file, LONGEST_ANSWER_BYTES))
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
     fs::remove_file(&path).map_err(LabError::step("remove", &path))?;
-    read.map_err(LabError::step("read", &path))?;
-    Ok(answer)
+    answer.map_err(LabError::step("read", &path))
 }

@@ -1,6 +1,6 @@
 //! An interface to Slurm through its own programs, whose options and formats have been stable since
-//! version 20.11 (sbatch(1), squeue(1), sinfo(1), scancel(1)). Slurm decides what runs where and
-//! when. This room does not know what a job is for.
+//! version 20.11 (sbatch(1), squeue(1), sinfo(1), scancel(1), scontrol(1)). Slurm decides what runs
+//! where and when. This room does not know what a job is for.
 
 mod job_id;
 mod queue;

@@ -12,12 +12,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use ssdlab_host::file_id::FileId;
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::loop_device::{self, FileId};
+use ssdlab_host::missing::if_there;
 use ssdlab_host::mounts::{self, Mounted};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, disk_sequence};
-use ssdlab_host::{drive_identity, processes, tracefs};
+use ssdlab_host::{drive_identity, loop_device, processes, tracefs};
 
 use super::{UndoError, attribute, name};
 
@@ -209,12 +210,8 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
         let cause = io::Error::other(format!("{} is still mounted in it", mount.target.display()));
         return Err(UndoError::new("remove", path, cause));
     }
-    match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-            Err(UndoError::new("remove", path, cause))
-        }
-        _ => Ok(()),
-    }
+    if_there(fs::remove_dir_all(path)).map_err(|cause| UndoError::new("remove", path, cause))?;
+    Ok(())
 }
 
 /// Removes the socket and the lock that a daemon leaves behind, and nothing else; removes nothing
@@ -269,32 +266,27 @@ fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
 }
 
 fn remove_trace(instance: &Path) -> Result<(), UndoError> {
-    match tracefs::remove_instance(instance) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-            Err(UndoError::new("remove", instance, cause))
-        }
-        _ => Ok(()),
-    }
+    if_there(tracefs::remove_instance(instance))
+        .map_err(|cause| UndoError::new("remove", instance, cause))?;
+    Ok(())
 }
 
 fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), UndoError> {
     let failed = |cause| UndoError::new("detach", device, cause);
-    let by_name = || match loop_device::backing(device) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(failed(cause)),
-        Ok(Some(found)) if loop_device::backing_file(device).as_deref() == Some(backing) => {
-            Ok(Some(found.file()))
-        }
-        _ => Ok(None),
+    let by_name = || -> io::Result<Option<FileId>> {
+        let found = if_there(loop_device::backing(device))?.flatten();
+        let is_ours = loop_device::backing_file(device).as_deref() == Some(backing);
+        Ok(found.filter(|_| is_ours).map(|found| found.file))
     };
-    let Some(file) = file.map_or_else(by_name, |file| Ok(Some(file)))? else { return Ok(()) };
+    let file = file.map_or_else(by_name, |file| Ok(Some(file))).map_err(failed)?;
+    let Some(file) = file else { return Ok(()) };
     let started = Instant::now();
     loop {
         // A last holder (a probing udev, say) may defer the detaching: look again until it is
         // really gone.
-        let cause = match loop_device::detach(device, file) {
-            Ok(false) => return Ok(()),
-            Ok(true) => io::Error::other("something still has it open"),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+        let cause = match if_there(loop_device::detach(device, file)) {
+            Ok(Some(true)) => io::Error::other("something still has it open"),
+            Ok(_) => return Ok(()),
             Err(cause) => cause,
         };
         if started.elapsed() > PATIENCE {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::fs::statvfs;
 use ssdlab_host::extents::extents;
+use ssdlab_host::missing::if_there;
 use ssdlab_plan::Age;
 
 use super::WorkloadError;
@@ -76,11 +77,8 @@ pub fn layout_score<'a>(
             path: path.to_owned(),
             cause,
         };
-        let file = match File::open(folder.join(path)) {
-            // A growing file that has no bytes yet.
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => continue,
-            file => file.map_err(error)?,
-        };
+        // A growing file that has no bytes yet is not there.
+        let Some(file) = if_there(File::open(folder.join(path))).map_err(error)? else { continue };
         let Some(places) = extents(&file, block_bytes).map_err(error)? else { return Ok(None) };
         let own: u64 = places.iter().map(|place| (place.end - place.start) / block_bytes).sum();
         let breaks = places.windows(2).filter(|pair| pair[0].end != pair[1].start).count() as u64;

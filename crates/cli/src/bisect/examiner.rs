@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use miette::{IntoDiagnostic, Report};
+use miette::Report;
 use ssdlab_advice as advice;
 use ssdlab_bisect::{Bisection, Commit, Examiner, Finding};
 use ssdlab_conductor::Stage;
@@ -16,11 +16,8 @@ use super::asked::Asked;
 use super::kept::Kept;
 use super::shown;
 use super::workshop::Workshop;
-use crate::stages::{self, Manner, Ready};
-use crate::{output, restore};
-
-/// The first 12 digits of a hash are enough for people.
-const DIGITS: usize = 12;
+use crate::output;
+use crate::stages::{self, Manner};
 
 /// Examines revisions, and stores what is found.
 pub struct Examining<'a> {
@@ -34,8 +31,7 @@ impl Examiner for Examining<'_> {
     type Stop = Report;
 
     fn examine(&mut self, commit: &Commit, left: u32) -> Result<Option<Finding>, Report> {
-        let (id, after) =
-            (&commit.id[..DIGITS.min(commit.id.len())], counted(left as usize, "step"));
+        let (id, after) = (shown::short(commit), counted(left as usize, "step"));
         output::tell(&format!("{id} {}; about {after} to follow", commit.subject));
         let finding = match self.workshop.build(&commit.id)? {
             Ok(kernel) => self.judge(&kernel)?,
@@ -63,22 +59,17 @@ impl Examining<'_> {
     /// Runs the trials under a kernel, and judges the claim; `None` if that was interrupted.
     fn judge(&self, kernel: &LabKernel) -> Result<Option<Finding>, Report> {
         let schedule = &self.asked.schedule;
-        let mut journal = restore::journal()?;
         let manner = Manner { kernel: Some(&kernel.path), ..Manner::default() };
         let logs = self.workshop.folder().join("requests");
-        let measured =
-            stages::with_stage(schedule, manner, &mut journal, self.interrupt, |ready| {
-                let Ready::Guests(mut guests, _) = ready else { return Ok(Ok(Vec::new())) };
-                let setups = self.asked.subject.treatments.iter();
-                let setups = setups.filter_map(|one| schedule.treatments[*one].setup.as_ref().ok());
-                if let Some(reason) = setups.map(|setup| guests.missing(setup)).find_map(|why| why)
-                {
-                    return Ok(Err(reason));
-                }
-                guests.log_to(&logs)?;
-                Ok(Ok(guests.measure(BTreeMap::new(), schedule.trials.clone(), &mut |_| ())))
-            })?;
-        journal.finish().into_diagnostic()?;
+        let measured = stages::in_guests(schedule, manner, self.interrupt, |mut guests| {
+            let setups = self.asked.subject.treatments.iter();
+            let setups = setups.filter_map(|one| schedule.treatments[*one].setup.as_ref().ok());
+            if let Some(reason) = setups.map(|setup| guests.missing(setup)).find_map(|why| why) {
+                return Ok(Err(reason));
+            }
+            guests.log_to(&logs)?;
+            Ok(Ok(guests.measure(BTreeMap::new(), schedule.trials.clone(), &mut |_| ())))
+        })?;
         if self.interrupt.is_set() {
             return Ok(None);
         }

@@ -9,8 +9,10 @@ use ssdlab_report::{bounded, counted};
 use super::asked::Asked;
 use super::kept::Search;
 
-/// The digits of a hash that tables show.
-const DIGITS: usize = 12;
+/// The first digits of a commit's hash, which are enough for people.
+pub fn short(commit: &Commit) -> &str {
+    commit.id.get(..12).unwrap_or(&commit.id)
+}
 
 /// A finding, after the name of its revision.
 pub fn finding(asked: &Asked, finding: &Finding) -> String {
@@ -49,7 +51,7 @@ pub fn found(asked: &Asked, search: &Search, path: &Path) -> String {
             id if *id == bisection.ends.bad => " (bad)",
             _ => "",
         };
-        let id = &commit.id[..DIGITS.min(commit.id.len())];
+        let id = short(commit);
         let _ = writeln!(out, "{id} {}{role}: {}", commit.subject, self::finding(asked, finding));
     }
     let is_skipped = |step: &&Step| matches!(step.finding, Finding::Skipped(_));

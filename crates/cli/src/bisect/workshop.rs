@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use miette::Report;
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_bisect::{BisectError, Checkout, History};
 use ssdlab_host::base_folder::cache_folder;
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::missing::if_there;
 use ssdlab_host::program::ProgramError;
 use ssdlab_host::whole_file;
 use ssdlab_kernel::{self as kernel, KernelError, LabKernel, Progress};
@@ -52,7 +52,7 @@ impl<'a> Workshop<'a> {
         self.checkout.go_to(commit)?;
         self.remove_old(commit)?;
         let copied = self.folder().join(COPIED);
-        absent(fs::remove_file(&copied)).map_err(BisectError::at("remove", &copied))?;
+        if_there(fs::remove_file(&copied)).map_err(BisectError::at("remove", &copied))?;
         let mut shown = Shown::new();
         let (is_copied, kept) = (Cell::new(false), Cell::new(Ok(())));
         let mut tell = |progress: Progress<'_>| {
@@ -81,22 +81,18 @@ impl<'a> Workshop<'a> {
         let too_many = match before.map(|before| self.history.lacks(commit, &before)) {
             // The tree may have lost that commit since.
             None | Some(Err(BisectError::Program(ProgramError::Failed { .. }))) => {
-                return absent(fs::remove_dir_all(&output))
-                    .map_err(BisectError::at("remove", &output));
+                if_there(fs::remove_dir_all(&output))
+                    .map_err(BisectError::at("remove", &output))?;
+                return Ok(());
             }
             Some(files) => files?,
         };
         for file in too_many {
             let file = output.join("tree").join(file);
-            absent(fs::remove_file(&file)).map_err(BisectError::at("remove", &file))?;
+            if_there(fs::remove_file(&file)).map_err(BisectError::at("remove", &file))?;
         }
         Ok(())
     }
-}
-
-/// Whether something could be removed, or was not there.
-fn absent(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 #[cfg(test)]

@@ -17,3 +17,21 @@ fn whoever_holds_a_lock_is_named() {
     assert!(Holder { pid: None }.to_string().contains("an unknown process"));
     assert!(Holder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
 }
+
+#[test]
+fn a_lock_ends_when_it_is_dropped_although_its_file_is_open() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("lock");
+    let lock = || FileLock::exclusive(File::create(&path).unwrap()).unwrap();
+    let first = lock().unwrap();
+    assert!(lock().is_none());
+    // As a program that is just being started has it.
+    let _copy = first.file().try_clone().unwrap();
+    drop(first);
+    let second = lock().unwrap();
+    assert!(second.is_at(&path));
+    fs::remove_file(&path).unwrap();
+    assert!(!second.is_at(&path));
+    // Others lock another file by now.
+    assert!(lock().is_some_and(|third| third.is_at(&path) && !second.is_at(&path)));
+}

@@ -31,6 +31,18 @@ fn a_program_ends_at_its_limit_and_on_an_interrupt() {
     assert!(matches!(error.unwrap_err(), ProgramError::Interrupted));
 }
 
+/// That is what happens if it cannot be watched.
+#[test]
+fn a_program_that_is_dropped_before_its_end_is_ended() {
+    let interrupt = Interrupt::default();
+    let rules = rules(&interrupt, Duration::from_mins(1));
+    let running = Running::start(&mut shell("sleep 300"), rules).unwrap();
+    let process = Path::new("/proc").join(running.child.id().to_string());
+    assert!(process.exists());
+    drop(running);
+    assert!(!process.exists());
+}
+
 #[test]
 fn a_program_is_followed_line_by_line() {
     let interrupt = Interrupt::default();

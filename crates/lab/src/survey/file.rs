@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ssdlab_host::loop_device::{self, FileId};
+use ssdlab_host::file_id::FileId;
+use ssdlab_host::loop_device;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::sysfs::BlockDevice;
 
@@ -26,7 +27,7 @@ impl LoopFile {
         let node = Path::new("/dev").join(name);
         let Some(path) = loop_device::backing_file(&node) else { return Ok(None) };
         let backing = loop_device::backing(&node)?.filter(|backing| backing.device.is_none());
-        Ok(backing.map(|backing| Self { id: backing.file(), path }))
+        Ok(backing.map(|backing| Self { id: backing.file, path }))
     }
 
     /// Whether a path leads to it.

@@ -85,9 +85,8 @@ fn open(node: &Path) -> io::Result<File> {
 
 /// The identity of an open device.
 pub(super) fn identity(held: &File) -> io::Result<Identity> {
-    let number = held.metadata()?.rdev();
     Ok(Identity {
-        number: format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)),
+        number: sysfs::major_minor(held.metadata()?.rdev()),
         size_bytes: block_ioctl::size_bytes(held)?,
         sequence: block_ioctl::disk_sequence(held),
     })

@@ -9,7 +9,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ssdlab_host::drive_identity::{self, DriveIdentity};
-use ssdlab_host::loop_device::FileId;
 use ssdlab_host::mounts;
 use ssdlab_host::open_files::{self, Object};
 use ssdlab_host::sysfs::{self, BlockDevice};
@@ -43,8 +42,8 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     for (relation, device) in relatives {
         objects.push((Object::Device(number(&device.number)?), *relation, device));
         if let Some(file) = LoopFile::of(&device.name)? {
-            for FileId { filesystem, inode } in [vec![file.id], file.in_layers(&mounts)].concat() {
-                objects.push((Object::File { filesystem, inode }, *relation, device));
+            for id in [vec![file.id], file.in_layers(&mounts)].concat() {
+                objects.push((Object::File(id), *relation, device));
             }
         }
         if !device.is_partition() {
@@ -63,7 +62,7 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
                     objects.iter().find(|(object, ..)| *object == held)?;
                 let purpose = match object {
                     Object::Device(_) | Object::Character(_) => Purpose::Open(holder),
-                    Object::File { .. } => Purpose::FileOpen(holder),
+                    Object::File(_) => Purpose::FileOpen(holder),
                 };
                 Some(Use { name: device.name.clone(), relation: *relation, purpose })
             };
