@@ -136,3 +136,14 @@ fn memory_does_not_grow_with_a_line() {
     let log = format!("ssdlab operation log 1\ntitle {}", "x".repeat(1 << 20));
     assert!(statistics(&log).unwrap_err().to_string().contains("128 KiB"));
 }
+
+#[test]
+fn a_line_that_is_too_long_is_skipped() {
+    let name = "x".repeat(1 << 20);
+    let log = format!("ssdlab operation log 1\nbefore\noperations\nunlink {name}\nunlink a\nfly\n");
+    let mut log = Reader::new(log.as_bytes()).unwrap();
+    assert!(log.next_operation().unwrap_err().to_string().contains("line 4"));
+    let path = RelativePath::new(b"a").unwrap();
+    assert_eq!(log.next_operation().unwrap(), Some(Operation::Unlink { path }));
+    assert!(log.next_operation().unwrap_err().to_string().contains("line 6"));
+}
