@@ -18,7 +18,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::process::umask;
-use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
 use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
 use super::WorkloadError;
@@ -45,34 +45,12 @@ const TIMES: Timestamps = Timestamps {
 pub(super) const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// When to stop before the work is done.
-#[derive(Debug, Clone, Copy)]
-pub struct Bounds<'a> {
-    /// The request to stop.
-    pub interrupt: &'a Interrupt,
-    /// The time limit.
-    pub limit: Duration,
-}
-
-impl Bounds<'_> {
-    /// Returns an error if work that started then must end.
-    pub fn check(&self, started: Instant) -> Result<(), WorkloadError> {
-        if self.interrupt.is_set() {
-            return Err(WorkloadError::Interrupted);
-        }
-        if started.elapsed() > self.limit {
-            return Err(WorkloadError::Limit { limit: self.limit });
-        }
-        Ok(())
-    }
-}
-
 /// Performs operations on one directory.
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(super) directory: OwnedFd,
     contents: &'a Contents,
-    bounds: Bounds<'a>,
+    rules: Rules<'a>,
     started: Instant,
     files: Vec<Option<Opened>>,
     buffer: Vec<u8>,
@@ -96,7 +74,7 @@ impl<'a> Player<'a> {
     pub fn new(
         path: &Path,
         contents: &'a Contents,
-        bounds: Bounds<'a>,
+        rules: Rules<'a>,
     ) -> Result<Self, WorkloadError> {
         let name = path.display().to_string();
         // The path may be a link to an open descriptor.
@@ -105,7 +83,7 @@ impl<'a> Player<'a> {
         Ok(Self {
             directory,
             contents,
-            bounds,
+            rules,
             started: Instant::now(),
             files: Vec::new(),
             buffer: vec![0; CHUNK_BYTES],
@@ -143,7 +121,7 @@ impl<'a> Player<'a> {
             // Not between operations on one open file.
             if self.is_recorded || operation.handle().is_none() {
                 if count % GLANCE == 0 {
-                    self.check_bounds()?;
+                    self.check_rules()?;
                 }
                 count += 1;
             }
@@ -155,8 +133,8 @@ impl<'a> Player<'a> {
         self.make_calls(&script.operations)
     }
 
-    pub(super) fn check_bounds(&self) -> Result<(), WorkloadError> {
-        self.bounds.check(self.started)
+    pub(super) fn check_rules(&self) -> Result<(), WorkloadError> {
+        check_rules(self.rules, self.started.elapsed())
     }
 
     /// The error for a failed operation, which may have been interrupted.
@@ -165,7 +143,7 @@ impl<'a> Player<'a> {
         let path = operation.path().or_else(opened);
         let path = path.map_or_else(|| "the filesystem".to_owned(), ToString::to_string);
         let failed = || WorkloadError::operation(operation.name(), &path)(errno);
-        self.check_bounds().err().unwrap_or_else(failed)
+        self.check_rules().err().unwrap_or_else(failed)
     }
 
     /// Lets an operation wait for others, to be handed over with them. Returns whether it can.
@@ -410,7 +388,7 @@ impl<'a> Player<'a> {
             let end = offset + length;
             while offset < end {
                 calls += 1;
-                if calls % GLANCE == 0 && self.check_bounds().is_err() {
+                if calls % GLANCE == 0 && self.check_rules().is_err() {
                     return Err(Errno::INTR);
                 }
                 let left = usize::try_from(end - offset).unwrap_or(CHUNK_BYTES);
@@ -476,6 +454,17 @@ impl Drop for Unmasked {
     fn drop(&mut self) {
         umask(self.before);
     }
+}
+
+/// Returns an error if work that has taken this long must stop.
+pub(super) fn check_rules(rules: Rules<'_>, elapsed: Duration) -> Result<(), WorkloadError> {
+    if rules.interrupt.is_set() {
+        return Err(WorkloadError::Interrupted);
+    }
+    if elapsed > rules.limit {
+        return Err(WorkloadError::Limit { limit: rules.limit });
+    }
+    Ok(())
 }
 
 /// Syncs the filesystem of an open directory.

@@ -30,7 +30,7 @@ use ssdlab_plan::transactions::{
 
 use super::beside::{Over, beside};
 use super::io::metrics;
-use super::player::write_all_at;
+use super::player::{check_rules, write_all_at};
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 
@@ -136,13 +136,8 @@ pub(super) fn wait_until(
     rules: Rules<'_>,
 ) -> Result<(), WorkloadError> {
     loop {
-        if rules.interrupt.is_set() {
-            return Err(WorkloadError::Interrupted);
-        }
         let now = started.elapsed();
-        if now > rules.limit {
-            return Err(WorkloadError::Limit { limit: rules.limit });
-        }
+        check_rules(rules, now)?;
         let left = due.saturating_sub(now);
         if left.is_zero() {
             return Ok(());

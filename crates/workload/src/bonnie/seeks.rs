@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::fsync;
 use rustix::io::{Errno, pread};
+use ssdlab_host::program::Rules;
 use ssdlab_host::thread::{Usage, used};
 use ssdlab_plan::Bonnie;
 
-use super::super::player::{Bounds, write_all_at};
+use super::super::player::{check_rules, write_all_at};
 use super::super::{Done, WorkloadError};
-use super::clock::{self, Clock};
+use super::clock::Clock;
 use super::transfers::{error, open};
 use crate::synthetic::bonnie::{Chunks, Seek};
 
@@ -27,7 +28,7 @@ use crate::synthetic::bonnie::{Chunks, Seek};
 pub(super) struct Seekers<'a> {
     pub sizes: &'a Bonnie,
     pub held: Chunks,
-    pub bounds: Bounds<'a>,
+    pub rules: Rules<'a>,
     pub directory: &'a OwnedFd,
     pub is_cold: bool,
 }
@@ -114,7 +115,7 @@ impl Seekers<'_> {
             let now = origin.elapsed();
             sought.operations.push((now, now.saturating_sub(last)));
             last = now;
-            clock::check(self.bounds, now)?;
+            check_rules(self.rules, now)?;
         }
         Ok(sought)
     }
