@@ -41,9 +41,12 @@ const TIMES: Timestamps = Timestamps {
     last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
 };
 
-/// How a directory is opened.
-pub(super) const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is opened, if need be through a link.
+pub(super) const DIRECTORY_OR_LINK: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// How a directory is opened, never through a link.
+pub(super) const DIRECTORY: OFlags = DIRECTORY_OR_LINK.union(OFlags::NOFOLLOW);
 
 /// Performs operations on one directory.
 #[derive(Debug)]
@@ -76,12 +79,8 @@ impl<'a> Player<'a> {
         contents: &'a Contents,
         rules: Rules<'a>,
     ) -> Result<Self, WorkloadError> {
-        let name = path.display().to_string();
-        // The path may be a link to an open descriptor.
-        let directory = openat(CWD, path, DIRECTORY - OFlags::NOFOLLOW, Mode::empty())
-            .map_err(WorkloadError::operation("open", &name))?;
         Ok(Self {
-            directory,
+            directory: open_directory(path)?,
             contents,
             rules,
             started: Instant::now(),
@@ -465,6 +464,12 @@ pub(super) fn check_rules(rules: Rules<'_>, elapsed: Duration) -> Result<(), Wor
         return Err(WorkloadError::Limit { limit: rules.limit });
     }
     Ok(())
+}
+
+/// Opens a trial's directory. Its path may be a link to an open descriptor.
+pub(super) fn open_directory(path: &Path) -> Result<OwnedFd, WorkloadError> {
+    openat(CWD, path, DIRECTORY_OR_LINK, Mode::empty())
+        .map_err(WorkloadError::operation("open", &path.display().to_string()))
 }
 
 /// Syncs the filesystem of an open directory.

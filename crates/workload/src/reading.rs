@@ -13,10 +13,10 @@ use ssdlab_operations::Operation;
 use ssdlab_plan::reading::ReadOrder;
 
 use super::clearing::entries;
-use super::player::{DIRECTORY, GLANCE, check_rules};
+use super::player::{DIRECTORY, GLANCE, check_rules, open_directory};
 use super::script::Script;
 use super::synthetic::paths::shuffled;
-use super::{Done, Place, WorkloadError, versions};
+use super::{Done, Place, WorkloadError};
 
 /// The size of one read(2), as of cat(1) since coreutils 9 (`IO_BUFSIZE`).
 const BUFFER_BYTES: usize = 128 << 10;
@@ -30,7 +30,7 @@ pub(super) fn run(
     seed: u64,
     place: Place<'_>,
 ) -> Result<Done, WorkloadError> {
-    let directory = versions::open(place.directory)?;
+    let directory = open_directory(place.directory)?;
     let counted = match order {
         ReadOrder::Directory => {
             let made = tree.operations.iter().filter_map(Operation::path);

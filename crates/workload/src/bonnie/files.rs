@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, 
 use rustix::io::Errno;
 use ssdlab_plan::Bonnie;
 
-use super::super::player::write_all;
+use super::super::player::{DIRECTORY_OR_LINK, write_all};
 use super::super::script::DIRECTORY_MODE;
 use super::super::{Done, Place, WorkloadError};
 use super::FILE_MODE;
@@ -81,7 +81,7 @@ impl Files {
         seed: u64,
         directory: &OwnedFd,
     ) -> Result<Self, WorkloadError> {
-        let parent = openat(directory, ".", DIRECTORY, Mode::empty())
+        let parent = openat(directory, ".", DIRECTORY_OR_LINK, Mode::empty())
             .map_err(WorkloadError::operation("open", "."))?;
         let files = small_files(sizes, order, seed).into_iter().map(|file| {
             let path = CString::new(path(sizes, &file)).expect("no name has a zero in it");
@@ -297,21 +297,19 @@ impl Files {
 
     fn open(&self) -> Result<Open, WorkloadError> {
         let name = top(self.order);
-        let top = openat(&self.parent, name, DIRECTORY, Mode::empty())
+        let top = openat(&self.parent, name, DIRECTORY_OR_LINK, Mode::empty())
             .map_err(WorkloadError::operation("open", name))?;
         let count = if self.sizes.directories > 1 { self.sizes.directories } else { 0 };
         let inner: Result<Vec<OwnedFd>, WorkloadError> = (0..count)
             .map(|number| {
                 let name = inner(number);
-                openat(&top, name.as_str(), DIRECTORY, Mode::empty())
+                openat(&top, name.as_str(), DIRECTORY_OR_LINK, Mode::empty())
                     .map_err(WorkloadError::operation("open", &name))
             })
             .collect();
         Ok(Open { inner: inner?, top })
     }
 }
-
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 const CREATE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);

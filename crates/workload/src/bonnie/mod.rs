@@ -21,7 +21,6 @@ mod transfers;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use ssdlab_host::program::Rules;
 use ssdlab_plan::{self as plan, BonnieTest};
 
@@ -29,6 +28,7 @@ use self::clock::Clock;
 use self::files::Files;
 use self::transfers::Transfer;
 use super::content::Content;
+use super::player::open_directory;
 use super::script::Script;
 use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
 use super::{Done, Place, WorkloadError};
@@ -79,10 +79,7 @@ impl Bonnie {
         is_cold: bool,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        let path = place.directory.display().to_string();
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = openat(CWD, place.directory, flags, Mode::empty())
-            .map_err(WorkloadError::operation("open", &path))?;
+        let directory = open_directory(place.directory)?;
         let clock = Clock::new(place.rules, Duration::from_nanos(self.sizes.least_ns));
         if test.is_of_the_file() {
             return self.on_the_file(test, is_cold, &directory, place.rules, clock);
