@@ -479,23 +479,36 @@ pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError>
 
 /// Writes all of the buffer at an offset.
 pub(super) fn write_all_at(file: impl AsFd, data: &[u8], at: u64) -> Result<(), Errno> {
-    write_whole(data, |rest, done| pwrite(file.as_fd(), rest, at + done))
+    transfer(data.len(), Errno::NOSPC, |done| pwrite(&file, &data[done..], at + done as u64))
 }
 
 /// Writes all of the buffer at the file's offset.
 pub(super) fn write_all(file: &OwnedFd, data: &[u8]) -> Result<(), Errno> {
-    write_whole(data, |rest, _| write(file, rest))
+    transfer(data.len(), Errno::NOSPC, |done| write(file, &data[done..]))
 }
 
-fn write_whole(
-    data: &[u8],
-    mut call: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
+/// Fills the buffer from an offset. A file that is too short is an I/O error.
+pub(super) fn read_exact_at(file: impl AsFd, buffer: &mut [u8], at: u64) -> Result<(), Errno> {
+    transfer(buffer.len(), Errno::IO, |done| pread(&file, &mut buffer[done..], at + done as u64))
+}
+
+/// Fills the buffer from the file's offset. A file that is too short is an I/O error.
+pub(super) fn read_exact(file: &OwnedFd, buffer: &mut [u8]) -> Result<(), Errno> {
+    transfer(buffer.len(), Errno::IO, |done| read(file, &mut buffer[done..]))
+}
+
+/// Makes calls, each with what is done already, until this many bytes are transferred; `stuck` is
+/// the error if one transfers nothing.
+fn transfer(
+    bytes: usize,
+    stuck: Errno,
+    mut call: impl FnMut(usize) -> Result<usize, Errno>,
 ) -> Result<(), Errno> {
     let mut done = 0;
-    while done < data.len() {
-        match call(&data[done..], done as u64) {
-            Ok(0) => return Err(Errno::NOSPC),
-            Ok(written) => done += written,
+    while done < bytes {
+        match call(done) {
+            Ok(0) => return Err(stuck),
+            Ok(some) => done += some,
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }

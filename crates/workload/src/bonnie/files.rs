@@ -12,12 +12,11 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, 
 use rustix::io::Errno;
 use ssdlab_plan::Bonnie;
 
-use super::super::player::{DIRECTORY_OR_LINK, write_all};
+use super::super::player::{DIRECTORY_OR_LINK, read_exact, write_all};
 use super::super::script::DIRECTORY_MODE;
 use super::super::{Done, Place, WorkloadError};
 use super::FILE_MODE;
 use super::clock::Clock;
-use super::transfers::read_all;
 use crate::synthetic::bonnie::{Data, Order, SmallFile, shuffled, small_files};
 
 /// The buffer size for getdents64(2), as in the C library.
@@ -355,7 +354,7 @@ fn look(at: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> Result<u64, Errno
         let mut left = usize::try_from(size).unwrap_or(usize::MAX);
         while left > 0 {
             let length = left.min(buffer.len());
-            read_all(&file, &mut buffer[..length])?;
+            read_exact(&file, &mut buffer[..length])?;
             left -= length;
         }
     }

@@ -13,12 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::fsync;
-use rustix::io::{Errno, pread};
 use ssdlab_host::program::Rules;
 use ssdlab_host::thread::{Usage, used};
 use ssdlab_plan::Bonnie;
 
-use super::super::player::{check_rules, write_all_at};
+use super::super::player::{check_rules, read_exact_at, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::Clock;
 use super::transfers::{error, open};
@@ -123,7 +122,7 @@ impl Seekers<'_> {
     /// `CFileOp::doseek`; returns the bytes it wrote.
     fn one(&self, file: &OwnedFd, seek: Seek, buffer: &mut [u8]) -> Result<u64, WorkloadError> {
         let offset = seek.chunk * self.sizes.chunk_bytes;
-        read_at(file, buffer, offset).map_err(error("read"))?;
+        read_exact_at(file, buffer, offset).map_err(error("read"))?;
         if !seek.writes {
             return Ok(0);
         }
@@ -134,18 +133,4 @@ impl Seekers<'_> {
         }
         Ok(self.sizes.chunk_bytes)
     }
-}
-
-fn read_at(file: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < buffer.len() {
-        match pread(file, &mut buffer[done..], at + done as u64) {
-            // The file is shorter than what was written.
-            Ok(0) => return Err(Errno::IO),
-            Ok(some) => done += some,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
