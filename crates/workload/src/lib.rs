@@ -336,7 +336,8 @@ impl Workload {
             (Action::Rotate(work), _) => {
                 steps::run(Rotation::new(*work, seed), work.think_ns, self.player(place)?, place)
             }
-            // Handled elsewhere: by the player with a script, and the last two by the conductor.
+            // Done elsewhere: by the player with a script, Bonnie's tests by `perform`, and the
+            // last two by the conductor.
             (
                 Action::Unpack
                 | Action::Clone
