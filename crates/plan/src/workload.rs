@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ssdlab_quantity::Bytes;
+use ssdlab_quantity::{Bytes, Span};
 
 use super::bonnie::{self, BonnieTest, WrittenBonnie};
 use super::error::Fault;
@@ -32,12 +32,12 @@ pub(super) fn resolve(
     target: &Target,
     treatments: &[Treatment],
 ) -> Result<Workload, Fault> {
-    let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
-    let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
+    let quiet_ns = written.quiet.unwrap_or(Span(Duration::from_millis(5))).nanos();
+    let limit_ns = written.limit.unwrap_or(Span(Duration::from_mins(30))).nanos();
     let scale = scale(overrides)?;
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        let common = Common { quiet_ns, limit, base, scale };
+        let common = Common { quiet_ns, limit_ns, base, scale };
         for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
             share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
@@ -146,7 +146,7 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
 /// The settings that phases share.
 struct Common<'a> {
     quiet_ns: u64,
-    limit: Duration,
+    limit_ns: u64,
     base: &'a Path,
     scale: f64,
 }
@@ -236,7 +236,7 @@ fn phases(
         cold: written.cold.unwrap_or(cold),
         reader: written.reader,
         a_day: written.a_day,
-        limit_ns: written.limit.map_or(nanos(common.limit), |span| nanos(span.0)),
+        limit_ns: written.limit.map_or(common.limit_ns, Span::nanos),
     };
     if written.verb != Verb::Bonnie {
         let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
@@ -342,9 +342,7 @@ fn action(
         Verb::Delete => Action::Delete,
         Verb::Sync => Action::Sync,
         Verb::Fstrim => Action::Fstrim,
-        Verb::Idle => {
-            Action::Idle { quiet_ns: written.quiet.map_or(quiet_ns, |span| nanos(span.0)) }
-        }
+        Verb::Idle => Action::Idle { quiet_ns: written.quiet.map_or(quiet_ns, Span::nanos) },
         Verb::Remount => Action::Remount,
         Verb::Clone => Action::Clone,
         Verb::Make => Action::Make,
@@ -488,10 +486,6 @@ fn count(files: u64, scale: f64) -> Result<u64, Fault> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "scale is positive")]
 fn scaled(amount: u64, scale: f64) -> u64 {
     ((amount as f64 * scale).round() as u64).max(amount.min(1))
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Refuses, before anything is made, workloads that cannot fit and treatments that would not
