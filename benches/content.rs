@@ -9,6 +9,9 @@ use ssdlab_workload::synthetic::tree::{TreeShape, synthetic};
 /// The player's write size, and the mean file size of a kernel tree.
 const BUFFERS: [usize; 2] = [1 << 20, 13_431];
 
+/// The tree of a plan that says nothing about it.
+const TREE: TreeShape = TreeShape { files: 36_706, bytes: 493_000_000 };
+
 /// The number of bytes generated per figure.
 const TOTAL_BYTES: usize = 4 << 30;
 
@@ -17,7 +20,7 @@ fn main() {
     let pool = ContentPool::new(black_box(1));
     println!("content pool: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
-    let operations = synthetic(black_box(TreeShape::default()), 1).unpack().operations;
+    let operations = synthetic(black_box(TREE), 1).unpack().operations;
     println!(
         "operations of the default tree: {} in {:.1} ms",
         operations.len(),

@@ -1,11 +1,12 @@
 //! `ssdlab record`: logs a program's file operations in a directory, for replay.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_operations::Statistics;
+use ssdlab_operations::Operation;
 use ssdlab_report::bytes;
 use ssdlab_workload::record::{Recorded, record};
 
@@ -70,11 +71,17 @@ impl Record {
 
 /// Summarises what was recorded and what was not.
 fn summary(recorded: &Recorded, out: &str) -> String {
-    let mut statistics = Statistics::default();
-    recorded.operations.iter().for_each(|operation| statistics.add(operation));
+    let (mut calls, mut written_bytes) = (BTreeMap::new(), 0_u64);
+    for operation in &recorded.operations {
+        let count = calls.entry(operation.name()).or_insert(0_u64);
+        *count = count.saturating_add(operation.calls());
+        if let Operation::Write(transfer) = operation {
+            written_bytes = written_bytes.saturating_add(transfer.bytes());
+        }
+    }
     let list = |counts: Vec<String>| counts.join(", ");
-    let calls = statistics.calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let written = bytes(statistics.written_bytes as f64);
+    let calls = calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let written = bytes(written_bytes as f64);
     let says = if recorded.operations.is_empty() {
         format!("no file in the directory was used: {out} is not written")
     } else {

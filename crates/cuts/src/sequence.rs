@@ -353,7 +353,8 @@ impl Sequence {
         steps.collect()
     }
 
-    /// The name that is synced, if the sync is of a file.
+    /// The name by which the last operation leaves what it worked on, which is what a sync of a
+    /// file syncs; none if it removes that.
     #[must_use]
     pub fn file(self) -> Option<&'static str> {
         self.last.leaves()

@@ -1,51 +1,34 @@
 //! ext2: no journal; its own driver, which some kernels have, or ext4's, as on most distributions.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
-
-const SOURCE: &str = "ext4(5)";
+use super::{Driver, Facts, Filesystem, Journal, Setting, ext, ext4};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext2",
     mkfs: "mkfs.ext2",
-    package: "e2fsprogs",
-    mkfs_options: ext::OPTIONS,
-    pool: None,
     journal: Journal::Never,
     // Neither driver mounts a filesystem with metadata_csum as ext2.
     checksums: Setting::NEVER,
-    compression: Setting::NEVER,
     drivers: &[
         Driver { name: "ext2", kind: "ext2", mount: &[], discards: false },
         // What ext4's driver does by default where it is asked for ext2.
         Driver { mount: &["nodelalloc"], ..ext::driver("ext4") },
     ],
-    discard_on: Some("discard"),
-    discard_off: None,
-    writes_directly: true,
     smallest_bytes: 8 << 20,
-    check: Some(ext::CHECK),
-    replay: None,
     // The feature is explicit even where it is the default, so that a changed mke2fs.conf cannot
     // produce a different filesystem.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
-    layout: Some(&layout::ext::LAYOUT),
-    snapshot: None,
     facts: Facts {
-        longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),
         largest_file: limit(2_196_873_666_560, "ext4_max_bitmap_size in fs/ext4/super.c of Linux"),
-        has_holes: true,
         largest_volume: limit(16 << 40, "Documentation/filesystems/ext2.rst in Linux"),
-        checksums: feature("no", SOURCE),
-        snapshots: feature("no", SOURCE),
-        devices: feature("no", SOURCE),
-        compression: feature("no", SOURCE),
-        journal: feature("no", SOURCE),
+        checksums: feature("no", "ext4(5)"),
+        journal: feature("no", "ext4(5)"),
         discard: feature(
             "by mount option or fstrim, with the driver of ext4 only",
             "ext4(5), ext2(5)",
         ),
-        reflink: feature("no", SOURCE),
         encryption: feature("no: not enabled by default", "ext4(5)"),
+        ..ext4::FILESYSTEM.facts
     },
+    ..ext4::FILESYSTEM
 };

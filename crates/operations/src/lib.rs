@@ -3,8 +3,8 @@
 //! A log is recorded on one machine and replayed on any other, so it has no times, contents, owners
 //! or paths outside the directory: only the directory's initial state ([`Entry`]) and the
 //! [`Operation`]s that succeeded, in the order in which they ended. [`Recorder`] makes them from
-//! the output of strace(1), [`Writer`] and [`Reader`] store them as text, [`Tree`] models their
-//! effect on a directory, and [`Statistics`] count them.
+//! the output of strace(1), [`Writer`] and [`Reader`] store them as text, and [`Tree`] models their
+//! effect on a directory.
 //!
 //! # The format
 //!
@@ -60,7 +60,6 @@ mod lines;
 mod operation;
 mod path;
 mod reader;
-mod statistics;
 mod strace;
 mod text;
 mod tree;
@@ -72,7 +71,6 @@ pub use header::{Header, LeftOut, Omission};
 pub use operation::{Allocation, Handle, OpenFlags, Operation, Target, Transfer};
 pub use path::RelativePath;
 pub use reader::Reader;
-pub use statistics::Statistics;
 pub use strace::{Recorder, STRACE_OPTIONS, Setting, StraceError};
 pub use tree::{Node, Tree, Unfit};
 pub use writer::Writer;

@@ -14,6 +14,8 @@ pub struct Lines<R> {
     input: R,
     number: u64,
     line: Vec<u8>,
+    /// Whether the end of the last line was not read, because the line is too long.
+    has_rest: bool,
 }
 
 /// The next line of a text.
@@ -30,7 +32,7 @@ pub enum Line<'a> {
 
 impl<R: BufRead> Lines<R> {
     pub fn new(input: R) -> Self {
-        Self { input, number: 0, line: Vec::new() }
+        Self { input, number: 0, line: Vec::new(), has_rest: false }
     }
 
     /// The number of the last returned line, counted from 1.
@@ -39,6 +41,10 @@ impl<R: BufRead> Lines<R> {
     }
 
     pub fn next(&mut self) -> io::Result<Line<'_>> {
+        if self.has_rest {
+            self.input.skip_until(b'\n')?;
+            self.has_rest = false;
+        }
         self.line.clear();
         self.number += 1;
         loop {
@@ -55,6 +61,7 @@ impl<R: BufRead> Lines<R> {
             let room = LONGEST - self.line.len();
             if piece.len() > room {
                 self.line.extend(piece.iter().take(room));
+                self.has_rest = true;
                 return Ok(Line::TooLong(&self.line));
             }
             self.line.extend_from_slice(piece);

@@ -1,7 +1,6 @@
 //! Resolves a plan's claims: which treatments, phases and metric they are about.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use ssdlab_quantity::{Bytes, Share, Span};
 
@@ -22,7 +21,8 @@ pub(super) fn resolve(
 ) -> Result<Vec<Claim>, Fault> {
     let mut claims: Vec<Claim> = Vec::new();
     for entry in &plan.claims {
-        let claim = claim(plan, entry.get_ref(), entry.span(), schedule, factors)?;
+        let claim = claim(plan, entry.get_ref(), schedule, factors)
+            .map_err(|fault| fault.placed(entry.span()))?;
         if claims.iter().any(|earlier| earlier.id == claim.id) {
             return Err(Fault::at(
                 entry.span(),
@@ -38,25 +38,22 @@ pub(super) fn resolve(
 fn claim(
     plan: &Plan,
     written: &written::Claim,
-    at: Range<usize>,
     schedule: &Schedule,
     factors: &[Varied],
 ) -> Result<Claim, Fault> {
-    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
     let id = &written.id;
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
     let known_metric = metric::find(&metric).ok_or_else(|| {
         let help = metric::instead_of(&metric);
-        fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
+        Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help)
     })?;
-    check_phases(written, (&metric, &known_metric), schedule, factors)
-        .map_err(|(message, help)| fault(message, &help))?;
+    check_phases(written, (&metric, &known_metric), schedule, factors)?;
     if known_metric.is_of_cuts() {
-        check_cuts(written, &metric, schedule).map_err(|(message, help)| fault(message, help))?;
+        check_cuts(written, &metric, schedule)?;
     }
     let is_best = written.best.is_some();
     if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
-        return Err(fault(
+        return Err(Fault::nowhere(
             format!("claim `{id}` has `best` and a comparison"),
             "`best` compares with every other level: omit `compare` and `against`",
         ));
@@ -66,10 +63,10 @@ fn claim(
     let excess_over = written.excess_over.as_ref().map(modern);
     let against = written.against.as_ref().map(modern);
     for levels in [&compare, &only].into_iter().chain(&against).chain(&excess_over) {
-        check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
+        check_levels(id, levels, factors)?;
     }
     let bounds = bounds(written, &metric).map_err(|message| {
-        fault(
+        Fault::nowhere(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
              amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", \"1 %\" or 0 for a share, \
@@ -77,7 +74,7 @@ fn claim(
         )
     })?;
     if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
-        return Err(fault(
+        return Err(Fault::nowhere(
             format!(
                 "claim `{id}`: `best` takes levels and, optionally, only the margin by which they \
                 lead"
@@ -87,22 +84,24 @@ fn claim(
     }
     if is_best && bounds.at_least.is_some_and(|lead| lead < 1.0) {
         let message = format!("claim `{id}`: who is the best leads by a factor of at least 1");
-        return Err(fault(message, "for example at_least = 1.1, or omit it"));
+        return Err(Fault::nowhere(message, "for example at_least = 1.1, or omit it"));
     }
     if bounds.are_absolute && against.is_some() {
         let message = format!("claim `{id}`: an amount is compared with nothing");
-        return Err(fault(message, "omit `against`, or bound the ratio: at_least = 1.1"));
+        return Err(Fault::nowhere(message, "omit `against`, or bound the ratio: at_least = 1.1"));
     }
     if is_best && known_metric.better == Better::Neither {
         let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
-        return Err(fault(message, "name another metric, or bound its ratio with `compare`"));
+        return Err(Fault::nowhere(
+            message,
+            "name another metric, or bound its ratio with `compare`",
+        ));
     }
     if is_best && written.excess_over.is_some() {
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
-        return Err(fault(message, "omit `best` or `excess_over`"));
+        return Err(Fault::nowhere(message, "omit `best` or `excess_over`"));
     }
-    let published = published_value(written, &metric, bounds.are_absolute)
-        .map_err(|(message, help)| fault(message, help))?;
+    let published = published_value(written, &metric, bounds.are_absolute)?;
     let sides = if bounds.are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
@@ -111,8 +110,7 @@ fn claim(
             Some(written) => modern(written.get_ref()),
             None => schedule.baseline.clone(),
         };
-        Sides::new(id, [&compare, &only, &baseline], against.as_ref(), factors)
-            .map_err(|(message, help)| fault(message, &help))?
+        Sides::new(id, [&compare, &only, &baseline], against.as_ref(), factors)?
     };
     let claim = Claim {
         id: id.clone(),
@@ -123,7 +121,7 @@ fn claim(
         against: sides.against,
         only: sides.only,
         is_best,
-        among: among(written, factors).map_err(|(message, help)| fault(message, &help))?,
+        among: among(written, factors)?,
         excess_over,
         is_absolute: bounds.are_absolute,
         at_least: bounds.at_least,
@@ -136,46 +134,41 @@ fn claim(
         exploratory: written.exploratory.clone(),
         left_open: 0,
     };
-    sides::check_pairs(&claim, schedule, factors)
-        .map_err(|(message, help)| fault(message, &help))?;
+    sides::check_pairs(&claim, schedule, factors)?;
     Ok(claim)
 }
 
-/// Refuses a claim about power cuts that nothing can decide; an error has a message and help.
-fn check_cuts(
-    written: &written::Claim,
-    metric: &str,
-    schedule: &Schedule,
-) -> Result<(), (String, &'static str)> {
+/// Refuses a claim about power cuts that nothing can decide.
+fn check_cuts(written: &written::Claim, metric: &str, schedule: &Schedule) -> Result<(), Fault> {
     let id = &written.id;
     let Some(cuts) = &schedule.cuts else {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `{metric}` is about power cuts, and the plan has none"),
             "add [cuts] with number = 1000",
         ));
     };
     let Source::Cuts(what) = metric::of(metric).source else { return Ok(()) };
     if what == AfterCuts::Rejected && cuts.check.is_none() {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `{metric}` is what the plan's own check says, and it has none"),
             "add it to [cuts], for example check = \"git fsck\"",
         ));
     }
     if what.is_at_random() && cuts.moments == Moments::Events {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `{metric}` is over cuts at random moments, and there are none"),
             "leave `where` out of [cuts], or claim the share of cuts with a finding",
         ));
     }
     if what.is_of_files() && !schedule.workload.has_history() {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
             "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
              or claim `rejected`",
         ));
     }
     if written.best.is_some() || written.excess_over.is_some() {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `{metric}` is bounded, or compared with one other treatment"),
             "use `compare`, and at_least or at_most, instead of `best` and `excess_over`",
         ));
@@ -183,14 +176,13 @@ fn check_cuts(
     Ok(())
 }
 
-/// Refuses phases that the workload lacks, or whose values of a metric are meaningless; an error
-/// has a message and help.
+/// Refuses phases that the workload lacks, or whose values of a metric are meaningless.
 fn check_phases(
     written: &written::Claim,
     (name, metric): (&str, &Metric),
     schedule: &Schedule,
     factors: &[Varied],
-) -> Result<(), (String, String)> {
+) -> Result<(), Fault> {
     let id = &written.id;
     let lacks_a_day = |phase: &&String| {
         let mut planned = schedule.workload.phases.iter();
@@ -199,47 +191,47 @@ fn check_phases(
     if metric.source == Source::YearsUntilWorn
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
-            "give the phase `a_day`, for example a_day = 10".to_owned(),
+            "give the phase `a_day`, for example a_day = 10",
         ));
     }
     if written.phases.len() > 1 && metric.together == Together::Never {
         let message = format!("claim `{id}`: `{name}` cannot be combined over several phases");
-        return Err((message, "name one phase".to_owned()));
+        return Err(Fault::nowhere(message, "name one phase"));
     }
     let known = schedule.phase_names();
     if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
         let message = format!("claim `{id}`: there is no phase `{phase}`");
-        return Err((message, format!("phases: {}", known.join(", "))));
+        return Err(Fault::nowhere(message, format!("phases: {}", known.join(", "))));
     }
     let is_repeated = |(at, phase): &(usize, &String)| written.phases[..*at].contains(phase);
     if let Some((_, phase)) = written.phases.iter().enumerate().find(is_repeated) {
         let message = format!("claim `{id}` names phase `{phase}` twice");
-        return Err((message, "name each phase once: their values are added up".to_owned()));
+        return Err(Fault::nowhere(message, "name each phase once: their values are added up"));
     }
     if written.phases.is_empty() {
-        return Err((format!("claim `{id}` names no phase"), "name at least one".to_owned()));
+        return Err(Fault::nowhere(format!("claim `{id}` names no phase"), "name at least one"));
     }
     Ok(())
 }
 
-/// The published value of a claim's quantity; an error has a message and help.
+/// The published value of a claim's quantity.
 fn published_value(
     written: &written::Claim,
     metric: &str,
     is_absolute: bool,
-) -> Result<Option<f64>, (String, &'static str)> {
+) -> Result<Option<f64>, Fault> {
     let Some(bound) = &written.published else { return Ok(None) };
     let id = &written.id;
     if matches!(bound, Bound::Amount(_)) != is_absolute {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: the published value and the bounds are of different kinds"),
             "write both as ratios, or both as amounts of the metric",
         ));
     }
     amount(bound, metric).map(Some).map_err(|message| {
-        (
+        Fault::nowhere(
             format!("claim `{id}`: {message}"),
             "write the published value in the same form as a bound",
         )
@@ -282,7 +274,7 @@ impl Schedule {
 fn among(
     written: &written::Claim,
     factors: &[Varied],
-) -> Result<BTreeMap<Factor, Vec<String>>, (String, String)> {
+) -> Result<BTreeMap<Factor, Vec<String>>, Fault> {
     let id = &written.id;
     let best = written.best.as_ref().map(modern).unwrap_or_default();
     let mut among = BTreeMap::new();
@@ -290,11 +282,14 @@ fn among(
         if written.best.is_none() {
             let message =
                 format!("claim `{id}`: `among` names competitors, but the claim has no `best`");
-            return Err((message, "use it with `best`".to_owned()));
+            return Err(Fault::nowhere(message, "use it with `best`"));
         }
         let Some(own) = best.0.get(factor) else {
             let message = format!("claim `{id}`: `among` names `{factor}`, and `best` does not");
-            return Err((message, format!("name a level of `{factor}` in `best`, or omit it")));
+            return Err(Fault::nowhere(
+                message,
+                format!("name a level of `{factor}` in `best`, or omit it"),
+            ));
         };
         let mut todays = Vec::new();
         for level in levels {
@@ -304,7 +299,7 @@ fn among(
         }
         if todays.iter().all(|level| level == own) {
             let message = format!("claim `{id}`: `among` names no other {factor} than \"{own}\"");
-            return Err((message, "name those that it leads".to_owned()));
+            return Err(Fault::nowhere(message, "name those that it leads"));
         }
         among.insert(*factor, todays);
     }
@@ -318,29 +313,31 @@ pub(super) fn published(
     factors: &[Varied],
 ) -> Result<Vec<Published>, Fault> {
     let known = schedule.phase_names();
-    let one = |entry: &toml::Spanned<written::Published>| {
-        let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
-        let only = modern(&entry.get_ref().only);
-        check_levels("published", &only, factors)
-            .map_err(|(message, help)| fault(message, help))?;
+    let one = |written: &written::Published| {
+        let only = modern(&written.only);
+        check_levels("published", &only, factors)?;
         let mut values = BTreeMap::new();
-        for (phase, value) in &entry.get_ref().values {
+        for (phase, value) in &written.values {
             if is_unknown(phase, &known, factors) {
                 let help = format!("phases: {}", known.join(", "));
-                return Err(fault(format!("there is no phase `{phase}`"), help));
+                return Err(Fault::nowhere(format!("there is no phase `{phase}`"), help));
             }
-            let value = amount(value, &schedule.metric)
-                .map_err(|message| fault(message, format!("write a {}", schedule.metric)))?;
+            let value = amount(value, &schedule.metric).map_err(|message| {
+                Fault::nowhere(message, format!("write a {}", schedule.metric))
+            })?;
             values.insert(phase.clone(), value);
         }
-        let fitted = entry.get_ref().fitted.clone();
+        let fitted = written.fitted.clone();
         if let Some(phase) = fitted.iter().find(|phase| !values.contains_key(*phase)) {
-            let help = "name phases of `values` in `fitted`".to_owned();
-            return Err(fault(format!("nothing is published of `{phase}` here"), help));
+            let message = format!("nothing is published of `{phase}` here");
+            return Err(Fault::nowhere(message, "name phases of `values` in `fitted`"));
         }
         Ok(Published { only, values, fitted })
     };
-    plan.published.iter().map(one).collect()
+    let placed = |entry: &toml::Spanned<written::Published>| {
+        one(entry.get_ref()).map_err(|fault| fault.placed(entry.span()))
+    };
+    plan.published.iter().map(placed).collect()
 }
 
 /// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
@@ -352,17 +349,17 @@ fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
     !is_dropped && !known.iter().any(|name| name == phase)
 }
 
-fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (String, String)> {
+fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), Fault> {
     for (factor, level) in &levels.0 {
         let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
-            return Err((
+            return Err(Fault::nowhere(
                 format!("`{id}` names `{factor}`, which the plan does not vary"),
                 format!("add `{factor}` to [factors]"),
             ));
         };
         // Levels that the command line dropped leave the claim undecided, not the plan wrong.
         if varied.lacks(level) {
-            return Err((
+            return Err(Fault::nowhere(
                 format!("`{id}`: {factor} = \"{level}\" is not one of the plan's levels"),
                 format!("levels of `{factor}`: {}", varied.levels.join(", ")),
             ));

@@ -36,9 +36,15 @@ impl Fault {
         Self { message: message.into(), at: Some(span), help: Some(help.into()) }
     }
 
-    /// A fault outside the file (on the command line, say).
+    /// A fault outside the file (on the command line, say), or whose place the caller knows.
     pub fn nowhere(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), at: None, help: Some(help.into()) }
+    }
+
+    /// The fault, at a place in the file.
+    #[must_use]
+    pub fn placed(self, span: Range<usize>) -> Self {
+        Self { at: Some(span), ..self }
     }
 
     /// Ties the fault to the file it was found in.

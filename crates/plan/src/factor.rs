@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// What an experiment varies.
@@ -194,23 +194,11 @@ impl Serialize for Factor {
 
 impl<'de> Deserialize<'de> for Factor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl Visitor<'_> for Name {
-            type Value = Factor;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a factor")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Factor, E> {
-                let unknown = || {
-                    let instead = Factor::instead_of(name);
-                    E::custom(format!("unknown factor `{name}`, expected {instead}"))
-                };
-                Factor::find(name).ok_or_else(unknown)
-            }
-        }
-        deserializer.deserialize_str(Name)
+        let name = String::deserialize(deserializer)?;
+        Self::find(&name).ok_or_else(|| {
+            let instead = Self::instead_of(&name);
+            D::Error::custom(format!("unknown factor `{name}`, expected {instead}"))
+        })
     }
 }
 

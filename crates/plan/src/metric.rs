@@ -239,7 +239,7 @@ pub const METRICS: [(&str, Metric, &str); 71] = [
     ("latency.p999_ns", m(Ns, Less, Mean, LatencyP999),
         "latency that 0.1 % of the operations exceeded"),
     ("latency.max_ns", m(Ns, Less, Mean, LatencyMax), "the longest operation"),
-    // Reports of a phase that reads, writes and syncs one file.
+    // Reports of a phase that reads, writes and syncs files; transactions report their syncs, too.
     ("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
     ("read.p50_ns", reported(Ns, Less), "median latency of reads"),
     ("read.p99_ns", reported(Ns, Less), "latency that 1 % of reads exceeded"),

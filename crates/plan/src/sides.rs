@@ -4,6 +4,7 @@
 //! the effect of something that the claim does not name. A plan that leaves the other side open is
 //! refused: a guess might judge a different claim.
 
+use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::schedule::{Claim, Schedule};
 use super::varied::{Origin, Varied};
@@ -19,9 +20,6 @@ pub(super) struct Sides {
     pub only: Levels,
 }
 
-/// What is wrong, and what to write instead.
-type Refusal = (String, String);
-
 impl Sides {
     /// The sides of claim `id`. `against` is the other side if the claim gives it; otherwise the
     /// baseline's levels of the compared factors are.
@@ -30,11 +28,11 @@ impl Sides {
         [compare, only, baseline]: [&Levels; 3],
         against: Option<&Levels>,
         factors: &[Varied],
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Fault> {
         if let Some((factor, _)) =
             against.and_then(|named| named.0.iter().find(|(f, _)| !compare.0.contains_key(f)))
         {
-            return Err((
+            return Err(Fault::nowhere(
                 format!(
                     "claim `{id}`: `against` names `{factor}` and `compare` does not, so that the \
                      sides would differ in more than is compared"
@@ -52,7 +50,7 @@ impl Sides {
             Self { compare: Levels::default(), against: Levels::default(), only: only.clone() };
         for (factor, level) in &compare.0 {
             if let Some(shared) = only.0.get(factor).filter(|shared| *shared != level) {
-                return Err((
+                return Err(Fault::nowhere(
                     format!(
                         "claim `{id}` compares {factor} = \"{level}\", but `where` limits it to \
                          {factor} = \"{shared}\""
@@ -69,10 +67,9 @@ impl Sides {
             sides.against.0.extend(other.map(|other| (*factor, other.clone())));
         }
         if sides.compare.0.is_empty() {
-            return Err((
+            return Err(Fault::nowhere(
                 format!("claim `{id}` compares a treatment with itself"),
-                "in `compare`, name levels other than those of the baseline (or of `against`)"
-                    .to_owned(),
+                "in `compare`, name levels other than those of the baseline (or of `against`)",
             ));
         }
         // A compared factor in `where` only repeats the side that it applies to.
@@ -94,7 +91,7 @@ fn undetermined(
     compare: &Levels,
     other: &Levels,
     factors: &[Varied],
-) -> Refusal {
+) -> Fault {
     let level = |(factor, own): (&Factor, &String)| {
         let varied = factors.iter().find(|varied| varied.factor == *factor);
         let others = varied.into_iter().flat_map(|varied| &varied.levels);
@@ -115,7 +112,7 @@ fn undetermined(
         ),
         None => format!("give `{open}` a second level in [factors], and name it in `against`"),
     };
-    (message, help)
+    Fault::nowhere(message, help)
 }
 
 impl Claim {
@@ -173,7 +170,7 @@ pub(super) fn check_pairs(
     claim: &Claim,
     schedule: &Schedule,
     factors: &[Varied],
-) -> Result<(), Refusal> {
+) -> Result<(), Fault> {
     let id = &claim.id;
     if let Some(factor) = claim
         .excess_over
@@ -181,7 +178,7 @@ pub(super) fn check_pairs(
         .flat_map(|part| part.0.keys())
         .find(|factor| claim.compare.0.contains_key(factor))
     {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: `excess_over` names `{factor}`, in which the sides differ"),
             format!("name a factor there that both sides share, or compare without `{factor}`"),
         ));
@@ -199,15 +196,14 @@ pub(super) fn check_pairs(
         } else {
             String::new()
         };
-        return Err((
+        return Err(Fault::nowhere(
             format!(
                 "claim `{id}`: no treatment has {}{against}{}",
                 claim.compare,
                 says(&claim.only)
             ),
             "`exclude` drops such treatments: name what else the sides differ in, both in \
-             `compare` and in `against`"
-                .to_owned(),
+             `compare` and in `against`",
         ));
     }
     let has_excess = |(own, other): &(usize, Option<usize>)| {
@@ -217,10 +213,9 @@ pub(super) fn check_pairs(
     if let Some(part) = &claim.excess_over
         && !pairs.iter().any(has_excess)
     {
-        return Err((
+        return Err(Fault::nowhere(
             format!("claim `{id}`: no pair of treatments has counterparts with {part}"),
-            "in `where`, name another level of that factor; see that `exclude` keeps both"
-                .to_owned(),
+            "in `where`, name another level of that factor; see that `exclude` keeps both",
         ));
     }
     Ok(())

@@ -123,6 +123,7 @@ impl Transactions {
             ),
             (!matches!(self.end, End::Bytes(_)), "transactions do not end after bytes"),
             (self.period_ns != Some(0), "its rate is out of range"),
+            (self.beside_bytes_per_second != Some(0), "the rate of `beside` is out of range"),
             (self.end.has_work(), NO_WORK),
         ]);
         fault.or_else(|| fault_of_bytes(self.database_pages.saturating_mul(PAGE_BYTES as u64)))

@@ -106,41 +106,37 @@ pub(super) fn resolve(
     Ok(workload)
 }
 
-/// Refuses phases without the earlier phase that they depend on.
+/// Refuses phases without the earlier phase that they depend on, and those that would overwrite
+/// its files.
 fn check_order(written: &written::Workload) -> Result<(), Fault> {
+    // Since the last `delete`.
     let mut done: Vec<Verb> = Vec::new();
     for entry in written.phases.get_ref() {
         let verb = entry.get_ref().verb;
-        let (needs, why) = match verb {
-            Verb::Make => (Verb::Clone, "there is nothing to build"),
-            Verb::Clean => (Verb::Make, "there is nothing to clean"),
-            Verb::Read => (Verb::Unpack, "there is no tree to read"),
-            Verb::Unpack | Verb::Clone => {
-                let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
-                let made = done.iter().rposition(|earlier| *earlier == verb);
-                if made > undone || (made.is_some() && undone.is_none()) {
-                    return Err(Fault::at(
-                        entry.span(),
-                        format!("`{}` would overwrite its own files", verb.name()),
-                        "delete them first: a phase with do = \"delete\"",
-                    ));
-                }
-                done.push(verb);
-                continue;
-            }
-            _ => {
-                done.push(verb);
-                continue;
-            }
+        let needs = match verb {
+            Verb::Make => Some((Verb::Clone, "there is nothing to build")),
+            Verb::Clean => Some((Verb::Make, "there is nothing to clean")),
+            Verb::Read => Some((Verb::Unpack, "there is no tree to read")),
+            _ => None,
         };
-        let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
-        let made = done.iter().rposition(|earlier| *earlier == needs);
-        if made.is_none() || made < undone {
+        if let Some((needs, why)) = needs
+            && !done.contains(&needs)
+        {
             return Err(Fault::at(
                 entry.span(),
                 format!("{why}: no `{}` before this phase", needs.name()),
                 format!("add a phase with do = \"{}\" before it", needs.name()),
             ));
+        }
+        if matches!(verb, Verb::Unpack | Verb::Clone) && done.contains(&verb) {
+            return Err(Fault::at(
+                entry.span(),
+                format!("`{}` would overwrite its own files", verb.name()),
+                "delete them first: a phase with do = \"delete\"",
+            ));
+        }
+        if verb == Verb::Delete {
+            done.clear();
         }
         done.push(verb);
     }

@@ -42,7 +42,7 @@ impl Player<'_> {
             if left == 0 {
                 break;
             }
-            self.check_bounds()?;
+            self.check_rules()?;
             let name = format!("zeros-{number}");
             let error = WorkloadError::operation("write", &name);
             let piece = left.min(ZEROS_BYTES);
@@ -70,7 +70,7 @@ impl Player<'_> {
             .map_err(WorkloadError::operation("list", "a directory"))?
             .chunks(GLANCE)
         {
-            self.check_bounds()?;
+            self.check_rules()?;
             for (index, (name, kind)) in some.iter().enumerate() {
                 if *kind == FileType::Directory {
                     self.unlink(some)?;

@@ -15,8 +15,8 @@ use ssdlab_cuts::database::{
 use ssdlab_cuts::{Fault, Found, Step, Subject};
 use ssdlab_plan::database::Database;
 
-use super::player::write_all_at;
-use super::versions::{Teller, make, open, read_all, timed};
+use super::player::{DIRECTORY, open_directory, write_all_at};
+use super::versions::{Teller, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 /// A write when files are laid out, in bytes.
@@ -24,12 +24,10 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 const OLD: OFlags = OFlags::RDWR.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
 /// Makes a database without commits.
 pub(super) fn lay_out(shape: Shape, seed: u64, place: Place<'_>) -> Result<(), WorkloadError> {
     let name = Subject::Database(shape.torn_pages).name();
-    let parent = open(place.directory)?;
+    let parent = open_directory(place.directory)?;
     mkdirat(&parent, &name, Mode::RWXU).map_err(WorkloadError::operation("make", &name))?;
     let directory = enter(shape, &parent).map_err(WorkloadError::operation("open", &name))?;
     let start = Checkpoint { seed, commit: 0, log_bytes: 0 };
@@ -98,7 +96,7 @@ pub(super) fn look(shape: Shape, directory: &OwnedFd) -> Result<Found, Fault> {
 /// Opens a database's directory.
 fn enter(shape: Shape, directory: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let name = Subject::Database(shape.torn_pages).name();
-    openat(directory, &name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+    openat(directory, &name, DIRECTORY, Mode::empty())
 }
 
 /// A file that counts what is written to it.
@@ -147,7 +145,7 @@ impl Server {
     /// Opens a database without commits.
     fn open(shape: Shape, place: Place<'_>) -> Result<Self, WorkloadError> {
         let name = Subject::Database(shape.torn_pages).name();
-        let directory = enter(shape, &open(place.directory)?)
+        let directory = enter(shape, &open_directory(place.directory)?)
             .map_err(WorkloadError::operation("open", &name))?;
         let control =
             read_all(&directory, CONTROL).and_then(|bytes| Checkpoint::from_bytes(&bytes));

@@ -63,7 +63,7 @@ use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
-use self::player::{Bounds, Player, sync_filesystem};
+use self::player::{Player, sync_filesystem};
 pub use self::reader::Reader;
 use self::replay::Replay;
 use self::script::Script;
@@ -336,7 +336,8 @@ impl Workload {
             (Action::Rotate(work), _) => {
                 steps::run(Rotation::new(*work, seed), work.think_ns, self.player(place)?, place)
             }
-            // Handled elsewhere: by the player with a script, and the last two by the conductor.
+            // Done elsewhere: by the player with a script, Bonnie's tests by `perform`, and the
+            // last two by the conductor.
             (
                 Action::Unpack
                 | Action::Clone
@@ -475,8 +476,7 @@ impl Workload {
     }
 
     fn player<'a>(&'a self, place: Place<'a>) -> Result<Player<'a>, WorkloadError> {
-        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
-        let player = Player::new(place.directory, &self.contents, bounds)?;
+        let player = Player::new(place.directory, &self.contents, place.rules)?;
         Ok(if self.hands_calls_over { player.hand_over() } else { player })
     }
 }

@@ -18,7 +18,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::process::umask;
-use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
 use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
 use super::WorkloadError;
@@ -41,38 +41,19 @@ const TIMES: Timestamps = Timestamps {
     last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
 };
 
-/// How a directory is opened.
-pub(super) const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is opened, if need be through a link.
+pub(super) const DIRECTORY_OR_LINK: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// When to stop before the work is done.
-#[derive(Debug, Clone, Copy)]
-pub struct Bounds<'a> {
-    /// The request to stop.
-    pub interrupt: &'a Interrupt,
-    /// The time limit.
-    pub limit: Duration,
-}
-
-impl Bounds<'_> {
-    /// Returns an error if work that started then must end.
-    pub fn check(&self, started: Instant) -> Result<(), WorkloadError> {
-        if self.interrupt.is_set() {
-            return Err(WorkloadError::Interrupted);
-        }
-        if started.elapsed() > self.limit {
-            return Err(WorkloadError::Limit { limit: self.limit });
-        }
-        Ok(())
-    }
-}
+/// How a directory is opened, never through a link.
+pub(super) const DIRECTORY: OFlags = DIRECTORY_OR_LINK.union(OFlags::NOFOLLOW);
 
 /// Performs operations on one directory.
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(super) directory: OwnedFd,
     contents: &'a Contents,
-    bounds: Bounds<'a>,
+    rules: Rules<'a>,
     started: Instant,
     files: Vec<Option<Opened>>,
     buffer: Vec<u8>,
@@ -96,16 +77,12 @@ impl<'a> Player<'a> {
     pub fn new(
         path: &Path,
         contents: &'a Contents,
-        bounds: Bounds<'a>,
+        rules: Rules<'a>,
     ) -> Result<Self, WorkloadError> {
-        let name = path.display().to_string();
-        // The path may be a link to an open descriptor.
-        let directory = openat(CWD, path, DIRECTORY - OFlags::NOFOLLOW, Mode::empty())
-            .map_err(WorkloadError::operation("open", &name))?;
         Ok(Self {
-            directory,
+            directory: open_directory(path)?,
             contents,
-            bounds,
+            rules,
             started: Instant::now(),
             files: Vec::new(),
             buffer: vec![0; CHUNK_BYTES],
@@ -143,7 +120,7 @@ impl<'a> Player<'a> {
             // Not between operations on one open file.
             if self.is_recorded || operation.handle().is_none() {
                 if count % GLANCE == 0 {
-                    self.check_bounds()?;
+                    self.check_rules()?;
                 }
                 count += 1;
             }
@@ -155,8 +132,8 @@ impl<'a> Player<'a> {
         self.make_calls(&script.operations)
     }
 
-    pub(super) fn check_bounds(&self) -> Result<(), WorkloadError> {
-        self.bounds.check(self.started)
+    pub(super) fn check_rules(&self) -> Result<(), WorkloadError> {
+        check_rules(self.rules, self.started.elapsed())
     }
 
     /// The error for a failed operation, which may have been interrupted.
@@ -165,7 +142,7 @@ impl<'a> Player<'a> {
         let path = operation.path().or_else(opened);
         let path = path.map_or_else(|| "the filesystem".to_owned(), ToString::to_string);
         let failed = || WorkloadError::operation(operation.name(), &path)(errno);
-        self.check_bounds().err().unwrap_or_else(failed)
+        self.check_rules().err().unwrap_or_else(failed)
     }
 
     /// Lets an operation wait for others, to be handed over with them. Returns whether it can.
@@ -410,7 +387,7 @@ impl<'a> Player<'a> {
             let end = offset + length;
             while offset < end {
                 calls += 1;
-                if calls % GLANCE == 0 && self.check_bounds().is_err() {
+                if calls % GLANCE == 0 && self.check_rules().is_err() {
                     return Err(Errno::INTR);
                 }
                 let left = usize::try_from(end - offset).unwrap_or(CHUNK_BYTES);
@@ -478,6 +455,23 @@ impl Drop for Unmasked {
     }
 }
 
+/// Returns an error if work that has taken this long must stop.
+pub(super) fn check_rules(rules: Rules<'_>, elapsed: Duration) -> Result<(), WorkloadError> {
+    if rules.interrupt.is_set() {
+        return Err(WorkloadError::Interrupted);
+    }
+    if elapsed > rules.limit {
+        return Err(WorkloadError::Limit { limit: rules.limit });
+    }
+    Ok(())
+}
+
+/// Opens a trial's directory. Its path may be a link to an open descriptor.
+pub(super) fn open_directory(path: &Path) -> Result<OwnedFd, WorkloadError> {
+    openat(CWD, path, DIRECTORY_OR_LINK, Mode::empty())
+        .map_err(WorkloadError::operation("open", &path.display().to_string()))
+}
+
 /// Syncs the filesystem of an open directory.
 pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError> {
     syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))
@@ -485,23 +479,36 @@ pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError>
 
 /// Writes all of the buffer at an offset.
 pub(super) fn write_all_at(file: impl AsFd, data: &[u8], at: u64) -> Result<(), Errno> {
-    write_whole(data, |rest, done| pwrite(file.as_fd(), rest, at + done))
+    transfer(data.len(), Errno::NOSPC, |done| pwrite(&file, &data[done..], at + done as u64))
 }
 
 /// Writes all of the buffer at the file's offset.
 pub(super) fn write_all(file: &OwnedFd, data: &[u8]) -> Result<(), Errno> {
-    write_whole(data, |rest, _| write(file, rest))
+    transfer(data.len(), Errno::NOSPC, |done| write(file, &data[done..]))
 }
 
-fn write_whole(
-    data: &[u8],
-    mut call: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
+/// Fills the buffer from an offset. A file that is too short is an I/O error.
+pub(super) fn read_exact_at(file: impl AsFd, buffer: &mut [u8], at: u64) -> Result<(), Errno> {
+    transfer(buffer.len(), Errno::IO, |done| pread(&file, &mut buffer[done..], at + done as u64))
+}
+
+/// Fills the buffer from the file's offset. A file that is too short is an I/O error.
+pub(super) fn read_exact(file: &OwnedFd, buffer: &mut [u8]) -> Result<(), Errno> {
+    transfer(buffer.len(), Errno::IO, |done| read(file, &mut buffer[done..]))
+}
+
+/// Makes calls, each with what is done already, until this many bytes are transferred; `stuck` is
+/// the error if one transfers nothing.
+fn transfer(
+    bytes: usize,
+    stuck: Errno,
+    mut call: impl FnMut(usize) -> Result<usize, Errno>,
 ) -> Result<(), Errno> {
     let mut done = 0;
-    while done < data.len() {
-        match call(&data[done..], done as u64) {
-            Ok(0) => return Err(Errno::NOSPC),
-            Ok(written) => done += written,
+    while done < bytes {
+        match call(done) {
+            Ok(0) => return Err(stuck),
+            Ok(some) => done += some,
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }

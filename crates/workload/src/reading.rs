@@ -8,14 +8,15 @@ use std::time::Instant;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::{Errno, read};
 use ssdlab_engine::Counted;
+use ssdlab_host::program::Rules;
 use ssdlab_operations::Operation;
 use ssdlab_plan::reading::ReadOrder;
 
 use super::clearing::entries;
-use super::player::{Bounds, DIRECTORY, GLANCE};
+use super::player::{DIRECTORY, GLANCE, check_rules, open_directory};
 use super::script::Script;
 use super::synthetic::paths::shuffled;
-use super::{Done, Place, WorkloadError, versions};
+use super::{Done, Place, WorkloadError};
 
 /// The size of one read(2), as of cat(1) since coreutils 9 (`IO_BUFSIZE`).
 const BUFFER_BYTES: usize = 128 << 10;
@@ -29,7 +30,7 @@ pub(super) fn run(
     seed: u64,
     place: Place<'_>,
 ) -> Result<Done, WorkloadError> {
-    let directory = versions::open(place.directory)?;
+    let directory = open_directory(place.directory)?;
     let counted = match order {
         ReadOrder::Directory => {
             let made = tree.operations.iter().filter_map(Operation::path);
@@ -52,7 +53,7 @@ pub(super) fn run(
 
 /// What was read so far.
 struct Reading<'a> {
-    bounds: Bounds<'a>,
+    rules: Rules<'a>,
     started: Instant,
     buffer: Vec<u8>,
     counted: Counted,
@@ -60,9 +61,8 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(place: Place<'a>) -> Self {
-        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
-        let buffer = vec![0; BUFFER_BYTES];
-        Self { bounds, started: Instant::now(), buffer, counted: Counted::new() }
+        let (rules, buffer) = (place.rules, vec![0; BUFFER_BYTES]);
+        Self { rules, started: Instant::now(), buffer, counted: Counted::new() }
     }
 
     fn done(self) -> Counted {
@@ -95,7 +95,7 @@ impl<'a> Reading<'a> {
     /// Reads a file.
     fn file(&mut self, directory: &OwnedFd, path: &[u8]) -> Result<(), WorkloadError> {
         if self.counted.operations.is_multiple_of(GLANCE as u64) {
-            self.bounds.check(self.started)?;
+            check_rules(self.rules, self.started.elapsed())?;
         }
         let since = self.started.elapsed();
         let bytes = openat(directory, path, FILE, Mode::empty())

@@ -15,15 +15,15 @@ use ssdlab_cuts::{Fault, Found, Sequence, Step, Subject, Sync};
 use ssdlab_plan::sequences::Sequences;
 
 use super::clearing::entries as listed;
-use super::player::{DIRECTORY, write_all_at};
-use super::versions::{Teller, fault, make, open, read_all, timed};
+use super::player::{DIRECTORY, open_directory, write_all_at};
+use super::versions::{Teller, fault, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 /// Makes the directories of all sequences, and what is in them at first.
 pub(super) fn lay_out(operations: u32, place: Place<'_>) -> Result<(), WorkloadError> {
-    let parent = open(place.directory)?;
+    let parent = open_directory(place.directory)?;
     for sequence in Sequence::all(operations) {
         let name = sequence.name();
         mkdirat(&parent, &name, Mode::RWXU).map_err(WorkloadError::operation("make", &name))?;
@@ -45,7 +45,7 @@ pub(super) fn run(
     teller: &Teller,
     place: Place<'_>,
 ) -> Result<Done, WorkloadError> {
-    let parent = open(place.directory)?;
+    let parent = open_directory(place.directory)?;
     let sequences = Sequence::all(work.operations).into_iter();
     let counted = timed(sequences, 0, place, |sequence| {
         let name = sequence.name();

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
 use rustix::io::Errno;
 use ssdlab_engine::Counted;
 use ssdlab_host::program::Rules;
@@ -30,7 +30,7 @@ use ssdlab_plan::transactions::{
 
 use super::beside::{Over, beside};
 use super::io::metrics;
-use super::player::write_all_at;
+use super::player::{DIRECTORY_OR_LINK, check_rules, open_directory, write_all_at};
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 
@@ -60,8 +60,6 @@ const JOURNAL_HEAD: [u8; 12] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 
 
 const NEW: OFlags =
     OFlags::RDWR.union(OFlags::CREATE).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -136,13 +134,8 @@ pub(super) fn wait_until(
     rules: Rules<'_>,
 ) -> Result<(), WorkloadError> {
     loop {
-        if rules.interrupt.is_set() {
-            return Err(WorkloadError::Interrupted);
-        }
         let now = started.elapsed();
-        if now > rules.limit {
-            return Err(WorkloadError::Limit { limit: rules.limit });
-        }
+        check_rules(rules, now)?;
         let left = due.saturating_sub(now);
         if left.is_zero() {
             return Ok(());
@@ -211,8 +204,7 @@ impl<'a> Database<'a> {
         place: Place<'_>,
     ) -> Result<Self, WorkloadError> {
         let failed = WorkloadError::operation;
-        let directory = openat(CWD, place.directory, DIRECTORY, Mode::empty())
-            .map_err(failed("open", "the directory"))?;
+        let directory = open_directory(place.directory)?;
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file =
             openat(&directory, DATABASE, flags, Mode::empty()).map_err(failed("open", DATABASE))?;
@@ -286,7 +278,7 @@ impl<'a> Database<'a> {
 
     /// Makes the journal's name durable.
     fn sync_directory(&mut self) -> Result<(), WorkloadError> {
-        let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
+        let directory = openat(&self.directory, ".", DIRECTORY_OR_LINK, Mode::empty())
             .map_err(WorkloadError::operation("open", "the directory"))?;
         self.disk.sync(&directory, "the directory")
     }

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, Mode, OFlags, fdatasync, fsync, openat, renameat};
+use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat, renameat};
 use rustix::io::{Errno, read};
 use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, logged, replaced};
 use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
@@ -17,12 +17,10 @@ use ssdlab_engine::Counted;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 
-use super::player::write_all;
+use super::player::{open_directory, write_all};
 use super::transactions::wait_until;
 use super::verify::differs;
 use super::{Done, Place, WorkloadError, database, sequences};
-
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 const NEW: OFlags = OFlags::WRONLY
     .union(OFlags::CREATE)
@@ -115,7 +113,7 @@ pub(super) fn lay_out(
     seed: u64,
     place: Place<'_>,
 ) -> Result<(), WorkloadError> {
-    let directory = open(place.directory)?;
+    let directory = open_directory(place.directory)?;
     for file in 0..subjects.replaced {
         make(&directory, &Subject::Replaced(file).name(), &replaced(file, 0))?;
     }
@@ -162,7 +160,7 @@ pub(super) fn replace(
     teller: &Teller,
     place: Place<'_>,
 ) -> Result<Done, WorkloadError> {
-    let directory = open(place.directory)?;
+    let directory = open_directory(place.directory)?;
     let operations =
         (1..=work.rounds).flat_map(|version| (0..work.files).map(move |file| (file, version)));
     let counted = timed(operations, work.think_ns, place, |(file, version)| {
@@ -194,7 +192,7 @@ pub(super) fn append(
     teller: &Teller,
     place: Place<'_>,
 ) -> Result<Done, WorkloadError> {
-    let directory = open(place.directory)?;
+    let directory = open_directory(place.directory)?;
     let name = Subject::Log.name();
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let log = openat(&directory, &name, flags, Mode::empty())
@@ -217,7 +215,7 @@ pub(super) fn append(
 /// The states of files after a power cut.
 #[must_use]
 pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
-    let directory = open(directory).map_err(|_| Fault::Missing);
+    let directory = open_directory(directory).map_err(|_| Fault::Missing);
     let bytes =
         |subject: Subject| read_all(directory.as_ref().map_err(|fault| *fault)?, &subject.name());
     let replaced = (0..subjects.replaced)
@@ -260,11 +258,6 @@ pub(super) fn timed<T>(
 fn done(counted: Counted, bytes: usize, teller: &Teller) -> Done {
     let application_bytes = teller.counted(counted.operations * bytes as u64);
     Done { application_bytes, counted: Some(counted), ..Done::default() }
-}
-
-pub(super) fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {
-    let failed = WorkloadError::operation("open", &directory.display().to_string());
-    openat(CWD, directory, DIRECTORY, Mode::empty()).map_err(failed)
 }
 
 pub(super) fn make(

@@ -8,17 +8,19 @@ use crate::{Omission, Operation, RelativePath, Target};
 impl Session {
     /// Applies a call on a name; false if it is not one or is unknown.
     pub fn name_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+        let rmdir = |path| Operation::RemoveDirectory { path };
+        let unlink = |path| Operation::Unlink { path };
+        let readlink = |path| Operation::ReadLink { path };
+        let stat = |path| Operation::Stat { path };
         match call.name {
             "mkdir" => self.make_directory(caller, call, None, 0),
             "mkdirat" => self.make_directory(caller, call, Some(0), 1),
-            "rmdir" => {
-                self.named(caller, call, None, 0, |path| Operation::RemoveDirectory { path });
-            }
-            "unlink" => self.named(caller, call, None, 0, |path| Operation::Unlink { path }),
+            "rmdir" => self.named(caller, call, None, 0, false, rmdir),
+            "unlink" => self.named(caller, call, None, 0, false, unlink),
             "unlinkat" if call.has(2, "AT_REMOVEDIR") => {
-                self.named(caller, call, Some(0), 1, |path| Operation::RemoveDirectory { path });
+                self.named(caller, call, Some(0), 1, false, rmdir);
             }
-            "unlinkat" => self.named(caller, call, Some(0), 1, |path| Operation::Unlink { path }),
+            "unlinkat" => self.named(caller, call, Some(0), 1, false, unlink),
             "rename" => self.rename(caller, call, [(None, 0), (None, 1)]),
             "renameat" | "renameat2" => {
                 self.rename(caller, call, [(Some(0), 1), (Some(2), 3)]);
@@ -27,19 +29,19 @@ impl Session {
             "linkat" => self.link(caller, call, [(Some(0), 1), (Some(2), 3)]),
             "symlink" => self.symlink(caller, call, None, 1),
             "symlinkat" => self.symlink(caller, call, Some(1), 2),
-            "readlink" => self.named(caller, call, None, 0, |path| Operation::ReadLink { path }),
-            "readlinkat" => {
-                self.named(caller, call, Some(0), 1, |path| Operation::ReadLink { path });
+            "readlink" => self.named(caller, call, None, 0, false, readlink),
+            "readlinkat" => self.named(caller, call, Some(0), 1, false, readlink),
+            "stat" | "stat64" | "oldstat" | "access" => {
+                self.named(caller, call, None, 0, true, stat);
             }
-            "stat" | "stat64" | "oldstat" | "access" => self.stat(caller, call, None, 0, true),
-            "lstat" | "lstat64" | "oldlstat" => self.stat(caller, call, None, 0, false),
+            "lstat" | "lstat64" | "oldlstat" => self.named(caller, call, None, 0, false, stat),
             "newfstatat" | "fstatat64" | "faccessat" | "faccessat2" => {
                 let follows = !call.has(3, "AT_SYMLINK_NOFOLLOW");
-                self.stat(caller, call, Some(0), 1, follows);
+                self.named(caller, call, Some(0), 1, follows, stat);
             }
             "statx" => {
                 let follows = !call.has(2, "AT_SYMLINK_NOFOLLOW");
-                self.stat(caller, call, Some(0), 1, follows);
+                self.named(caller, call, Some(0), 1, follows, stat);
             }
             _ => return self.attribute_call(caller, call),
         }
@@ -48,6 +50,7 @@ impl Session {
 
     /// Applies a call that changes attributes by name.
     fn attribute_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+        let set_times = |path| Operation::SetTimes { target: Target::Path(path) };
         match call.name {
             "chmod" => self.set_mode(caller, call, None, 0, true),
             "fchmodat" | "fchmodat2" => {
@@ -60,11 +63,11 @@ impl Session {
                     self.record(Operation::Truncate { target: Target::Path(path), size_bytes });
                 }
             }
-            "utime" | "utimes" => self.set_times(caller, call, None, 0, true),
-            "futimesat" => self.set_times(caller, call, Some(0), 1, true),
+            "utime" | "utimes" => self.named(caller, call, None, 0, true, set_times),
+            "futimesat" => self.named(caller, call, Some(0), 1, true, set_times),
             "utimensat" | "utimensat_time64" if call.string(1).is_some() => {
                 let follows = !call.has(3, "AT_SYMLINK_NOFOLLOW");
-                self.set_times(caller, call, Some(0), 1, follows);
+                self.named(caller, call, Some(0), 1, follows, set_times);
             }
             "chown" | "lchown" | "chown32" | "lchown32" => {
                 self.count(caller, call, (None, 0), Omission::Ownership);
@@ -98,16 +101,17 @@ impl Session {
         }
     }
 
-    /// Records an operation on a name; a symbolic link is not followed.
+    /// Records an operation on a name.
     fn named(
         &mut self,
         caller: &Process,
         call: &Call<'_>,
         directory: Option<usize>,
         path: usize,
+        follows: bool,
         operation: impl FnOnce(RelativePath) -> Operation,
     ) {
-        if let Some(path) = self.at(caller, call, directory, path, false) {
+        if let Some(path) = self.at(caller, call, directory, path, follows) {
             self.record(operation(path));
         }
     }
@@ -120,7 +124,8 @@ impl Session {
         path: usize,
     ) {
         let mode = mode(call, path + 1) & !caller.place.borrow().umask;
-        self.named(caller, call, directory, path, |path| Operation::MakeDirectory { mode, path });
+        let operation = |path| Operation::MakeDirectory { mode, path };
+        self.named(caller, call, directory, path, false, operation);
     }
 
     fn symlink(
@@ -132,20 +137,8 @@ impl Session {
     ) {
         if let Some(target) = call.string(0) {
             let target = target.into_boxed_slice();
-            self.named(caller, call, directory, path, |path| Operation::Symlink { target, path });
-        }
-    }
-
-    fn stat(
-        &mut self,
-        caller: &Process,
-        call: &Call<'_>,
-        directory: Option<usize>,
-        path: usize,
-        follows: bool,
-    ) {
-        if let Some(path) = self.at(caller, call, directory, path, follows) {
-            self.record(Operation::Stat { path });
+            let operation = |path| Operation::Symlink { target, path };
+            self.named(caller, call, directory, path, false, operation);
         }
     }
 
@@ -158,22 +151,8 @@ impl Session {
         follows: bool,
     ) {
         let mode = mode(call, path + 1);
-        if let Some(path) = self.at(caller, call, directory, path, follows) {
-            self.record(Operation::SetMode { target: Target::Path(path), mode });
-        }
-    }
-
-    fn set_times(
-        &mut self,
-        caller: &Process,
-        call: &Call<'_>,
-        directory: Option<usize>,
-        path: usize,
-        follows: bool,
-    ) {
-        if let Some(path) = self.at(caller, call, directory, path, follows) {
-            self.record(Operation::SetTimes { target: Target::Path(path) });
-        }
+        let operation = |path| Operation::SetMode { target: Target::Path(path), mode };
+        self.named(caller, call, directory, path, follows, operation);
     }
 
     /// Sets an extended attribute. An access control list equivalent to permission bits sets these,

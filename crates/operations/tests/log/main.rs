@@ -1,8 +1,6 @@
-//! Checks the format of logs: what is written, what is refused, and what is counted.
+//! Checks the format of logs: what is written, and what is refused.
 
-use ssdlab_operations::{
-    Entry, Header, LogError, Omission, Operation, Reader, RelativePath, Statistics, Tree,
-};
+use ssdlab_operations::{Entry, Header, LogError, Omission, Operation, Reader, RelativePath, Tree};
 
 const LOG: &str = "\
 ssdlab operation log 1
@@ -26,18 +24,20 @@ rename x src/y
 end
 ";
 
-fn statistics(log: &str) -> Result<Statistics, LogError> {
-    Statistics::of(&mut Reader::new(log.as_bytes())?)
+/// The operations of a log, which is read to its end.
+fn operations(log: &str) -> Result<Vec<Operation>, LogError> {
+    let mut log = Reader::new(log.as_bytes())?;
+    std::iter::from_fn(|| log.next_operation().transpose()).collect()
 }
 
 /// The message about a log in which this operation stands alone.
 fn refusal(operation: &str) -> String {
     let log = format!("ssdlab operation log 1\nbefore\noperations\n{operation}\nend\n");
-    statistics(&log).expect_err(operation).to_string()
+    operations(&log).expect_err(operation).to_string()
 }
 
 #[test]
-fn a_log_is_read_and_counted() {
+fn a_log_is_read() {
     let mut log = Reader::new(LOG.as_bytes()).unwrap();
     assert_eq!(log.header().title, "make -j2");
     assert_eq!(log.header().left_out.count(Omission::Executed), 3);
@@ -47,11 +47,25 @@ fn a_log_is_read_and_counted() {
     let expected = Entry::File { mode: 0o644, size_bytes: 1234, path };
     assert_eq!(log.next_entry().unwrap(), Some(expected));
 
-    let counted = statistics(LOG).unwrap();
-    assert_eq!((counted.files_before, counted.bytes_before), (1, 1234));
-    assert_eq!((counted.count("read"), counted.read_bytes), (12, 1200));
-    assert_eq!((counted.count("write"), counted.written_bytes), (3, 8193));
-    assert_eq!((counted.count("create"), counted.count("fsync")), (1, 0));
+    let operations = operations(LOG).unwrap();
+    let calls: Vec<_> = operations.iter().map(|one| (one.name(), one.calls())).collect();
+    let expected = [
+        ("open", 1),
+        ("create", 1),
+        ("read", 12),
+        ("write", 2),
+        ("write", 1),
+        ("ftruncate", 1),
+        ("close", 1),
+        ("close", 1),
+        ("rename", 1),
+    ];
+    assert_eq!(calls, expected);
+    let bytes = operations.iter().filter_map(|one| match one {
+        Operation::Read(transfer) | Operation::Write(transfer) => Some(transfer.bytes()),
+        _ => None,
+    });
+    assert_eq!(bytes.collect::<Vec<_>>(), [1200, 8192, 1]);
 }
 
 #[test]
@@ -114,18 +128,18 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn a_cut_log_says_so_wherever_it_is_cut() {
     for length in LOG.find('\n').unwrap() + 1..LOG.len() {
-        let error = statistics(&LOG[..length]).unwrap_err();
+        let error = operations(&LOG[..length]).unwrap_err();
         assert!(matches!(error, LogError::Truncated { .. }), "{length}: {error}");
     }
 }
 
 #[test]
 fn other_files_and_versions_are_told_apart() {
-    let message = statistics("\u{1f}\u{8b}\u{8}").unwrap_err().to_string();
+    let message = operations("\u{1f}\u{8b}\u{8}").unwrap_err().to_string();
     assert!(message.contains("decompress"), "{message}");
-    let message = statistics("ssdlab operation log 2\n").unwrap_err().to_string();
+    let message = operations("ssdlab operation log 2\n").unwrap_err().to_string();
     assert!(message.contains("version \"2\""), "{message}");
-    let message = statistics(&format!("{LOG}more\n")).unwrap_err().to_string();
+    let message = operations(&format!("{LOG}more\n")).unwrap_err().to_string();
     assert!(message.contains("line 20: the line after the end"), "{message}");
 }
 
@@ -134,5 +148,16 @@ fn memory_does_not_grow_with_a_line() {
     let header = Header::default();
     assert_eq!(header.title, "");
     let log = format!("ssdlab operation log 1\ntitle {}", "x".repeat(1 << 20));
-    assert!(statistics(&log).unwrap_err().to_string().contains("128 KiB"));
+    assert!(operations(&log).unwrap_err().to_string().contains("128 KiB"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_skipped() {
+    let name = "x".repeat(1 << 20);
+    let log = format!("ssdlab operation log 1\nbefore\noperations\nunlink {name}\nunlink a\nfly\n");
+    let mut log = Reader::new(log.as_bytes()).unwrap();
+    assert!(log.next_operation().unwrap_err().to_string().contains("line 4"));
+    let path = RelativePath::new(b"a").unwrap();
+    assert_eq!(log.next_operation().unwrap(), Some(Operation::Unlink { path }));
+    assert!(log.next_operation().unwrap_err().to_string().contains("line 6"));
 }

@@ -115,6 +115,11 @@ fn what_no_plan_can_say_is_named() {
             json!(u64::MAX),
             "maximum",
         ),
+        (
+            "/workload/phases/6/action/transactions/beside_bytes_per_second".to_owned(),
+            json!(0),
+            "rate of `beside`",
+        ),
         ("/repetitions/least".to_owned(), json!(0), "number of blocks"),
         ("/steps/1/blocks".to_owned(), json!(u32::MAX), "steps overlap"),
         ("/trials/0/block".to_owned(), json!(u32::MAX), "block's number"),

@@ -3,16 +3,17 @@
 use std::time::{Duration, Instant};
 
 use ssdlab_engine::Counted;
+use ssdlab_host::program::Rules;
 
 use super::super::WorkloadError;
-use super::super::player::Bounds;
+use super::super::player::check_rules;
 
 /// The maximum number of passes of a test.
 const MOST_PASSES: u32 = 100_000;
 
 /// A clock that is stopped between passes.
 pub(super) struct Clock<'a> {
-    bounds: Bounds<'a>,
+    rules: Rules<'a>,
     least: Duration,
     began: Instant,
     passes: u32,
@@ -23,10 +24,10 @@ pub(super) struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     /// A new clock for a test that must take `least`.
-    pub fn new(bounds: Bounds<'a>, least: Duration) -> Self {
+    pub fn new(rules: Rules<'a>, least: Duration) -> Self {
         let now = Instant::now();
         let counted = Counted::new();
-        Self { bounds, least, began: now, passes: 0, pass_began: now, last: now, counted }
+        Self { rules, least, began: now, passes: 0, pass_began: now, last: now, counted }
     }
 
     /// Whether the test has not taken long enough yet; a test has at least one pass.
@@ -50,7 +51,7 @@ impl<'a> Clock<'a> {
         let now = Instant::now();
         self.counted.count(self.counted.took + (now - self.pass_began), now - self.last);
         self.last = now;
-        check(self.bounds, now - self.began)
+        check_rules(self.rules, now - self.began)
     }
 
     /// Ends a pass.
@@ -72,15 +73,4 @@ impl<'a> Clock<'a> {
     pub fn counted(self, bytes: u64) -> Counted {
         Counted { bytes, ..self.counted }
     }
-}
-
-/// Checks whether work that has taken this long may continue.
-pub(super) fn check(bounds: Bounds<'_>, elapsed: Duration) -> Result<(), WorkloadError> {
-    if bounds.interrupt.is_set() {
-        return Err(WorkloadError::Interrupted);
-    }
-    if elapsed > bounds.limit {
-        return Err(WorkloadError::Limit { limit: bounds.limit });
-    }
-    Ok(())
 }

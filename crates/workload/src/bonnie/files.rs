@@ -12,12 +12,11 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, 
 use rustix::io::Errno;
 use ssdlab_plan::Bonnie;
 
-use super::super::player::write_all;
+use super::super::player::{DIRECTORY_OR_LINK, read_exact, write_all};
 use super::super::script::DIRECTORY_MODE;
 use super::super::{Done, Place, WorkloadError};
 use super::FILE_MODE;
 use super::clock::Clock;
-use super::transfers::read_all;
 use crate::synthetic::bonnie::{Data, Order, SmallFile, shuffled, small_files};
 
 /// The buffer size for getdents64(2), as in the C library.
@@ -81,7 +80,7 @@ impl Files {
         seed: u64,
         directory: &OwnedFd,
     ) -> Result<Self, WorkloadError> {
-        let parent = openat(directory, ".", DIRECTORY, Mode::empty())
+        let parent = openat(directory, ".", DIRECTORY_OR_LINK, Mode::empty())
             .map_err(WorkloadError::operation("open", "."))?;
         let files = small_files(sizes, order, seed).into_iter().map(|file| {
             let path = CString::new(path(sizes, &file)).expect("no name has a zero in it");
@@ -297,21 +296,19 @@ impl Files {
 
     fn open(&self) -> Result<Open, WorkloadError> {
         let name = top(self.order);
-        let top = openat(&self.parent, name, DIRECTORY, Mode::empty())
+        let top = openat(&self.parent, name, DIRECTORY_OR_LINK, Mode::empty())
             .map_err(WorkloadError::operation("open", name))?;
         let count = if self.sizes.directories > 1 { self.sizes.directories } else { 0 };
         let inner: Result<Vec<OwnedFd>, WorkloadError> = (0..count)
             .map(|number| {
                 let name = inner(number);
-                openat(&top, name.as_str(), DIRECTORY, Mode::empty())
+                openat(&top, name.as_str(), DIRECTORY_OR_LINK, Mode::empty())
                     .map_err(WorkloadError::operation("open", &name))
             })
             .collect();
         Ok(Open { inner: inner?, top })
     }
 }
-
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 const CREATE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
@@ -357,7 +354,7 @@ fn look(at: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> Result<u64, Errno
         let mut left = usize::try_from(size).unwrap_or(usize::MAX);
         while left > 0 {
             let length = left.min(buffer.len());
-            read_all(&file, &mut buffer[..length])?;
+            read_exact(&file, &mut buffer[..length])?;
             left -= length;
         }
     }

@@ -21,14 +21,14 @@ mod transfers;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use ssdlab_host::program::Rules;
 use ssdlab_plan::{self as plan, BonnieTest};
 
 use self::clock::Clock;
 use self::files::Files;
 use self::transfers::Transfer;
 use super::content::Content;
-use super::player::Bounds;
+use super::player::open_directory;
 use super::script::Script;
 use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
 use super::{Done, Place, WorkloadError};
@@ -79,14 +79,10 @@ impl Bonnie {
         is_cold: bool,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        let path = place.directory.display().to_string();
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = openat(CWD, place.directory, flags, Mode::empty())
-            .map_err(WorkloadError::operation("open", &path))?;
-        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
-        let clock = Clock::new(bounds, Duration::from_nanos(self.sizes.least_ns));
+        let directory = open_directory(place.directory)?;
+        let clock = Clock::new(place.rules, Duration::from_nanos(self.sizes.least_ns));
         if test.is_of_the_file() {
-            return self.on_the_file(test, is_cold, &directory, bounds, clock);
+            return self.on_the_file(test, is_cold, &directory, place.rules, clock);
         }
         let order = match test {
             BonnieTest::SeqCreate | BonnieTest::SeqStat | BonnieTest::SeqDelete => {
@@ -117,7 +113,7 @@ impl Bonnie {
         test: BonnieTest,
         is_cold: bool,
         directory: &OwnedFd,
-        bounds: Bounds<'_>,
+        rules: Rules<'_>,
         clock: Clock<'_>,
     ) -> Result<Done, WorkloadError> {
         let sizes = &self.sizes;
@@ -145,7 +141,7 @@ impl Bonnie {
             BonnieTest::SeqInputChar => transfer.read_characters(char_chunks)?,
             BonnieTest::SeqInputBlock => transfer.read_chunks(chunks)?,
             _ => {
-                let seekers = seeks::Seekers { sizes, held, bounds, directory, is_cold };
+                let seekers = seeks::Seekers { sizes, held, rules, directory, is_cold };
                 let (done, made) = seekers.seek(transfer.clock)?;
                 held.seeks.made = made;
                 self.left.file = Some(Data::Chunks(held));

@@ -13,13 +13,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::fsync;
-use rustix::io::{Errno, pread};
+use ssdlab_host::program::Rules;
 use ssdlab_host::thread::{Usage, used};
 use ssdlab_plan::Bonnie;
 
-use super::super::player::{Bounds, write_all_at};
+use super::super::player::{check_rules, read_exact_at, write_all_at};
 use super::super::{Done, WorkloadError};
-use super::clock::{self, Clock};
+use super::clock::Clock;
 use super::transfers::{error, open};
 use crate::synthetic::bonnie::{Chunks, Seek};
 
@@ -27,7 +27,7 @@ use crate::synthetic::bonnie::{Chunks, Seek};
 pub(super) struct Seekers<'a> {
     pub sizes: &'a Bonnie,
     pub held: Chunks,
-    pub bounds: Bounds<'a>,
+    pub rules: Rules<'a>,
     pub directory: &'a OwnedFd,
     pub is_cold: bool,
 }
@@ -114,7 +114,7 @@ impl Seekers<'_> {
             let now = origin.elapsed();
             sought.operations.push((now, now.saturating_sub(last)));
             last = now;
-            clock::check(self.bounds, now)?;
+            check_rules(self.rules, now)?;
         }
         Ok(sought)
     }
@@ -122,7 +122,7 @@ impl Seekers<'_> {
     /// `CFileOp::doseek`; returns the bytes it wrote.
     fn one(&self, file: &OwnedFd, seek: Seek, buffer: &mut [u8]) -> Result<u64, WorkloadError> {
         let offset = seek.chunk * self.sizes.chunk_bytes;
-        read_at(file, buffer, offset).map_err(error("read"))?;
+        read_exact_at(file, buffer, offset).map_err(error("read"))?;
         if !seek.writes {
             return Ok(0);
         }
@@ -133,18 +133,4 @@ impl Seekers<'_> {
         }
         Ok(self.sizes.chunk_bytes)
     }
-}
-
-fn read_at(file: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < buffer.len() {
-        match pread(file, &mut buffer[done..], at + done as u64) {
-            // The file is shorter than what was written.
-            Ok(0) => return Err(Errno::IO),
-            Ok(some) => done += some,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }

@@ -4,12 +4,12 @@
 //! and closed, even after reading (`CFileOp::Close` in `bon_io.cpp`, `TestFileOps` in
 //! `bonnie++.cpp`). One timed operation is a chunk, even by character.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{Advice, AtFlags, Mode, OFlags, fadvise, fsync, openat, unlinkat};
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, write};
 
-use super::super::player::{write_all, write_all_at};
+use super::super::player::{read_exact, write_all, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::Clock;
 use super::{FILE, FILE_MODE};
@@ -82,7 +82,7 @@ impl<'a> Transfer<'a> {
             self.clock.start();
             let (mut changed, mut offset) = (0, 0);
             for _ in 0..chunks {
-                read_all(&file, &mut self.buffer).map_err(error("read"))?;
+                read_exact(&file, &mut self.buffer).map_err(error("read"))?;
                 self.buffer[changed] = self.buffer[changed].wrapping_add(1);
                 changed = (changed + 1) % self.buffer.len();
                 write_all_at(&file, &self.buffer, offset).map_err(error("rewrite"))?;
@@ -102,7 +102,7 @@ impl<'a> Transfer<'a> {
             self.clock.start();
             for _ in 0..chunks {
                 for byte in self.buffer.chunks_exact_mut(1) {
-                    read_all(&file, byte).map_err(error("read"))?;
+                    read_exact(&file, byte).map_err(error("read"))?;
                 }
                 self.clock.lap()?;
             }
@@ -118,7 +118,7 @@ impl<'a> Transfer<'a> {
             let file = self.open()?;
             self.clock.start();
             for _ in 0..chunks {
-                read_all(&file, &mut self.buffer).map_err(error("read"))?;
+                read_exact(&file, &mut self.buffer).map_err(error("read"))?;
                 self.clock.lap()?;
             }
             self.close(file)?;
@@ -183,19 +183,4 @@ fn write_byte(file: &OwnedFd, byte: u8) -> Result<(), Errno> {
         Ok(1) => Ok(()),
         _ => write_all(file, &[byte]),
     }
-}
-
-/// Reads until the buffer is full.
-pub(super) fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < buffer.len() {
-        match read(file.as_fd(), &mut buffer[done..]) {
-            // The file is shorter than what was written.
-            Ok(0) => return Err(Errno::IO),
-            Ok(some) => done += some,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }

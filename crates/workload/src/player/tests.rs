@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::Entry;
 
 use super::*;
@@ -10,8 +11,8 @@ use crate::script::relative;
 
 fn perform(place: &Path, script: &Script) -> Result<u64, WorkloadError> {
     let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
-    let mut player = Player::new(place, &contents, bounds)?;
+    let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
+    let mut player = Player::new(place, &contents, rules)?;
     player.perform(script)?;
     Ok(player.written_bytes())
 }
@@ -55,8 +56,8 @@ fn delete_takes_everything_and_follows_no_link() {
     fs::write(place.path().join("a/b/f"), "x").unwrap();
     std::os::unix::fs::symlink(outside.path(), place.path().join("a/out")).unwrap();
     let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
-    Player::new(place.path(), &contents, bounds).unwrap().delete_all().unwrap();
+    let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
+    Player::new(place.path(), &contents, rules).unwrap().delete_all().unwrap();
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     assert!(outside.path().join("keep").exists());
 }
@@ -88,8 +89,8 @@ fn work_stops_at_its_limit_and_on_an_interrupt() {
     let mut made = Script::default();
     made.make_directory("d");
     let player = |limit| {
-        let bounds = Bounds { interrupt: &interrupt, limit };
-        Player::new(place.path(), &contents, bounds).unwrap().perform(&made)
+        let rules = Rules { marker: "test", limit, interrupt: &interrupt };
+        Player::new(place.path(), &contents, rules).unwrap().perform(&made)
     };
     assert!(matches!(player(Duration::ZERO), Err(WorkloadError::Limit { .. })));
     interrupt.set();

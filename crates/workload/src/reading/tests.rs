@@ -40,8 +40,8 @@ fn perform(order: ReadOrder, folder: &Path) -> Result<Done, WorkloadError> {
 fn each_file_of_the_tree_is_read_by_each_of_its_names() {
     let folder = tempfile::tempdir().unwrap();
     let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
-    Player::new(folder.path(), &contents, bounds).unwrap().perform(&tree()).unwrap();
+    let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
+    Player::new(folder.path(), &contents, rules).unwrap().perform(&tree()).unwrap();
     fs::write(folder.path().join("data"), vec![0; 5000]).unwrap();
     for order in [ReadOrder::Directory, ReadOrder::Random] {
         let done = perform(order, folder.path()).unwrap();

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::*;
 use crate::content::Contents;
-use crate::player::{Bounds, Player};
+use crate::player::Player;
 use crate::snapshot::Snapshot;
 use crate::synthetic::content::ContentPool;
 use crate::{Place, Workload};
@@ -29,8 +29,8 @@ fn perform(
     interrupt: &Interrupt,
 ) -> Result<u64, WorkloadError> {
     let contents = Contents { pool: ContentPool::new(7), archive: None };
-    let limit = Duration::from_hours(1);
-    let mut player = Player::new(directory, &contents, Bounds { interrupt, limit })?;
+    let rules = Rules { marker: "test", limit: Duration::from_hours(1), interrupt };
+    let mut player = Player::new(directory, &contents, rules)?;
     player.perform(replay.script(log))?;
     Ok(player.written_bytes())
 }

@@ -11,7 +11,6 @@ use ssdlab_plan::rotation::Rotate;
 
 use super::*;
 use crate::content::Contents;
-use crate::player::Bounds;
 use crate::synthetic::maildir::Spool;
 use crate::synthetic::rotation::Rotation;
 use crate::verify::{Oracle, umask};
@@ -19,11 +18,9 @@ use crate::verify::{Oracle, umask};
 /// Performs a series in a folder and expects the oracle to find it there.
 fn perform<S: Iterator<Item = Step>>(series: impl Fn() -> S, folder: &Path) -> Done {
     let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let limit = Duration::from_mins(1);
-    let rules = Rules { marker: "test", limit, interrupt: &interrupt };
+    let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
-    let bounds = Bounds { interrupt: &interrupt, limit };
-    let player = Player::new(folder, &contents, bounds).unwrap();
+    let player = Player::new(folder, &contents, rules).unwrap();
     let done = run(series(), 0, player, place).unwrap();
     assert_eq!(compare(series(), folder), Ok(()));
     done

@@ -25,13 +25,6 @@ pub struct TreeShape {
     pub bytes: u64,
 }
 
-impl Default for TreeShape {
-    /// The sources of Linux 2.6.39, as the post of July 2011 counts them.
-    fn default() -> Self {
-        Self { files: 36_706, bytes: 493_000_000 }
-    }
-}
-
 /// A file without a name.
 #[derive(Clone, Copy)]
 struct File {

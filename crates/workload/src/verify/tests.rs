@@ -5,11 +5,12 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use ssdlab_host::program::Rules;
 use ssdlab_operations::Reader as LogReader;
 use tempfile::TempDir;
 
 use super::*;
-use crate::player::{Bounds, Player};
+use crate::player::Player;
 use crate::script::relative;
 
 /// Operations of generators, including error-prone ones.
@@ -76,8 +77,8 @@ fn performed(scripts: &[&Script]) -> (TempDir, Oracle) {
 
 fn play(place: &Path, script: &Script) -> Result<(), WorkloadError> {
     let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
-    Player::new(place, &contents, bounds)?.perform(script)
+    let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
+    Player::new(place, &contents, rules)?.perform(script)
 }
 
 fn compare(place: &Path, oracle: &Oracle) -> Result<(), String> {

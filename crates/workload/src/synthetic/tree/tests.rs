@@ -8,6 +8,9 @@ use super::super::kernel::{DIRECTORIES, FILES};
 use super::super::model::{Model, fingerprint};
 use super::*;
 
+/// The tree of a plan that says nothing about it.
+const DEFAULT: TreeShape = TreeShape { files: 36_706, bytes: 493_000_000 };
+
 fn checked(shape: TreeShape, seed: u64) -> Model {
     let script = synthetic(shape, seed).unpack();
     let mut model = Model::default();
@@ -24,16 +27,15 @@ static KERNEL: LazyLock<Model> =
 
 #[test]
 fn the_default_tree_is_pinned() {
-    let script = synthetic(TreeShape::default(), 1).unpack();
+    let script = synthetic(DEFAULT, 1).unpack();
     assert_eq!(fingerprint(&script), 9_562_318_879_349_810_939);
 }
 
 #[test]
 fn the_default_tree_is_shaped_like_a_kernel() {
-    let shape = TreeShape::default();
-    let model = checked(shape, 1);
+    let model = checked(DEFAULT, 1);
     let directories = to_u64(model.directories.len());
-    let measured = shape.files * DIRECTORIES / FILES;
+    let measured = DEFAULT.files * DIRECTORIES / FILES;
     assert!(directories.abs_diff(measured) * 100 < measured * 3, "{directories}");
 
     let longest = model.files.keys().map(|path| path.len()).max();
@@ -84,7 +86,7 @@ fn names_end_as_measured() {
 
 #[test]
 fn a_hundredth_of_the_bytes_is_incompressible() {
-    let tree = synthetic(TreeShape::default(), 1);
+    let tree = synthetic(DEFAULT, 1);
     let files = || tree.files().map(|(_, file)| file);
     let is_binary = |file: &SourceFile| matches!(file.content, Content::Binary { .. });
     let binary: u64 = files().filter(is_binary).map(|file| file.bytes).sum();
