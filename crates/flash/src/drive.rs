@@ -215,9 +215,9 @@ impl<N: Nand> Drive<N> {
         result
     }
 
-    /// Unmaps pages and erases every full block.
-    pub(crate) fn purge_run(&mut self, run: PageRun) {
-        self.unmap(run, Nanos::ZERO);
+    /// Unmaps every page and erases every full block, whether the drive honours discards or not.
+    pub(crate) fn purge(&mut self) {
+        self.unmap(run(0, self.specification.logical_pages.into()), Nanos::ZERO);
         self.ftl.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
     }
 
