@@ -209,7 +209,7 @@ impl Conditioner<'_> {
         let mut left = pages;
         while left > 0 {
             let step = left.min(STEP);
-            play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| true)?;
+            play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| {})?;
             left -= step;
             self.tell(step)?;
         }

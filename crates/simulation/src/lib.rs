@@ -88,11 +88,7 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
         while left > 0 {
             tell(progress, stage, count - left, count)?;
             let step = left.min(STEP);
-            let done = play(drive, &mut requests, step, queue_depth, now, |drive, played| {
-                each(drive, played);
-                true
-            });
-            match done {
+            match play(drive, &mut requests, step, queue_depth, now, &mut *each) {
                 Ok(end) => now = end,
                 // A worn-out drive is a result, not an error.
                 Err(_) => break,
