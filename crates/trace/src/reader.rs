@@ -2,6 +2,9 @@
 
 use std::io::BufRead;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::blkparse::Blkparse;
 use crate::blktrace::Blktrace;
 use crate::dm_log_writes::DmLogWrites;
@@ -19,7 +22,7 @@ use crate::{Format, Kind, Options, Position, Request, TraceError};
 /// A few small ones are normal with several processors. Many, or by seconds, mean that the trace is
 /// not in submission order, for example if blktrace files were concatenated instead of
 /// [merged](crate::merge()).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Clamped {
     /// The number of requests affected.
     pub requests: u64,
