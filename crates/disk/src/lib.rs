@@ -33,7 +33,7 @@ pub use device::{
     AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
     WriteZeroesLimits, answer,
 };
-pub use disk::{Counts, Disk};
+pub use disk::Disk;
 pub use error::DiskError;
 pub use fingerprint::{Fingerprint, Seen, Witness};
 pub use run::{Options, Outcome, run};

@@ -15,12 +15,13 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
-use ssdlab_disk::{AnyBackend, Backend, BackendError, Counts, Shape};
+use ssdlab_disk::{AnyBackend, Backend, BackendError, Shape};
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 
 /// The name of the file.
 pub const FILE: &str = "disk";

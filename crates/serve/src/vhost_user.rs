@@ -11,12 +11,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use ssdlab_disk::{AnyBackend, Counts, Device, Shape};
+use ssdlab_disk::{AnyBackend, Device, Shape};
 use vhost::vhost_user::Listener;
 
 use crate::Summary;
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::error::{Departure, ServeError};
 use crate::guest::{Guest, Served};
 use crate::socket::Socket;
