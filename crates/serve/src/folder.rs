@@ -44,18 +44,8 @@ const BLOCK_BYTES: u32 = 4096;
 
 /// A backend, and the counts of requests.
 pub struct Disk {
-    backend: AnyBackend<'static>,
-    counts: Counts,
-}
-
-impl Disk {
-    pub fn new(backend: AnyBackend<'static>) -> Self {
-        Self { backend, counts: Counts::default() }
-    }
-
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
+    pub backend: AnyBackend<'static>,
+    pub counts: Counts,
 }
 
 /// The folder.

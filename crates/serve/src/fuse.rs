@@ -15,6 +15,7 @@ use ssdlab_disk::{AnyBackend, Shape};
 use crate::Summary;
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::error::ServeError;
 use crate::folder::{Disk, FILE, Folder};
 use crate::memory;
@@ -74,7 +75,7 @@ impl FuseDisk {
         let clock = Clock::start();
         let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);
-        let disk = Arc::new(Mutex::new(Disk::new(backend)));
+        let disk = Arc::new(Mutex::new(Disk { backend, counts: Counts::default() }));
         let contents = Folder::new(Arc::clone(&disk), shape, Arc::clone(&answers), clock);
         let (mount, connection) = Mount::make(folder, source)?;
         let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
@@ -121,7 +122,7 @@ impl FuseDisk {
     /// The requests to it so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary { counts: lock(&self.disk).counts(), punctuality: self.answers.punctuality() }
+        Summary { counts: lock(&self.disk).counts, punctuality: self.answers.punctuality() }
     }
 }
 
