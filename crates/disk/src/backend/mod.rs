@@ -19,7 +19,7 @@ pub use writes::Writes;
 
 /// What a disk stores its data in.
 ///
-/// All backends follow these rules, which `tests/conformance.rs` checks:
+/// All backends follow these rules, which `tests/disk/conformance.rs` checks:
 ///
 /// - A command takes effect when it is submitted, regardless of when it is done. So commands that
 ///   overlap in time and range have the same effect as one by one.
