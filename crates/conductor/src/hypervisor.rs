@@ -130,14 +130,16 @@ impl<'a> Hypervisor<'a> {
         let mut drive = Disk::new(
             "drive",
             machine.door("drive")?,
-            Arc::clone(flash),
+            Box::new(Arc::clone(flash)),
             Shape::of(&specification),
         )?;
         if let Some(log) = log {
             drive = drive.with_log(log)?;
         }
-        let mut disks =
-            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
+        let mut disks = [
+            drive,
+            Disk::new("channel", machine.door("channel")?, Box::new(channel), Shape::default())?,
+        ];
         let ended = machine.run(&mut disks, self.interrupt);
         drop(disks);
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -7,8 +7,7 @@ use ssdlab_flash::{Extent, Nanos};
 use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
 
 use crate::DiskError;
-use crate::backend::Backend;
-use crate::device::{Device, Served, Shape, ShapeFault, Told};
+use crate::device::{AnyBackend, Device, Served, Shape, ShapeFault, Told};
 use crate::fingerprint::{Seen, Witness};
 use crate::log::Log;
 use crate::socket::{Door, Socket};
@@ -16,8 +15,7 @@ use crate::vhost::{Answer, Frame, Pending, RingFault, Session};
 
 /// A disk to be served.
 ///
-/// It owns or borrows its backend: a `&mut` backend is a backend, and so is one behind an
-/// `Arc<Mutex<_>>`.
+/// It owns its backend; one behind an `Arc<Mutex<_>>` is a backend, too.
 pub struct Disk<'a> {
     name: String,
     device: Device<'a>,
@@ -40,11 +38,10 @@ impl<'a> Disk<'a> {
     pub fn new(
         name: &str,
         door: impl Into<Door>,
-        backend: impl Backend + Send + 'a,
+        backend: AnyBackend<'a>,
         shape: Shape,
     ) -> Result<Self, DiskError> {
-        let device =
-            Device::new(Box::new(backend), shape).map_err(|fault| shape_error(name, fault))?;
+        let device = Device::new(backend, shape).map_err(|fault| shape_error(name, fault))?;
         Ok(Self {
             name: name.to_owned(),
             device,

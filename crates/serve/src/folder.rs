@@ -15,7 +15,7 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
-use ssdlab_disk::{AnyBackend, Backend, BackendError, Shape};
+use ssdlab_disk::{AnyBackend, BackendError, Shape};
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
@@ -283,7 +283,7 @@ impl Filesystem for Folder {
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
-        let outcome = self.perform(Kind::Flush, nowhere, Backend::flush);
+        let outcome = self.perform(Kind::Flush, nowhere, |backend, now| backend.flush(now));
         self.answer(outcome, move |done| say(done, reply));
     }
 

@@ -244,7 +244,7 @@ fn a_guest_whose_process_ends_before_it_connects_is_an_error() {
     let (process, ended) = std::io::pipe().unwrap();
     drop(ended);
     let options = Options { process: Some(process.into()), ..Options::default() };
-    let memory = Memory::new(1 << 20);
+    let memory = Box::new(Memory::new(1 << 20));
     let disk = ssdlab_disk::Disk::new("vda", listen("disk"), memory, Shape::default());
     let outcome = ssdlab_disk::run(listen("calendar"), &mut [disk.unwrap()], options);
     assert!(matches!(outcome, Err(DiskError::GuestGone { .. })), "{outcome:?}");
