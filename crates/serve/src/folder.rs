@@ -55,7 +55,6 @@ pub struct Folder {
     clock: Clock,
     capacity_bytes: u64,
     takes_discards: bool,
-    takes_write_zeroes: bool,
     made: SystemTime,
 }
 
@@ -74,8 +73,7 @@ impl Folder {
             answers,
             clock,
             capacity_bytes,
-            takes_discards: shape.discard.is_some(),
-            takes_write_zeroes: shape.write_zeroes.is_some(),
+            takes_discards: shape.discards,
             made: SystemTime::now(),
         }
     }
@@ -271,7 +269,7 @@ impl Filesystem for Folder {
         // A loop device stops offering what the disk does not support after the first error.
         let outcome = if is_discard && self.takes_discards {
             self.perform(Kind::Discard, extent, |backend, now| backend.discard(now, extent))
-        } else if is_zeroing && self.takes_write_zeroes {
+        } else if is_zeroing {
             self.perform(Kind::WriteZeroes, extent, |backend, now| {
                 backend.write_zeroes(now, extent)
             })

@@ -60,9 +60,9 @@ impl FuseDisk {
     }
 
     /// Serves a backend as a file in an empty folder; requires root. Of the shape, only support for
-    /// discards (punched holes) and write-zeroes applies to a file. `source` is the mount's source
-    /// in the mount table, which distinguishes it from other servers'. If requests wait and none is
-    /// answered for `patience`, all of them get an error.
+    /// discards (punched holes) applies to a file. `source` is the mount's source in the mount
+    /// table, which distinguishes it from other servers'. If requests wait and none is answered for
+    /// `patience`, all of them get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
         shape: &Shape,
