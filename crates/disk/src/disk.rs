@@ -7,7 +7,7 @@ use ssdlab_flash::{Extent, Nanos};
 use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
 
 use crate::DiskError;
-use crate::device::{AnyBackend, Device, Served, Shape, ShapeFault, Told};
+use crate::device::{AnyBackend, Device, Served, Shape, Told};
 use crate::fingerprint::{Seen, Witness};
 use crate::log::Log;
 use crate::socket::{Door, Socket};
@@ -41,7 +41,8 @@ impl<'a> Disk<'a> {
         backend: AnyBackend<'a>,
         shape: Shape,
     ) -> Result<Self, DiskError> {
-        let device = Device::new(backend, shape).map_err(|fault| shape_error(name, fault))?;
+        let device = Device::new(backend, shape)
+            .map_err(|cause| DiskError::Shape { disk: name.to_owned(), cause })?;
         Ok(Self {
             name: name.to_owned(),
             device,
@@ -161,11 +162,6 @@ fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
         length_bytes: extent.length_bytes.into(),
         status: status.into(),
     }));
-}
-
-fn shape_error(disk: &str, fault: ShapeFault) -> DiskError {
-    let ShapeFault { what, expected, found } = fault;
-    DiskError::Shape { disk: disk.to_owned(), what, expected, found }
 }
 
 fn log_error(disk: &str, cause: TraceError) -> DiskError {

@@ -59,11 +59,7 @@ impl VhostUserDisk {
         shape: Shape,
         socket: &Path,
     ) -> Result<Self, ServeError> {
-        let device = Device::new(backend, shape).map_err(|fault| ServeError::Shape {
-            what: fault.what,
-            expected: fault.expected,
-            found: fault.found,
-        })?;
+        let device = Device::new(backend, shape)?;
         let path = socket.to_owned();
         let clock = Clock::start();
         let answers = Answers::start(clock).map_err(ServeError::step("serve at", socket))?;

@@ -7,6 +7,7 @@
 
 use bitflags::bitflags;
 use ssdlab_flash::{SECTOR_BYTES, Specification};
+use thiserror::Error;
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
 
@@ -102,7 +103,8 @@ impl Default for Shape {
 }
 
 /// What is wrong with a shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what} is {found}, not {expected}")]
 pub struct ShapeFault {
     /// Which value.
     pub what: &'static str,
