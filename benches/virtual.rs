@@ -92,11 +92,11 @@ fn requests(kernel: &Path) {
         };
         let moments = Mutex::new(Vec::new());
         let channel = Channel::new(&REQUESTS, |_, _| moments.lock().unwrap().push(Instant::now()));
+        let channel = Box::new(channel);
         let specification = Specification::parse(presets::find(DRIVE).unwrap().text).unwrap();
-        let mut flash = Flash::new(Drive::new(specification, 1));
+        let flash = Box::new(Flash::new(Drive::new(specification, 1)));
         let mut disks = [
-            Disk::new("drive", machine.door("drive").unwrap(), &mut flash, Shape::default())
-                .unwrap(),
+            Disk::new("drive", machine.door("drive").unwrap(), flash, Shape::default()).unwrap(),
             Disk::new("channel", machine.door("channel").unwrap(), channel, Shape::default())
                 .unwrap(),
         ];

@@ -296,6 +296,16 @@ fn a_trace_that_is_cut_off_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_trace_whose_times_go_backwards_says_so() {
+    let late = "fio version 3 iolog\n2 /dev/x write 0 4096\n1 /dev/x read 0 4096\n";
+    let place = Place::with(&[("point.toml", POINT), ("fio.log", late)]);
+    let found = place.json("--drive point.toml --trace fio.log");
+    assert_eq!(found["trace"]["clamped"]["furthest_ns"], 1000);
+    let shown = place.printed("simulate --drive point.toml --trace fio.log");
+    assert!(shown.contains("the one before: 1, by 1"), "{shown}");
+}
+
+#[test]
 fn a_drive_wears_out_and_says_so() {
     let text = format!("{POINT}\n[wear]\nlevelling = \"static\"\nendurance = 20\n")
         .replace("256 MiB", "16 MiB");

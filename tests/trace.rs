@@ -92,6 +92,15 @@ fn of_a_trace_that_is_cut_off_or_corrupt_the_beginning_is_shown() {
 }
 
 #[test]
+fn times_that_go_backwards_are_counted() {
+    let place = place(&FIO.replace("3 /dev/x read", "1 /dev/x read"));
+    assert_eq!(json(place.path(), "fio.log")["clamped"]["requests"], 1);
+    let message = ssdlab(place.path(), "trace fio.log").stderr;
+    let message = String::from_utf8(message).unwrap();
+    assert!(message.contains("the one before: 1, by 1"), "{message}");
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let place = place(FIO);
     for (arguments, expected) in [

@@ -75,10 +75,11 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
         marker: &marker,
     };
     let disk = |name: &str| machine.door(name).unwrap();
+    let memory = Box::new(Memory::new(1 << 20));
+    let channel = Box::new(Channel::new(&job, |_, _| ()));
     let mut disks = [
-        Disk::new("drive", disk("drive"), Memory::new(1 << 20), Shape::default()).unwrap(),
-        Disk::new("channel", disk("channel"), Channel::new(&job, |_, _| ()), Shape::default())
-            .unwrap(),
+        Disk::new("drive", disk("drive"), memory, Shape::default()).unwrap(),
+        Disk::new("channel", disk("channel"), channel, Shape::default()).unwrap(),
     ];
     let ended = machine.run(&mut disks, interrupt);
     assert_eq!(below(place.path()), Vec::<String>::new());

@@ -293,7 +293,7 @@ fn explained(error: &ServeError) -> Report {
              empty folder for --fuse"
         }
         ServeError::NotEmpty(_) => "make an empty folder for --fuse",
-        ServeError::Shape { .. } => "choose another --capacity",
+        ServeError::Shape(_) => "choose another --capacity",
         ServeError::Step { cause, .. } if cause.kind() == std::io::ErrorKind::NotADirectory => {
             "--fuse takes a folder"
         }

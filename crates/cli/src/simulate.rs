@@ -270,9 +270,13 @@ impl Simulate {
             };
             simulation::synthetic(&self.job(point, source), &mut tell)
         } else {
-            let trace = self.reading.open(&self.trace)?;
+            let mut trace = self.reading.open(&self.trace)?;
             let files = self.reading.of(&self.trace);
-            simulation::replay(&self.job(point, files), trace, &mut tell)
+            let mut outcome = simulation::replay(&self.job(point, files), &mut trace, &mut tell);
+            if let Ok(Outcome { trace: Some(replayed), .. }) = &mut outcome {
+                replayed.clamped = trace.clamped();
+            }
+            outcome
         };
         let outcome = outcome.map_err(|error| match error {
             SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),

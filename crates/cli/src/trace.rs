@@ -12,7 +12,7 @@ use ssdlab_conductor as conductor;
 use ssdlab_plan::Schedule;
 use ssdlab_report::{self as report, Chart, Traced};
 use ssdlab_results::{self as results, Contents, Executed, Record};
-use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
+use ssdlab_trace::{Clamped, Course, Request, Summary, Tally, TraceError};
 
 use super::exit::{Exit, Wrong};
 use super::report::read;
@@ -69,6 +69,8 @@ pub enum Printed<'a> {
         trace: &'a str,
         /// The summary of their requests.
         summary: &'a Summary,
+        /// The times that went backwards.
+        clamped: Clamped,
         /// Where and how they are truncated, if they are.
         cut_off: Option<&'a str>,
     },
@@ -77,6 +79,8 @@ pub enum Printed<'a> {
 /// The contents of a trace.
 struct Looked {
     summary: Summary,
+    /// The times that went backwards.
+    clamped: Clamped,
     /// Where and how the trace is truncated, if it is.
     cut_off: Option<String>,
     /// The data of a chart, if one is requested.
@@ -98,7 +102,7 @@ impl Trace {
             return Err(Wrong::report(says, "omit --trial, or name a run"));
         }
         let name = trace_files::names(files);
-        let Looked { summary, cut_off, course } = self.look(files)?;
+        let Looked { summary, clamped, cut_off, course } = self.look(files)?;
         if let Some(folder) = &self.charts {
             let chart = course.map(|course| report::trace_chart("trace", &name, &summary, &course));
             charts::save(chart.as_slice(), folder)?;
@@ -107,6 +111,7 @@ impl Trace {
             output::print_json(&Printed::Files {
                 trace: &name,
                 summary: &summary,
+                clamped,
                 cut_off: cut_off.as_deref(),
             });
         } else {
@@ -233,7 +238,7 @@ impl Trace {
         record: &Record,
         log: &Path,
     ) -> Result<(Traced, Option<Chart>), Error> {
-        let Looked { summary, cut_off, course } = self.look(&[log.to_owned()])?;
+        let Looked { summary, cut_off, course, .. } = self.look(&[log.to_owned()])?;
         let trial = record.trial.position;
         let of_phase = |phase: &results::Phase| Some(phase.device?.write_merges);
         let merged: Option<Vec<u64>> = record.phases.iter().map(of_phase).collect();
@@ -250,8 +255,9 @@ impl Trace {
     /// is used and the rest reported.
     fn look(&self, files: &[PathBuf]) -> Result<Looked, Error> {
         let mut tally = Tally::new();
-        let fault = each(self.reading.open(files)?, |request| tally.add(request));
-        let summary = tally.finish();
+        let mut trace = self.reading.open(files)?;
+        let fault = each(&mut trace, |request| tally.add(request));
+        let (summary, clamped) = (tally.finish(), trace.clamped());
         let cut_off = match fault {
             None => None,
             Some(error) if summary.requests > 0 && is_damage(&error) => Some(error.to_string()),
@@ -263,8 +269,11 @@ impl Trace {
                 "{files}: {cut_off}; showing the {requests} requests before that"
             ));
         }
+        if let Some(note) = report::clamped(clamped) {
+            output::tell(&format!("{}: {note}", trace_files::names(files)));
+        }
         let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
-        Ok(Looked { summary, cut_off, course })
+        Ok(Looked { summary, clamped, cut_off, course })
     }
 
     fn course(&self, files: &[PathBuf], summary: &Summary) -> Result<Course, Error> {

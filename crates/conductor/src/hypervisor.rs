@@ -157,13 +157,14 @@ impl<'a> Hypervisor<'a> {
         let mut drive = Disk::new(
             "drive",
             machine.door("drive")?,
-            Arc::clone(flash),
+            Box::new(Arc::clone(flash)),
             Shape::of(&specification),
         )?;
         if let Some(log) = log {
             drive = drive.with_log(log)?;
         }
-        let channel = Disk::new("channel", machine.door("channel")?, channel, Shape::default())?;
+        let door = machine.door("channel")?;
+        let channel = Disk::new("channel", door, Box::new(channel), Shape::default())?;
         Ok(machine.run(&mut [drive, channel], self.interrupt)?)
     }
 }

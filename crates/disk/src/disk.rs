@@ -7,79 +7,19 @@ use ssdlab_flash::{Extent, Nanos};
 use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
 
 use crate::DiskError;
-use crate::backend::Backend;
-use crate::device::{Device, Served, Shape, ShapeFault, Status, Told};
+use crate::device::{AnyBackend, Device, Served, Shape, Told};
 use crate::fingerprint::{Seen, Witness};
 use crate::log::Log;
 use crate::socket::{Door, Socket};
 use crate::vhost::{Answer, Frame, Pending, RingFault, Session};
 
-/// A guest's requests to a disk.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Completed reads.
-    pub reads: u64,
-    /// The bytes they returned.
-    pub read_bytes: u64,
-    /// Completed writes.
-    pub writes: u64,
-    /// The bytes they stored.
-    pub written_bytes: u64,
-    /// Flushes.
-    pub flushes: u64,
-    /// Discarded ranges; a command may have several.
-    pub discards: u64,
-    /// The bytes in them.
-    pub discarded_bytes: u64,
-    /// Zeroed ranges; a command may have several.
-    pub write_zeroes: u64,
-    /// The bytes in them.
-    pub zeroed_bytes: u64,
-    /// Requests that were answered with an error.
-    pub refused: u64,
-    /// Invalid chains without a place for a status.
-    pub unanswered: u64,
-}
-
-impl Counts {
-    /// Counts a request and its commands.
-    pub fn request(&mut self, served: &Served) {
-        match served.answer {
-            None => self.unanswered += 1,
-            Some((_, Status::Ok)) => {}
-            Some(_) => self.refused += 1,
-        }
-        for (kind, extent) in &served.commands {
-            self.command(*kind, *extent);
-        }
-    }
-
-    /// Counts a completed command.
-    pub fn command(&mut self, kind: Kind, extent: Extent) {
-        let (commands, bytes) = match kind {
-            Kind::Read => (&mut self.reads, &mut self.read_bytes),
-            Kind::Write => (&mut self.writes, &mut self.written_bytes),
-            Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
-            Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
-            Kind::Flush => {
-                self.flushes += 1;
-                return;
-            }
-        };
-        *commands += 1;
-        *bytes += extent.length_bytes;
-    }
-}
-
 /// A disk to be served.
 ///
-/// It owns or borrows its backend: a `&mut` backend is a backend, and so is one behind an
-/// `Arc<Mutex<_>>`.
+/// It owns its backend; one behind an `Arc<Mutex<_>>` is a backend, too.
 pub struct Disk<'a> {
     name: String,
     device: Device<'a>,
     log: Option<Log<'a>>,
-    counts: Counts,
     pub(crate) door: Door,
     pub(crate) socket: Option<Socket>,
     pub(crate) has_ended: bool,
@@ -98,16 +38,15 @@ impl<'a> Disk<'a> {
     pub fn new(
         name: &str,
         door: impl Into<Door>,
-        backend: impl Backend + Send + 'a,
+        backend: AnyBackend<'a>,
         shape: Shape,
     ) -> Result<Self, DiskError> {
-        let device =
-            Device::new(Box::new(backend), shape).map_err(|fault| shape_error(name, fault))?;
+        let device = Device::new(backend, shape)
+            .map_err(|cause| DiskError::Shape { disk: name.to_owned(), cause })?;
         Ok(Self {
             name: name.to_owned(),
             device,
             log: None,
-            counts: Counts::default(),
             door: door.into(),
             socket: None,
             has_ended: false,
@@ -130,18 +69,6 @@ impl<'a> Disk<'a> {
         &self.name
     }
 
-    /// The guest's requests to it.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// The number of requests in flight.
-    #[must_use]
-    pub fn in_flight(&self) -> u16 {
-        self.session.ring.in_flight()
-    }
-
     /// Handles a message about this disk.
     pub(crate) fn handle(&mut self, frame: Frame) -> Result<Answer, DiskError> {
         self.session.handle(frame, &mut self.device)
@@ -155,11 +82,10 @@ impl<'a> Disk<'a> {
         witness: &mut Witness,
         mut each: impl FnMut(Nanos, Pending),
     ) -> Result<(), DiskError> {
-        let Self { session, device, log, counts, .. } = self;
+        let Self { session, device, log, .. } = self;
         let Some(memory) = &session.memory else { return Ok(()) };
         let mut seen = Vec::new();
         let served = session.ring.serve(memory, device, now, witness, |served, mut pending| {
-            counts.request(&served);
             if let Some(log) = log {
                 let mut last = None;
                 for (kind, extent) in &served.commands {
@@ -236,11 +162,6 @@ fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
         length_bytes: extent.length_bytes.into(),
         status: status.into(),
     }));
-}
-
-fn shape_error(disk: &str, fault: ShapeFault) -> DiskError {
-    let ShapeFault { what, expected, found } = fault;
-    DiskError::Shape { disk: disk.to_owned(), what, expected, found }
 }
 
 fn log_error(disk: &str, cause: TraceError) -> DiskError {

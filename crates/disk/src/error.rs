@@ -8,21 +8,19 @@ use ssdlab_trace::TraceError;
 use thiserror::Error;
 
 use crate::backend::BackendError;
+use crate::device::ShapeFault;
 
 /// Why a disk cannot be served, or a guest cannot continue.
 #[derive(Debug, Error)]
 pub enum DiskError {
     /// A disk's shape is invalid.
-    #[error("disk {disk}: {what} is {found}, not {expected}; change the disk's shape")]
+    #[error("disk {disk}: {cause}; change the disk's shape")]
     Shape {
         /// The disk.
         disk: String,
-        /// Which part of its shape.
-        what: &'static str,
-        /// What is valid.
-        expected: &'static str,
-        /// Its value.
-        found: String,
+        /// What is wrong with it.
+        #[source]
+        cause: ShapeFault,
     },
     /// A socket failed.
     #[error(

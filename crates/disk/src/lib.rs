@@ -30,10 +30,9 @@ mod vhost;
 
 pub use backend::{Backend, BackendError, Flash, Memory, Writes};
 pub use device::{
-    AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
-    WriteZeroesLimits, answer,
+    AnyBackend, Device, Features, Served, Shape, ShapeFault, Status, WriteCache, answer,
 };
-pub use disk::{Counts, Disk};
+pub use disk::Disk;
 pub use error::DiskError;
 pub use fingerprint::{Fingerprint, Seen, Witness};
 pub use run::{Options, Outcome, run};

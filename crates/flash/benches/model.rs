@@ -28,7 +28,7 @@ fn overwrite(bencher: Bencher, specification: Specification, warm_up: f64, pages
     let mut requests = Requests::new(Workload::uniform_writes(capacity), 1);
     let mut now = Nanos::ZERO;
     let mut write = |pages: u64| {
-        now = play(&mut drive, &mut requests, pages, 32, now, |_, _| true).expect("it fits");
+        now = play(&mut drive, &mut requests, pages, 32, now, |_, _| {}).expect("it fits");
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     write((f64::from(capacity) * warm_up) as u64);
@@ -108,7 +108,7 @@ fn sequential_fill(bencher: Bencher, gib: u32) {
                 u64::from(pages / 256),
                 1,
                 Nanos::ZERO,
-                |_, _| true,
+                |_, _| {},
             );
             end.expect("it fits")
         });

@@ -106,11 +106,8 @@ impl Bast {
         if !self.blocks.is_mapped(page) {
             return None;
         }
-        let logical = page.0 / self.blocks.pages_per_block;
-        self.newest(logical, page.0 % self.blocks.pages_per_block)
-    }
-
-    fn newest(&self, logical: u32, offset: u32) -> Option<PhysicalPage> {
+        let (logical, offset) =
+            (page.0 / self.blocks.pages_per_block, page.0 % self.blocks.pages_per_block);
         let log = self.logs.get(self.log_of[logical as usize] as usize);
         match log.map(|log| (log.block, log.newest[offset as usize])) {
             Some((block, at)) if at != NONE => Some(PhysicalPage { block, offset: at }),
@@ -171,8 +168,7 @@ impl Bast {
         let mut safe = earliest;
         for offset in 0..self.blocks.pages_per_block {
             let page = self.blocks.page(logical, offset);
-            let from = self.newest(logical, offset).filter(|_| self.blocks.is_mapped(page));
-            if let Some(from) = from {
+            if let Some(from) = self.locate(page) {
                 let to = PhysicalPage { block: target, offset };
                 safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
             }

@@ -157,7 +157,6 @@ impl Load {
         let mut run = |count, start, waited: &mut Nanos| {
             play(&mut drive, &mut requests, count, depth, start, |_, played| {
                 *waited += played.done.since(played.submitted);
-                true
             })
             .map_err(|refusal| failed(&refusal))
         };
@@ -183,7 +182,7 @@ fn flushed(
 ) -> Result<Nanos, DriveFileError> {
     let mut now = start;
     for _ in 0..count {
-        let done = play(drive, requests, 1, 1, now, |_, _| true)
+        let done = play(drive, requests, 1, 1, now, |_, _| {})
             .and_then(|done| drive.submit(done, Command::Flush));
         now = done.map_err(|refusal| failed(&refusal))?.at;
     }

@@ -27,9 +27,6 @@ pub(crate) struct Blockwise {
     /// Pages written since may only be in a log or an open block.
     stored: Vec<u64>,
     leveller: Leveller,
-    in_service: u32,
-    needed: u32,
-    is_worn_out: bool,
 }
 
 impl Blockwise {
@@ -44,16 +41,13 @@ impl Blockwise {
         let levelling = specification.wear.levelling;
         Self {
             pages_per_block,
-            free: FreeBlocks::new(levelling, (0..in_service).map(Block)),
+            free: FreeBlocks::new(levelling, in_service, data + needed),
             data: vec![None; data as usize],
             owner: vec![0; in_service as usize],
             mapped: vec![0; words],
             mapped_pages: 0,
             stored: vec![0; words],
             leveller: Leveller::new(levelling),
-            in_service,
-            needed: data + needed,
-            is_worn_out: false,
         }
     }
 
@@ -148,15 +142,7 @@ impl Blockwise {
     ) -> Nanos {
         self.leveller.erasing(block, nand.erases(block));
         let done = nand.erase(block, why, earliest);
-        if nand.is_worn(block) {
-            if self.in_service > self.needed && !self.free.is_empty() {
-                self.in_service -= 1;
-                return done;
-            }
-            // Without it the current command could not be completed.
-            self.is_worn_out |= self.in_service <= self.needed;
-        }
-        self.free.give(block, nand.erases(block));
+        self.free.give(block, nand);
         done
     }
 
@@ -198,7 +184,7 @@ impl Blockwise {
 
     /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
-        self.is_worn_out
+        self.free.is_worn_out
     }
 
     /// Moves the data of the least worn block, if wear has become too uneven.

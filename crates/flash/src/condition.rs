@@ -10,7 +10,7 @@ use crate::drive::Drive;
 use crate::nand::Nand;
 use crate::pattern::{Requests, Workload};
 use crate::play::play;
-use crate::units::{LogicalPage, MILLION, Nanos, PageRun};
+use crate::units::{MILLION, Nanos};
 
 /// A state of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,7 +209,7 @@ impl Conditioner<'_> {
         let mut left = pages;
         while left > 0 {
             let step = left.min(STEP);
-            play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| true)?;
+            play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| {})?;
             left -= step;
             self.tell(step)?;
         }
@@ -278,14 +278,6 @@ fn is_steady(speeds: &[u64]) -> bool {
     let slope: i128 = rounds.zip(-2..).map(|(y, x): (i128, i128)| x * y).sum();
     let rise = slope.abs() * 4;
     range * 5 * 100 <= 20 * sum && rise * 5 * 100 <= 10 * 10 * sum
-}
-
-impl<N: Nand> Drive<N> {
-    /// Unmaps every page and erases every full block, whether the drive honours discards or not.
-    fn purge(&mut self) {
-        let all = PageRun { first: LogicalPage(0), count: self.specification().logical_pages };
-        self.purge_run(all);
-    }
 }
 
 #[cfg(test)]

@@ -215,9 +215,9 @@ impl<N: Nand> Drive<N> {
         result
     }
 
-    /// Unmaps pages and erases every full block.
-    pub(crate) fn purge_run(&mut self, run: PageRun) {
-        self.unmap(run, Nanos::ZERO);
+    /// Unmaps every page and erases every full block, whether the drive honours discards or not.
+    pub(crate) fn purge(&mut self) {
+        self.unmap(run(0, self.specification.logical_pages.into()), Nanos::ZERO);
         self.ftl.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
     }
 
@@ -266,10 +266,14 @@ impl<N: Nand> Drive<N> {
         bytes >> self.specification.page_bytes.trailing_zeros()
     }
 
-    /// The pages that an extent touches.
+    /// The pages that an extent touches; an empty one touches none.
     fn touched(&self, extent: Extent) -> PageRun {
+        let first = self.whole_pages(extent.offset_bytes);
+        if extent.length_bytes == 0 {
+            return run(first, first);
+        }
         let end = extent.offset_bytes + extent.length_bytes + self.page_bytes() - 1;
-        run(self.whole_pages(extent.offset_bytes), self.whole_pages(end))
+        run(first, self.whole_pages(end))
     }
 
     /// The pages that lie wholly in an extent.
@@ -366,6 +370,9 @@ impl<N: Nand> Drive<N> {
     /// Reads the pages of which a write covers only a part. Returns when they have been read.
     #[inline]
     fn read_around(&mut self, extent: Extent, at: Nanos) -> Nanos {
+        if extent.length_bytes == 0 {
+            return at;
+        }
         let end = extent.offset_bytes + extent.length_bytes;
         let is_within = |bytes: u64| bytes & (self.page_bytes() - 1) != 0;
         let cut = |bytes| is_within(bytes).then(|| self.whole_pages(bytes));

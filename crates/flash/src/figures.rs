@@ -81,7 +81,7 @@ pub struct Load {
     /// The drive's state before.
     #[serde(default)]
     pub(crate) state: State,
-    /// The share of the drive that they go to, up to 1.
+    /// The share of the drive that they go to, above 0 and at most 1.
     #[serde(default = "all")]
     pub(crate) span: f64,
     /// Whether each is followed by a flush, whose time is part of the request's.
@@ -206,7 +206,7 @@ const MOST_REQUESTS: u64 = 10_000_000;
 const MOST_DEPTH: u32 = 65_536;
 
 impl Test {
-    /// Refuses tests that would take hours.
+    /// Refuses tests that would take hours, or that no drive can perform.
     fn check(&self) -> Result<(), String> {
         if self.requests() > MOST_REQUESTS {
             return Err(format!("a test has at most {MOST_REQUESTS} requests"));
@@ -217,6 +217,9 @@ impl Test {
             }
             Self::Read(load) | Self::Write(load) if load.flushed && load.depth > 1 => {
                 Err("requests that are flushed come one at a time: `depth = 1`".to_owned())
+            }
+            Self::Read(load) | Self::Write(load) if !(load.span > 0.0 && load.span <= 1.0) => {
+                Err("`span` is a share above 0 and at most 1".to_owned())
             }
             _ => Ok(()),
         }

@@ -20,7 +20,7 @@ pub(crate) enum Ftl {
 }
 
 impl Ftl {
-    /// The FTL of a purged drive, and its number of blocks for data.
+    /// The FTL of a purged drive.
     pub fn new(specification: &Specification, seed: u64) -> Self {
         match specification.mapping {
             Mapping::Page { collection, frontiers } => {

@@ -16,7 +16,7 @@ use crate::bench::Bench;
 use crate::drive_file::{DriveFile, DriveFileError};
 use crate::evidence::{Evidence, Unit, Value};
 use crate::figures::{Check, Figure};
-use crate::grounded::{grounded, with};
+use crate::grounded::{grounded, values, with};
 use crate::specification::Specification;
 use crate::stratified::Stream;
 
@@ -139,12 +139,7 @@ impl Plausible {
     /// The value of the file, by its dotted key.
     #[must_use]
     pub fn published(&self, key: &str) -> Option<Value> {
-        let mut table = &self.table;
-        let (path, last) = key.rsplit_once('.').map_or((None, key), |(path, l)| (Some(path), l));
-        for part in path.into_iter().flat_map(|path| path.split('.')) {
-            table = table.get(part)?.as_table()?;
-        }
-        Value::of(table.get(last)?)
+        values(&self.table).remove(key)
     }
 
     /// The figures that draws are not tested against although values were fitted to them, by name,

@@ -42,14 +42,10 @@ impl Buffer {
         is_set(&self.dirty, page)
     }
 
-    /// Takes a page in. Returns whether it takes a new slot, that is, was not here already.
-    pub fn take(&mut self, page: LogicalPage, stream: Stream) -> bool {
-        if self.holds(page) {
-            return false;
-        }
+    /// Takes in a page that is not here already.
+    pub fn take(&mut self, page: LogicalPage, stream: Stream) {
         flip(&mut self.dirty, page);
         self.waiting.push_back((page, stream));
-        true
     }
 
     /// Drops a page that was trimmed. Returns whether it was here.

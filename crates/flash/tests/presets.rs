@@ -95,7 +95,7 @@ impl Bench {
 
     fn play(&mut self, requests: &mut Requests, count: u64, depth: usize) -> Measured {
         self.drive.reset_counts();
-        let end = play(&mut self.drive, requests, count, depth, self.now, |_, _| true)
+        let end = play(&mut self.drive, requests, count, depth, self.now, |_, _| {})
             .expect("the requests are on the drive");
         let seconds = end.since(self.now).0 as f64 / SECOND.0 as f64;
         self.now = end;
@@ -404,7 +404,6 @@ fn ideal_adds_nothing() {
     let submitted = Nanos(42);
     play(&mut bench.drive, &mut requests, 3 * pages, 1, submitted, |_, played| {
         assert_eq!(played.submitted, played.done, "a write is done at once");
-        true
     })
     .expect("the requests are on the drive");
     assert_eq!(bench.drive.host_counters().written_pages, 3 * pages);

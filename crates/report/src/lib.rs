@@ -53,4 +53,4 @@ pub use repeat::{repeat, shrink};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, counted, is_unseen, text};
-pub use trace::{Traced, trace, traces, trial_name};
+pub use trace::{Traced, clamped, trace, traces, trial_name};

@@ -10,7 +10,7 @@ use ssdlab_quantity::DAYS_PER_YEAR;
 use ssdlab_simulation::Outcome;
 
 use super::text::Style;
-use super::{grid, number};
+use super::{grid, number, trace};
 
 /// The outcomes of simulations.
 #[must_use]
@@ -164,6 +164,7 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     if let Some(replayed) = &outcome.trace {
         let span = number::duration(replayed.duration_ns as f64);
         notes.push(format!("{} requests replayed, over {span}", replayed.requests));
+        notes.extend(trace::clamped(replayed.clamped));
         notes.extend(replayed.cut_off.clone());
     }
     notes

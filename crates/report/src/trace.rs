@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_latency::LatencySummary;
 use ssdlab_plan::Levels;
-use ssdlab_trace::{InFlight, Kind, OfKind, Spread, Summary};
+use ssdlab_trace::{Clamped, InFlight, Kind, OfKind, Spread, Summary};
 
 use super::grid::Grid;
 use super::table::level_name;
@@ -47,6 +47,18 @@ pub fn trial_name(trial: u32, levels: &Levels) -> String {
 fn treatment(levels: &Levels) -> String {
     let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
     plain(&names.collect::<Vec<_>>().join(", "))
+}
+
+/// The note about times of a trace that went backwards, if any did.
+#[must_use]
+pub fn clamped(Clamped { requests, furthest_ns }: Clamped) -> Option<String> {
+    let (times, furthest) = (count(requests), time(furthest_ns));
+    (requests > 0).then(|| {
+        format!(
+            "times that go backwards, and are raised to the one before: {times}, by {furthest} at \
+             most"
+        )
+    })
 }
 
 /// The summaries of several trials' requests.

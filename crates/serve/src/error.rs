@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use ssdlab_disk::ShapeFault;
 use thiserror::Error;
 
 /// Why a disk cannot be served.
@@ -50,15 +51,8 @@ pub enum ServeError {
     #[error("{} is not an empty directory", .0.display())]
     NotEmpty(PathBuf),
     /// The disk's shape is invalid.
-    #[error("{what} is {found}, not {expected}")]
-    Shape {
-        /// Which part of its shape.
-        what: &'static str,
-        /// What is valid.
-        expected: &'static str,
-        /// Its value.
-        found: String,
-    },
+    #[error(transparent)]
+    Shape(#[from] ShapeFault),
 }
 
 /// Why a virtual machine is no longer served, if it did not simply disconnect. The disk stays

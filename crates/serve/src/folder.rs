@@ -15,12 +15,13 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
-use ssdlab_disk::{AnyBackend, Backend, BackendError, Counts, Shape};
+use ssdlab_disk::{AnyBackend, BackendError, Shape};
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 
 /// The name of the file.
 pub const FILE: &str = "disk";
@@ -43,18 +44,8 @@ const BLOCK_BYTES: u32 = 4096;
 
 /// A backend, and the counts of requests.
 pub struct Disk {
-    backend: AnyBackend<'static>,
-    counts: Counts,
-}
-
-impl Disk {
-    pub fn new(backend: AnyBackend<'static>) -> Self {
-        Self { backend, counts: Counts::default() }
-    }
-
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
+    pub backend: AnyBackend<'static>,
+    pub counts: Counts,
 }
 
 /// The folder.
@@ -64,7 +55,6 @@ pub struct Folder {
     clock: Clock,
     capacity_bytes: u64,
     takes_discards: bool,
-    takes_write_zeroes: bool,
     made: SystemTime,
 }
 
@@ -83,8 +73,7 @@ impl Folder {
             answers,
             clock,
             capacity_bytes,
-            takes_discards: shape.discard.is_some(),
-            takes_write_zeroes: shape.write_zeroes.is_some(),
+            takes_discards: shape.discards,
             made: SystemTime::now(),
         }
     }
@@ -280,7 +269,7 @@ impl Filesystem for Folder {
         // A loop device stops offering what the disk does not support after the first error.
         let outcome = if is_discard && self.takes_discards {
             self.perform(Kind::Discard, extent, |backend, now| backend.discard(now, extent))
-        } else if is_zeroing && self.takes_write_zeroes {
+        } else if is_zeroing {
             self.perform(Kind::WriteZeroes, extent, |backend, now| {
                 backend.write_zeroes(now, extent)
             })
@@ -292,7 +281,7 @@ impl Filesystem for Folder {
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
-        let outcome = self.perform(Kind::Flush, nowhere, Backend::flush);
+        let outcome = self.perform(Kind::Flush, nowhere, |backend, now| backend.flush(now));
         self.answer(outcome, move |done| say(done, reply));
     }
 

@@ -15,6 +15,7 @@ use ssdlab_disk::{AnyBackend, Shape};
 use crate::Summary;
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::error::ServeError;
 use crate::folder::{Disk, FILE, Folder};
 use crate::memory;
@@ -59,9 +60,9 @@ impl FuseDisk {
     }
 
     /// Serves a backend as a file in an empty folder; requires root. Of the shape, only support for
-    /// discards (punched holes) and write-zeroes applies to a file. `source` is the mount's source
-    /// in the mount table, which distinguishes it from other servers'. If requests wait and none is
-    /// answered for `patience`, all of them get an error.
+    /// discards (punched holes) applies to a file. `source` is the mount's source in the mount
+    /// table, which distinguishes it from other servers'. If requests wait and none is answered for
+    /// `patience`, all of them get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
         shape: &Shape,
@@ -74,7 +75,7 @@ impl FuseDisk {
         let clock = Clock::start();
         let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);
-        let disk = Arc::new(Mutex::new(Disk::new(backend)));
+        let disk = Arc::new(Mutex::new(Disk { backend, counts: Counts::default() }));
         let contents = Folder::new(Arc::clone(&disk), shape, Arc::clone(&answers), clock);
         let (mount, connection) = Mount::make(folder, source)?;
         let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
@@ -121,7 +122,7 @@ impl FuseDisk {
     /// The requests to it so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary { counts: lock(&self.disk).counts(), punctuality: self.answers.punctuality() }
+        Summary { counts: lock(&self.disk).counts, punctuality: self.answers.punctuality() }
     }
 }
 

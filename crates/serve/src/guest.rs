@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use ssdlab_disk::{Counts, Device, Features, Served as Request, Witness, answer};
+use ssdlab_disk::{Device, Features, Served as Request, Witness, answer};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
 use vhost::vhost_user::{Error as MessageError, Listener};
 use vhost_user_backend::{
@@ -24,6 +24,7 @@ use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::error::Departure;
 
 /// The features of the ring and the transport: indirect descriptors, event indices, protocol

@@ -9,6 +9,7 @@
 
 mod answers;
 mod clock;
+mod counts;
 mod error;
 mod folder;
 mod fuse;
@@ -19,9 +20,8 @@ mod socket;
 mod vhost_user;
 mod watchdog;
 
-use ssdlab_disk::Counts;
-
 pub use answers::Punctuality;
+pub use counts::Counts;
 pub use error::{Departure, ServeError};
 pub use fuse::{FuseDisk, State};
 pub use vhost_user::VhostUserDisk;

@@ -11,12 +11,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use ssdlab_disk::{AnyBackend, Counts, Device, Shape};
+use ssdlab_disk::{AnyBackend, Device, Shape};
 use vhost::vhost_user::Listener;
 
 use crate::Summary;
 use crate::answers::{Answers, lock};
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::error::{Departure, ServeError};
 use crate::guest::{Guest, Served};
 use crate::socket::Socket;
@@ -58,11 +59,7 @@ impl VhostUserDisk {
         shape: Shape,
         socket: &Path,
     ) -> Result<Self, ServeError> {
-        let device = Device::new(backend, shape).map_err(|fault| ServeError::Shape {
-            what: fault.what,
-            expected: fault.expected,
-            found: fault.found,
-        })?;
+        let device = Device::new(backend, shape)?;
         let path = socket.to_owned();
         let clock = Clock::start();
         let answers = Answers::start(clock).map_err(ServeError::step("serve at", socket))?;

@@ -14,7 +14,7 @@ use ssdlab_flash::{
     Command, ConditionError, Conditioned, Drive, Extent, MILLION, Nanos, Played, Refusal, Requests,
     Stream, Workload, play,
 };
-use ssdlab_trace::{Flags, Kind, Request, TraceError};
+use ssdlab_trace::{Clamped, Flags, Kind, Request, TraceError};
 
 pub use job::{Job, Synthetic};
 pub use outcome::{CommandLatency, Outcome, Replayed, Sample, Sequence, TraceFiles};
@@ -88,11 +88,7 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
         while left > 0 {
             tell(progress, stage, count - left, count)?;
             let step = left.min(STEP);
-            let done = play(drive, &mut requests, step, queue_depth, now, |drive, played| {
-                each(drive, played);
-                true
-            });
-            match done {
+            match play(drive, &mut requests, step, queue_depth, now, &mut *each) {
                 Ok(end) => now = end,
                 // A worn-out drive is a result, not an error.
                 Err(_) => break,
@@ -122,8 +118,13 @@ where
 {
     let (mut drive, conditioned) = prepared(job, progress)?;
     let mut recorder = Recorder::new(&drive);
-    let mut replayed =
-        Replayed { of: job.source.clone(), requests: 0, duration_ns: 0, cut_off: None };
+    let mut replayed = Replayed {
+        of: job.source.clone(),
+        requests: 0,
+        duration_ns: 0,
+        clamped: Clamped::default(),
+        cut_off: None,
+    };
     for request in trace {
         let request = match request {
             Ok(request) => request,

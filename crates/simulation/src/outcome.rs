@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::{HostCounters, Lifetime, Moment, WearSummary};
 use ssdlab_latency::LatencySummary;
+use ssdlab_trace::Clamped;
 
 use super::Settings;
 
@@ -81,6 +82,8 @@ pub struct Replayed {
     pub requests: u64,
     /// From the first request to the last.
     pub duration_ns: u64,
+    /// The times that went backwards, as its reader found.
+    pub clamped: Clamped,
     /// Where and how the trace is truncated, if it is.
     pub cut_off: Option<String>,
 }

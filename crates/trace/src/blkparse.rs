@@ -18,16 +18,13 @@
 //! end), are skipped. Otherwise the rules of the [binary format](super::blktrace) apply, from which
 //! blkparse makes this. A command that bypasses the block layer has a length and no `+`.
 
-use std::io::BufRead;
-
 use memchr::memchr;
 
 use crate::error::Fault;
 use crate::field::{SECTOR_BYTES, multiple, number, words};
-use crate::lines::Lines;
+use crate::lines::Reported;
 use crate::rwbs::operation;
-use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
+use crate::{Flags, Kind, Request, Stage};
 
 /// Whether a trace with this beginning has a line that is a blkparse event.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
@@ -39,50 +36,10 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
     })
 }
 
-/// The requests of a trace, with times on the clock of the trace.
-#[derive(Debug)]
-pub struct Blkparse<R> {
-    lines: Lines<R>,
-    pub selection: Selection,
-}
-
-impl<R: BufRead> Blkparse<R> {
-    pub fn new(input: R, selection: Selection) -> Self {
-        Self { lines: Lines::new(input, Format::Blkparse), selection }
-    }
-
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while let Some(line) = self.lines.next()? {
-            match event(line) {
-                Ok(Some(event)) => {
-                    if self.selection.takes_stage(event.stage)
-                        && self.selection.takes_drive(event.device)?
-                    {
-                        return Ok(Some(event.request));
-                    }
-                }
-                Ok(None) => {}
-                Err(fault) => return Err(self.lines.fault(fault)),
-            }
-        }
-        Ok(None)
-    }
-
-    pub fn position(&self) -> Position {
-        self.lines.position()
-    }
-}
-
-struct Event<'a> {
-    device: &'a [u8],
-    stage: Stage,
-    request: Request,
-}
-
-/// The event of a line, if it queues or issues a request.
-fn event(line: &[u8]) -> Result<Option<Event<'_>>, Fault> {
+/// The request of a line, if it queues or issues one.
+pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let mut words = words(line);
-    let Some(device) = words.next().filter(|word| is_device(word)) else {
+    let Some(drive) = words.next().filter(|word| is_device(word)) else {
         return Ok(None);
     };
     let time = words.nth(2).unwrap_or_default();
@@ -125,7 +82,7 @@ fn event(line: &[u8]) -> Result<Option<Event<'_>>, Fault> {
         flags,
         origin: None,
     };
-    Ok(Some(Event { device, stage, request }))
+    Ok(Some(Reported { drive, stage: Some(stage), request }))
 }
 
 /// Whether a word is a device, `major,minor`.

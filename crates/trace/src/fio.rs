@@ -17,29 +17,26 @@ use std::io::BufRead;
 
 use crate::error::Fault;
 use crate::field::{multiple, words};
-use crate::lines::Lines;
-use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, TraceError};
+use crate::lines::{Lines, Reported};
+use crate::{Flags, Kind, Request, TraceError};
 
 /// Whether a trace with this beginning is a fio log, of any version.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(b"fio version ")
 }
 
-/// The requests of a log, with times since its start.
+/// What is known of a log besides the current line.
 #[derive(Debug)]
-pub struct Fio<R> {
-    lines: Lines<R>,
-    pub selection: Selection,
+pub struct Log {
     /// Version 2: the time reached by waits.
     waited_ns: u64,
     /// Whether it is version 3, where every line has a time.
     timed: bool,
 }
 
-impl<R: BufRead> Fio<R> {
-    pub fn new(input: R, selection: Selection) -> Result<Self, TraceError> {
-        let mut lines = Lines::new(input, Format::FioLog);
+impl Log {
+    /// Reads the first line.
+    pub fn new<R: BufRead>(lines: &mut Lines<R>) -> Result<Self, TraceError> {
         let timed = match lines.next()?.map(<[u8]>::trim_ascii) {
             Some(b"fio version 2 iolog") => false,
             Some(b"fio version 3 iolog") => true,
@@ -49,79 +46,56 @@ impl<R: BufRead> Fio<R> {
                 return Err(lines.fault(fault));
             }
         };
-        Ok(Self { lines, selection, waited_ns: 0, timed })
+        Ok(Self { waited_ns: 0, timed })
     }
 
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while let Some(line) = self.lines.next()? {
-            match parse(line, self.timed, &mut self.waited_ns) {
-                Ok(Some((file, request))) => {
-                    if self.selection.takes_drive(file)? {
-                        return Ok(Some(request));
-                    }
-                }
-                Ok(None) => {}
-                Err(fault) => return Err(self.lines.fault(fault)),
-            }
-        }
-        Ok(None)
-    }
-
-    pub fn position(&self) -> Position {
-        self.lines.position()
-    }
-}
-
-/// The file and the request of a line, if it has one.
-fn parse<'a>(
-    line: &'a [u8],
-    timed: bool,
-    waited_ns: &mut u64,
-) -> Result<Option<(&'a [u8], Request)>, Fault> {
-    let mut words = words(line).peekable();
-    if words.peek().is_none() {
-        return Ok(None);
-    }
-    let submitted_ns = if timed {
-        multiple("the time", "a number of microseconds", 1_000, &mut words)?
-    } else {
-        *waited_ns
-    };
-    let file = words.next().unwrap_or_default();
-    let action = words.next().unwrap_or_default();
-    let kind = match action {
-        b"add" | b"open" | b"close" => return Ok(None),
-        b"wait" if !timed => {
-            let until_ns = multiple("the wait", "milliseconds", 1_000_000, &mut words)?;
-            *waited_ns = until_ns.max(*waited_ns);
+    /// The request of a line, if it has one, with its time since the start of the log.
+    pub fn reported<'a>(&mut self, line: &'a [u8]) -> Result<Option<Reported<'a>>, Fault> {
+        let mut words = words(line).peekable();
+        if words.peek().is_none() {
             return Ok(None);
         }
-        b"read" => Kind::Read,
-        b"write" => Kind::Write,
-        b"trim" => Kind::Discard,
-        b"sync" | b"datasync" => Kind::Flush,
-        _ => {
-            let expected = "add, open, close, read, write, trim, sync, datasync or, \
-                            in version 2, wait";
-            return Err(Fault::new("the action", expected, action));
-        }
-    };
-    let (offset_bytes, length_bytes) = if kind == Kind::Flush {
-        (0, 0)
-    } else {
-        let bytes = "a number of bytes";
-        let offset_bytes = multiple("the offset", bytes, 1, &mut words)?;
-        (offset_bytes, multiple("the length", bytes, 1, &mut words)?)
-    };
-    let flags = Flags::empty();
-    let request = Request {
-        submitted_ns,
-        completed_ns: None,
-        kind,
-        offset_bytes,
-        length_bytes,
-        flags,
-        origin: None,
-    };
-    Ok(Some((file, request)))
+        let submitted_ns = if self.timed {
+            multiple("the time", "a number of microseconds", 1_000, &mut words)?
+        } else {
+            self.waited_ns
+        };
+        let file = words.next().unwrap_or_default();
+        let action = words.next().unwrap_or_default();
+        let kind = match action {
+            b"add" | b"open" | b"close" => return Ok(None),
+            b"wait" if !self.timed => {
+                let until_ns = multiple("the wait", "milliseconds", 1_000_000, &mut words)?;
+                self.waited_ns = until_ns.max(self.waited_ns);
+                return Ok(None);
+            }
+            b"read" => Kind::Read,
+            b"write" => Kind::Write,
+            b"trim" => Kind::Discard,
+            b"sync" | b"datasync" => Kind::Flush,
+            _ => {
+                let expected = "add, open, close, read, write, trim, sync, datasync or, \
+                                in version 2, wait";
+                return Err(Fault::new("the action", expected, action));
+            }
+        };
+        let (offset_bytes, length_bytes) = if kind == Kind::Flush {
+            (0, 0)
+        } else {
+            let bytes = "a number of bytes";
+            let offset_bytes = multiple("the offset", bytes, 1, &mut words)?;
+            (offset_bytes, multiple("the length", bytes, 1, &mut words)?)
+        };
+        let flags = Flags::empty();
+        let request = Request {
+            submitted_ns,
+            completed_ns: None,
+            kind,
+            offset_bytes,
+            length_bytes,
+            flags,
+            origin: None,
+        };
+        Ok(Some(Reported { drive: file, stage: None, request }))
+    }
 }

@@ -42,6 +42,7 @@ mod rwbs;
 mod selection;
 mod spread;
 mod summary;
+mod text;
 
 pub use course::{Course, Patch, Step};
 pub use dm_log_writes::{DeviceLog, DeviceLogEntry};

@@ -7,10 +7,19 @@ use memchr::memchr;
 
 use crate::error::Fault;
 use crate::input::fill;
-use crate::{Format, Position, TraceError};
+use crate::{Format, Position, Request, Stage, TraceError};
 
 /// The maximum length of a line in bytes: no tool writes longer ones, and memory must stay bounded.
 const LONGEST: usize = 64 << 10;
+
+/// What a line reports.
+pub struct Reported<'a> {
+    /// The drive, as the trace names it.
+    pub drive: &'a [u8],
+    /// The stage of the request, in formats that tell stages apart.
+    pub stage: Option<Stage>,
+    pub request: Request,
+}
 
 /// The lines of a text trace.
 #[derive(Debug)]

@@ -13,13 +13,10 @@
 //! bytes. A drive is `Hostname,DiskNumber`. The published files have no header line, but copies
 //! may; it is skipped.
 
-use std::io::BufRead;
-
 use crate::error::Fault;
 use crate::field::multiple;
-use crate::lines::Lines;
-use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, TraceError};
+use crate::lines::Reported;
+use crate::{Flags, Kind, Request};
 
 /// The unit of both times.
 const TICK_NS: u64 = 100;
@@ -31,46 +28,14 @@ const TITLES: &[u8] = b"Timestamp,";
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     let line = first_bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.trim_ascii_end();
-    line.split(|byte| *byte == b',').count() == 7
-        && (line.starts_with(TITLES) || parse(line).is_ok())
+    line.split(|byte| *byte == b',').count() == 7 && reported(line).is_ok()
 }
 
-/// The requests of a trace, with times since 1601.
-#[derive(Debug)]
-pub struct Msr<R> {
-    lines: Lines<R>,
-    pub selection: Selection,
-}
-
-impl<R: BufRead> Msr<R> {
-    pub fn new(input: R, selection: Selection) -> Self {
-        Self { lines: Lines::new(input, Format::MsrCambridge), selection }
+/// The request of a line, with times since 1601.
+pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+    if line.is_empty() || line.starts_with(TITLES) {
+        return Ok(None);
     }
-
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while let Some(line) = self.lines.next()? {
-            if line.is_empty() || line.starts_with(TITLES) {
-                continue;
-            }
-            match parse(line) {
-                Ok((drive, request)) => {
-                    if self.selection.takes_drive(drive)? {
-                        return Ok(Some(request));
-                    }
-                }
-                Err(fault) => return Err(self.lines.fault(fault)),
-            }
-        }
-        Ok(None)
-    }
-
-    pub fn position(&self) -> Position {
-        self.lines.position()
-    }
-}
-
-/// The drive and the request of a line.
-fn parse(line: &[u8]) -> Result<(&[u8], Request), Fault> {
     let mut fields = line.split(|byte| *byte == b',');
     let timestamp = fields.clone().next().unwrap_or_default();
     let ticks = "a number of 100 ns ticks";
@@ -94,16 +59,14 @@ fn parse(line: &[u8]) -> Result<(&[u8], Request), Fault> {
     if fields.next().is_some() {
         return Err(Fault::new("the line", "seven fields", line));
     }
-    Ok((
-        drive,
-        Request {
-            submitted_ns,
-            completed_ns: Some(submitted_ns.saturating_add(response_ns)),
-            kind,
-            offset_bytes,
-            length_bytes,
-            flags: Flags::empty(),
-            origin: None,
-        },
-    ))
+    let request = Request {
+        submitted_ns,
+        completed_ns: Some(submitted_ns.saturating_add(response_ns)),
+        kind,
+        offset_bytes,
+        length_bytes,
+        flags: Flags::empty(),
+        origin: None,
+    };
+    Ok(Some(Reported { drive, stage: None, request }))
 }

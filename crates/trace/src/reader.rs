@@ -2,16 +2,19 @@
 
 use std::io::BufRead;
 
-use crate::blkparse::Blkparse;
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::blktrace::Blktrace;
 use crate::dm_log_writes::DmLogWrites;
 use crate::error::Fault;
 use crate::field::bounded;
-use crate::fio::Fio;
+use crate::fio::Log;
 use crate::input::fill;
-use crate::msr::Msr;
+use crate::lines::Lines;
 use crate::request_log::RequestLog;
 use crate::selection::Selection;
+use crate::text::{Text, TextFormat};
 use crate::{Format, Kind, Options, Position, Request, TraceError};
 
 /// Times that went backwards in a trace, and were raised to the previous one.
@@ -19,7 +22,7 @@ use crate::{Format, Kind, Options, Position, Request, TraceError};
 /// A few small ones are normal with several processors. Many, or by seconds, mean that the trace is
 /// not in submission order, for example if blktrace files were concatenated instead of
 /// [merged](crate::merge()).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Clamped {
     /// The number of requests affected.
     pub requests: u64,
@@ -45,9 +48,7 @@ pub struct Reader<R> {
 #[derive(Debug)]
 enum Source<R> {
     Blktrace(Blktrace<R>),
-    Blkparse(Blkparse<R>),
-    Msr(Msr<R>),
-    Fio(Fio<R>),
+    Text(Text<R>),
     DmLogWrites(DmLogWrites<R>),
     RequestLog(RequestLog<R>),
 }
@@ -58,9 +59,19 @@ impl<R: BufRead> Reader<R> {
         let selection = Selection::new(options);
         let source = match format {
             Format::Blktrace => Source::Blktrace(Blktrace::new(input, selection)),
-            Format::Blkparse => Source::Blkparse(Blkparse::new(input, selection)),
-            Format::MsrCambridge => Source::Msr(Msr::new(input, selection)),
-            Format::FioLog => Source::Fio(Fio::new(input, selection)?),
+            Format::Blkparse => {
+                let lines = Lines::new(input, format);
+                Source::Text(Text { lines, format: TextFormat::Blkparse, selection })
+            }
+            Format::MsrCambridge => {
+                let lines = Lines::new(input, format);
+                Source::Text(Text { lines, format: TextFormat::MsrCambridge, selection })
+            }
+            Format::FioLog => {
+                let mut lines = Lines::new(input, format);
+                let log = TextFormat::FioLog(Log::new(&mut lines)?);
+                Source::Text(Text { lines, format: log, selection })
+            }
             Format::DmLogWrites => Source::DmLogWrites(DmLogWrites::new(input, selection)?),
             Format::RequestLog => Source::RequestLog(RequestLog::new(input, selection)?),
         };
@@ -93,9 +104,7 @@ impl<R: BufRead> Reader<R> {
         loop {
             let next = match &mut self.source {
                 Source::Blktrace(source) => source.next(),
-                Source::Blkparse(source) => source.next(),
-                Source::Msr(source) => source.next(),
-                Source::Fio(source) => source.next(),
+                Source::Text(source) => source.next(),
                 Source::DmLogWrites(source) => source.next(),
                 Source::RequestLog(source) => source.next(),
             };
@@ -121,9 +130,7 @@ impl<R: BufRead> Reader<R> {
     fn fault(&self, fault: Fault) -> TraceError {
         let position: Position = match &self.source {
             Source::Blktrace(source) => source.position(),
-            Source::Blkparse(source) => source.position(),
-            Source::Msr(source) => source.position(),
-            Source::Fio(source) => source.position(),
+            Source::Text(source) => source.position(),
             Source::DmLogWrites(source) => source.position(),
             Source::RequestLog(source) => source.position(),
         };
@@ -163,9 +170,7 @@ impl<R> Reader<R> {
     pub(crate) fn selection(&self) -> &Selection {
         match &self.source {
             Source::Blktrace(source) => &source.selection,
-            Source::Blkparse(source) => &source.selection,
-            Source::Msr(source) => &source.selection,
-            Source::Fio(source) => &source.selection,
+            Source::Text(source) => &source.selection,
             Source::DmLogWrites(source) => &source.selection,
             Source::RequestLog(source) => &source.selection,
         }

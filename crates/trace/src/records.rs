@@ -1,7 +1,7 @@
 //! Defines how binary records are read, and distinguishes a truncated record from the end of the
 //! trace.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, ErrorKind, Read};
 
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -42,62 +42,37 @@ impl<R: BufRead> Records<R> {
     /// More of the current record.
     #[inline]
     pub fn rest<T: FromBytes + IntoBytes>(&mut self) -> Result<T, TraceError> {
-        match fill(&mut self.input) {
-            Ok(buffer) => {
-                if let Ok((value, _)) = T::read_from_prefix(buffer) {
-                    self.input.consume(size_of::<T>());
-                    self.read_bytes += size_of::<T>() as u64;
-                    return Ok(value);
-                }
-            }
-            Err(cause) => return Err(self.unreadable(cause)),
-        }
         let mut value = T::new_zeroed();
-        let mut missing = value.as_mut_bytes();
-        while !missing.is_empty() {
-            let read = self.piece(missing.len(), |piece| {
-                missing[..piece.len()].copy_from_slice(piece);
-            })?;
-            missing = &mut missing[read..];
+        match self.input.read_exact(value.as_mut_bytes()) {
+            Ok(()) => {
+                self.read_bytes += size_of::<T>() as u64;
+                Ok(value)
+            }
+            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => Err(self.truncated()),
+            Err(cause) => Err(self.unreadable(cause)),
         }
-        Ok(value)
     }
 
     /// Takes bytes of the current record. Memory is used for those that exist, not for all that a
     /// damaged record claims.
     pub fn take(&mut self, bytes: usize) -> Result<Vec<u8>, TraceError> {
         let mut taken = Vec::new();
-        while taken.len() < bytes {
-            self.piece(bytes - taken.len(), |piece| taken.extend_from_slice(piece))?;
-        }
+        let read = self.input.by_ref().take(bytes as u64).read_to_end(&mut taken);
+        self.passed(bytes as u64, read.map(|read| read as u64))?;
         Ok(taken)
     }
 
     /// Skips bytes of the current record.
     pub fn skip(&mut self, bytes: usize) -> Result<(), TraceError> {
-        let mut left = bytes;
-        while left > 0 {
-            left -= self.piece(left, |_| ())?;
-        }
-        Ok(())
+        let read = io::copy(&mut self.input.by_ref().take(bytes as u64), &mut io::sink());
+        self.passed(bytes as u64, read)
     }
 
-    /// Passes on buffered bytes, from 1 to `most`, and returns their number.
-    fn piece(&mut self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize, TraceError> {
-        let bytes = match fill(&mut self.input) {
-            Ok([]) => {
-                return Err(TraceError::Truncated { format: self.format, position: self.position });
-            }
-            Ok(buffer) => {
-                let piece = buffer.get(..most).unwrap_or(buffer);
-                take(piece);
-                piece.len()
-            }
-            Err(cause) => return Err(self.unreadable(cause)),
-        };
-        self.input.consume(bytes);
-        self.read_bytes += bytes as u64;
-        Ok(bytes)
+    /// Counts bytes that were read, which must be all that were wanted.
+    fn passed(&mut self, wanted: u64, read: io::Result<u64>) -> Result<(), TraceError> {
+        let read = read.map_err(|cause| self.unreadable(cause))?;
+        self.read_bytes += read;
+        if read == wanted { Ok(()) } else { Err(self.truncated()) }
     }
 }
 
@@ -110,6 +85,10 @@ impl<R> Records<R> {
     /// The error for a fault in the current record.
     pub fn fault(&self, fault: Fault) -> TraceError {
         fault.at(self.format, self.position)
+    }
+
+    fn truncated(&self) -> TraceError {
+        TraceError::Truncated { format: self.format, position: self.position }
     }
 
     fn unreadable(&self, cause: io::Error) -> TraceError {

@@ -36,7 +36,8 @@ pub struct Origin {
     pub metadata_bytes: u64,
 }
 
-/// What a request asks of the drive.
+/// What a request asks of the drive. The order is that of their numbers in the request log, so it
+/// must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

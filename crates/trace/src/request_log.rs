@@ -49,9 +49,6 @@ const NEVER: u64 = u64::MAX;
 /// The number of sectors if owners are unknown.
 const NOBODY: u32 = u32::MAX;
 
-/// The kinds, by their number.
-const KINDS: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard, Kind::WriteZeroes];
-
 #[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
 struct Header {
@@ -191,19 +188,12 @@ fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
     let sectors = whole_sectors("the length", request.length_bytes)?;
     let sectors = u32::try_from(sectors)
         .map_err(|_| Fault::number("the length", "below 2^32 sectors", sectors))?;
-    let kind = match request.kind {
-        Kind::Read => 0,
-        Kind::Write => 1,
-        Kind::Flush => 2,
-        Kind::Discard => 3,
-        Kind::WriteZeroes => 4,
-    };
     Ok(Record {
         submitted_ns: request.submitted_ns.into(),
         completed_ns: request.completed_ns.unwrap_or(NEVER).into(),
         sector: sector.into(),
         sectors: sectors.into(),
-        kind,
+        kind: request.kind as u8,
         reserved: 0,
         flags: request.flags.bits().into(),
     })
@@ -242,7 +232,7 @@ fn request(
     owners: Option<&Owners>,
     capacity_bytes: u64,
 ) -> Result<Request, Fault> {
-    let kind = KINDS.get(usize::from(record.kind)).copied();
+    let kind = Kind::ALL.get(usize::from(record.kind)).copied();
     let flags = Flags::from_bits(record.flags.get());
     let request = Request {
         submitted_ns: record.submitted_ns.get(),

@@ -9,7 +9,7 @@ mod memory;
 mod writes;
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
@@ -19,7 +19,7 @@ pub use writes::Writes;
 
 /// What a disk stores its data in.
 ///
-/// All backends follow these rules, which `tests/conformance.rs` checks:
+/// All backends follow these rules, which `tests/disk/conformance.rs` checks:
 ///
 /// - A command takes effect when it is submitted, regardless of when it is done. So commands that
 ///   overlap in time and range have the same effect as one by one.
@@ -77,64 +77,40 @@ pub enum BackendError {
     },
 }
 
-/// Implements the trait by delegating to another backend.
-macro_rules! hand_on {
-    ($self:ident => $to:expr) => {
-        fn capacity_bytes(&self) -> u64 {
-            let $self = self;
-            $to.capacity_bytes()
-        }
-
-        fn read(
-            &mut self,
-            now: Nanos,
-            offset_bytes: u64,
-            into: &mut [u8],
-        ) -> Result<Nanos, BackendError> {
-            let $self = self;
-            $to.read(now, offset_bytes, into)
-        }
-
-        fn write(
-            &mut self,
-            now: Nanos,
-            offset_bytes: u64,
-            from: &[u8],
-        ) -> Result<Nanos, BackendError> {
-            let $self = self;
-            $to.write(now, offset_bytes, from)
-        }
-
-        fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-            let $self = self;
-            $to.discard(now, extent)
-        }
-
-        fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-            let $self = self;
-            $to.write_zeroes(now, extent)
-        }
-
-        fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
-            let $self = self;
-            $to.flush(now)
-        }
-    };
-}
-
-/// A backend that the caller keeps after the guest has ended.
-impl<B: Backend + ?Sized> Backend for &mut B {
-    hand_on!(backend => (**backend));
-}
-
-/// A backend of any kind.
-impl<B: Backend + ?Sized> Backend for Box<B> {
-    hand_on!(backend => (**backend));
-}
-
 /// A backend that is also inspected while it is served, for example to read the counts of a
 /// simulated drive at the end of a phase. The lock must not be held across commands; a panic while
 /// holding it must not have changed anything.
 impl<B: Backend> Backend for Arc<Mutex<B>> {
-    hand_on!(backend => backend.lock().unwrap_or_else(PoisonError::into_inner));
+    fn capacity_bytes(&self) -> u64 {
+        locked(self).capacity_bytes()
+    }
+
+    fn read(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        into: &mut [u8],
+    ) -> Result<Nanos, BackendError> {
+        locked(self).read(now, offset_bytes, into)
+    }
+
+    fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        locked(self).write(now, offset_bytes, from)
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        locked(self).discard(now, extent)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        locked(self).write_zeroes(now, extent)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        locked(self).flush(now)
+    }
+}
+
+fn locked<B>(backend: &Mutex<B>) -> MutexGuard<'_, B> {
+    backend.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,7 +23,7 @@ use request::{Asked, HEADER_BYTES};
 use shape::{Config, ID_BYTES, WRITEBACK_AT};
 
 pub use request::{Status, Told};
-pub use shape::{DiscardLimits, Features, Shape, ShapeFault, WriteCache, WriteZeroesLimits};
+pub use shape::{Features, Shape, ShapeFault, WriteCache};
 
 /// The backend of a device.
 pub type AnyBackend<'a> = Box<dyn Backend + Send + 'a>;

@@ -9,14 +9,11 @@ use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::buffers::Buffers;
-use super::shape::Shape;
+use super::shape::{DISCARD, ID_BYTES, Limits, Shape, WRITE_ZEROES};
 
 /// The maximum size of a transfer. Linux sends at most 1.25 MiB by default; the limit keeps a
 /// broken guest from causing copies of gigabytes.
 pub const LONGEST_TRANSFER_BYTES: usize = 64 << 20;
-
-/// The flag that a range may be unmapped.
-const UNMAP: u32 = 1;
 
 /// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,44 +107,27 @@ pub fn parse<M: GuestMemory>(
     let number = header.kind.get();
     let sector = header.sector.get();
     let (sent, room) = (buffers.readable.length() - HEADER_BYTES, buffers.writable.length());
-    let fits = Fits { shape, capacity_bytes };
-    let discard = shape.discard.map(|limits| Limits {
-        sectors: limits.longest_sectors,
-        ranges: limits.ranges,
-        flags: 0,
-    });
-    let zeroes = shape.write_zeroes.map(|limits| Limits {
-        sectors: limits.longest_sectors,
-        ranges: limits.ranges,
-        flags: UNMAP,
-    });
+    let fits = Fits { capacity_bytes };
     let asked = match number {
         0 if sent == 0 => fits.transfer(sector, room).map(Asked::Read),
         1 if room == 0 => fits.transfer(sector, sent).map(Asked::Write),
         4 if sent == 0 && room == 0 => Ok(Asked::Flush),
-        8 if sent == 0 && room == super::shape::ID_BYTES => Ok(Asked::Identify),
-        11 if room == 0 => fits.ranges(memory, buffers, discard).map(Asked::Discard),
-        13 if room == 0 => fits.ranges(memory, buffers, zeroes).map(Asked::WriteZeroes),
+        8 if sent == 0 && room == ID_BYTES => Ok(Asked::Identify),
+        11 if room == 0 && !shape.discards => Err(Status::Unsupported),
+        11 if room == 0 => fits.ranges(memory, buffers, &DISCARD).map(Asked::Discard),
+        13 if room == 0 => fits.ranges(memory, buffers, &WRITE_ZEROES).map(Asked::WriteZeroes),
         0 | 1 | 4 | 8 | 11 | 13 => Err(Status::IoError),
         _ => Err(Status::Unsupported),
     };
     Parsed { number, told: Told::of(header.priority.get()), asked }
 }
 
-/// The limits of commands with ranges.
-struct Limits {
-    sectors: u32,
-    ranges: u32,
-    flags: u32,
-}
-
 /// What a request must fit into.
-struct Fits<'a> {
-    shape: &'a Shape,
+struct Fits {
     capacity_bytes: u64,
 }
 
-impl Fits<'_> {
+impl Fits {
     /// The extent of a transfer that starts at a sector.
     fn transfer(&self, sector: u64, length: usize) -> Result<Extent, Status> {
         if length == 0 || length > LONGEST_TRANSFER_BYTES {
@@ -157,16 +137,9 @@ impl Fits<'_> {
     }
 
     fn extent(&self, sector: u64, length_bytes: u64) -> Result<Extent, Status> {
-        let block_bytes = u64::from(self.shape.logical_block_bytes);
         let offset_bytes = sector.checked_mul(SECTOR_BYTES).ok_or(Status::IoError)?;
-        let end = offset_bytes.checked_add(length_bytes).ok_or(Status::IoError)?;
-        let is_whole =
-            offset_bytes.is_multiple_of(block_bytes) && length_bytes.is_multiple_of(block_bytes);
-        if is_whole && end <= self.capacity_bytes {
-            Ok(Extent { offset_bytes, length_bytes })
-        } else {
-            Err(Status::IoError)
-        }
+        let extent = Extent { offset_bytes, length_bytes };
+        extent.within(self.capacity_bytes).map_err(|_| Status::IoError)
     }
 
     /// The ranges of a command, without empty ones.
@@ -174,9 +147,8 @@ impl Fits<'_> {
         &self,
         memory: &M,
         buffers: &Buffers,
-        limits: Option<Limits>,
+        limits: &Limits,
     ) -> Result<Vec<Extent>, Status> {
-        let limits = limits.ok_or(Status::Unsupported)?;
         let sent = buffers.readable.length() - HEADER_BYTES;
         let count = sent / size_of::<Range>();
         if count == 0 || !sent.is_multiple_of(size_of::<Range>()) || count > limits.ranges as usize

@@ -7,6 +7,7 @@
 
 use bitflags::bitflags;
 use ssdlab_flash::{SECTOR_BYTES, Specification};
+use thiserror::Error;
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
 
@@ -40,25 +41,42 @@ bitflags! {
     }
 }
 
+/// The smallest unit that can be read or written: a sector.
+const LOGICAL_BLOCK_BYTES: u32 = 512;
+
+/// A physical block, the preferred unit of writes, is a page of 4 KiB.
+const PHYSICAL_BLOCK_EXPONENT: u8 = 3;
+
+/// The limits of commands with ranges.
+pub struct Limits {
+    /// The longest range, in sectors.
+    pub sectors: u32,
+    /// The maximum number of ranges.
+    pub ranges: u32,
+    /// The flags that a range may have.
+    pub flags: u32,
+}
+
+/// The flag that a range may be unmapped.
+const UNMAP: u32 = 1;
+
+/// Up to 1 GiB in each of 256 ranges, as with a typical SSD.
+pub const DISCARD: Limits = Limits { sectors: 1 << 21, ranges: 256, flags: 0 };
+
+/// The limits of write-zeroes.
+pub const WRITE_ZEROES: Limits = Limits { sectors: 1 << 15, ranges: 1, flags: UNMAP };
+
 /// The shape of a disk as seen by its guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// Its name, of at most 20 bytes; Linux shows it as `/sys/block/vda/serial`.
     pub id: String,
-    /// The smallest unit that can be read or written, in bytes: 512 or a larger power of two.
-    pub logical_block_bytes: u32,
-    /// The preferred unit of writes, in bytes: a power of two.
-    pub physical_block_bytes: u32,
-    /// The optimal length of requests, in bytes; 0 if there is none.
-    pub optimal_io_bytes: u32,
     /// The maximum number of memory segments of a request.
     pub segments: u32,
     /// The durability of writes that no flush has followed.
     pub write_cache: WriteCache,
-    /// The limits of discards, if supported.
-    pub discard: Option<DiscardLimits>,
-    /// The limits of write-zeroes, if supported.
-    pub write_zeroes: Option<WriteZeroesLimits>,
+    /// Whether discards are supported.
+    pub discards: bool,
 }
 
 /// The durability of writes that no flush has followed.
@@ -72,49 +90,21 @@ pub enum WriteCache {
     WriteThrough,
 }
 
-/// The limits of discards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiscardLimits {
-    /// The longest range, in sectors of 512 bytes.
-    pub longest_sectors: u32,
-    /// The maximum number of ranges in a command.
-    pub ranges: u32,
-    /// The preferred alignment of ranges, in sectors.
-    pub alignment_sectors: u32,
-}
-
-/// The limits of write-zeroes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WriteZeroesLimits {
-    /// The longest range, in sectors of 512 bytes.
-    pub longest_sectors: u32,
-    /// The maximum number of ranges in a command.
-    pub ranges: u32,
-}
-
 impl Default for Shape {
-    /// A typical SSD: sectors of 512 bytes and pages of 4 KiB, a write cache, and discards of up to
-    /// 1 GiB in each of 256 ranges.
+    /// A disk with a write cache and discards.
     fn default() -> Self {
         Self {
             id: "ssdlab".to_owned(),
-            logical_block_bytes: 512,
-            physical_block_bytes: 4096,
-            optimal_io_bytes: 0,
             segments: 126,
             write_cache: WriteCache::WriteBack,
-            discard: Some(DiscardLimits {
-                longest_sectors: 1 << 21,
-                ranges: 256,
-                alignment_sectors: 8,
-            }),
-            write_zeroes: Some(WriteZeroesLimits { longest_sectors: 1 << 15, ranges: 1 }),
+            discards: true,
         }
     }
 }
 
 /// What is wrong with a shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what} is {found}, not {expected}")]
 pub struct ShapeFault {
     /// Which value.
     pub what: &'static str,
@@ -153,29 +143,16 @@ impl Shape {
     /// The shape of a drive; one that does not honour discards does not offer them.
     #[must_use]
     pub fn of(drive: &Specification) -> Self {
-        let usual = Self::default();
         Self {
             id: drive.name.chars().filter(char::is_ascii_graphic).take(ID_BYTES).collect(),
-            discard: usual.discard.filter(|_| drive.trim.honoured),
             segments: SATA_SEGMENTS,
             write_cache: WriteCache::Switchable,
-            ..usual
+            discards: drive.trim.honoured,
         }
     }
 
     /// Checks that the shape is valid for a disk of this capacity.
     pub fn check(&self, capacity_bytes: u64) -> Result<(), ShapeFault> {
-        let logical = u64::from(self.logical_block_bytes);
-        let physical = u64::from(self.physical_block_bytes);
-        let discard_alignment = self.discard.map_or(1, |limits| limits.alignment_sectors);
-        let lengths = [
-            self.discard.map_or(1, |limits| limits.longest_sectors),
-            self.discard.map_or(1, |limits| limits.ranges),
-            self.write_zeroes.map_or(1, |limits| limits.longest_sectors),
-            self.write_zeroes.map_or(1, |limits| limits.ranges),
-            discard_alignment,
-            self.segments,
-        ];
         let rules = [
             (
                 self.id.len() <= ID_BYTES,
@@ -184,28 +161,16 @@ impl Shape {
                 self.id.escape_debug().to_string(),
             ),
             (
-                logical >= SECTOR_BYTES && logical.is_power_of_two(),
-                "the size of a logical block in bytes",
-                "512 or a larger power of two",
-                logical.to_string(),
-            ),
-            (
-                physical >= logical && physical.is_power_of_two(),
-                "the size of a physical block in bytes",
-                "the size of a logical block, or a larger power of two",
-                physical.to_string(),
-            ),
-            (
-                capacity_bytes > 0 && capacity_bytes.is_multiple_of(logical.max(1)),
+                capacity_bytes > 0 && capacity_bytes.is_multiple_of(SECTOR_BYTES),
                 "the capacity in bytes",
-                "a multiple of the logical block, and not 0",
+                "a multiple of 512, and not 0",
                 capacity_bytes.to_string(),
             ),
             (
-                !lengths.contains(&0),
-                "a limit on the length, ranges, alignment or segments of commands",
+                self.segments > 0,
+                "the maximum number of segments of a request",
                 "at least 1",
-                "0".to_owned(),
+                self.segments.to_string(),
             ),
         ];
         rules.into_iter().try_for_each(|(holds, what, expected, found)| {
@@ -216,40 +181,37 @@ impl Shape {
     /// The features of the device.
     #[must_use]
     pub fn features(&self) -> Features {
-        let mut features = Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY;
+        let mut features =
+            Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY | Features::WRITE_ZEROES;
         features.set(Features::FLUSH, self.write_cache != WriteCache::WriteThrough);
         features.set(Features::CONFIG_WCE, self.write_cache == WriteCache::Switchable);
-        features.set(Features::DISCARD, self.discard.is_some());
-        features.set(Features::WRITE_ZEROES, self.write_zeroes.is_some());
+        features.set(Features::DISCARD, self.discards);
         features
     }
 
     /// The configuration space of a disk of this capacity.
     #[must_use]
     pub fn config(&self, capacity_bytes: u64) -> Config {
-        let discard = self.discard;
-        let zeroes = self.write_zeroes;
-        let logical = self.logical_block_bytes;
-        let exponent = self.physical_block_bytes.ilog2() - logical.ilog2();
+        let of_discards = |value: u32| U32::new(if self.discards { value } else { 0 });
         Config {
             capacity_sectors: (capacity_bytes / SECTOR_BYTES).into(),
             size_max: 0.into(),
             segments_max: self.segments.into(),
             geometry: [0; 4],
-            block_bytes: logical.into(),
-            physical_block_exponent: u8::try_from(exponent).expect("a logarithm of a u32"),
+            block_bytes: LOGICAL_BLOCK_BYTES.into(),
+            physical_block_exponent: PHYSICAL_BLOCK_EXPONENT,
             alignment_offset: 0,
             min_io_blocks: 1.into(),
-            optimal_io_blocks: (self.optimal_io_bytes / logical).into(),
+            optimal_io_blocks: 0.into(),
             writeback: u8::from(self.write_cache != WriteCache::WriteThrough),
             reserved: 0,
             queues: 1.into(),
-            max_discard_sectors: discard.map_or(0, |limits| limits.longest_sectors).into(),
-            max_discard_ranges: discard.map_or(0, |limits| limits.ranges).into(),
-            discard_alignment_sectors: discard.map_or(0, |limits| limits.alignment_sectors).into(),
-            max_write_zeroes_sectors: zeroes.map_or(0, |limits| limits.longest_sectors).into(),
-            max_write_zeroes_ranges: zeroes.map_or(0, |limits| limits.ranges).into(),
-            write_zeroes_may_unmap: u8::from(zeroes.is_some()),
+            max_discard_sectors: of_discards(DISCARD.sectors),
+            max_discard_ranges: of_discards(DISCARD.ranges),
+            discard_alignment_sectors: of_discards(1 << PHYSICAL_BLOCK_EXPONENT),
+            max_write_zeroes_sectors: WRITE_ZEROES.sectors.into(),
+            max_write_zeroes_ranges: WRITE_ZEROES.ranges.into(),
+            write_zeroes_may_unmap: 1,
             reserved_too: [0; 3],
         }
     }

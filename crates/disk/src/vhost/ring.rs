@@ -112,11 +112,6 @@ impl Ring {
         self.queue.ready()
     }
 
-    /// The number of requests in flight.
-    pub fn in_flight(&self) -> u16 {
-        self.in_flight
-    }
-
     /// Serves every waiting request, and enables notifications of the next.
     pub fn serve(
         &mut self,

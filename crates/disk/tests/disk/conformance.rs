@@ -23,11 +23,10 @@ fn a_simulated_drive_conforms_and_takes_the_same_time_every_time() {
 }
 
 #[test]
-fn borrowed_and_shared_backends_conform() {
-    let mut memory = Memory::new(1 << 20);
-    conforms(&mut &mut memory);
-    assert!(memory.pages().count() > 0);
-    conforms(&mut Arc::new(Mutex::new(Memory::new(1 << 20))));
+fn a_shared_backend_conforms() {
+    let mut memory = Arc::new(Mutex::new(Memory::new(1 << 20)));
+    conforms(&mut memory);
+    assert!(memory.lock().unwrap().pages().count() > 0);
 }
 
 #[test]

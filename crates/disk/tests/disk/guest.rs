@@ -51,8 +51,7 @@ pub fn try_serve<R>(
         .into_iter()
         .map(|setup| {
             let (here, there) = UnixStream::pair().unwrap();
-            let config = setup.shape.clone();
-            ends.push((there, setup.backend.capacity_bytes(), config));
+            ends.push((there, setup.backend.capacity_bytes()));
             let disk = Disk::new("test", here, setup.backend, setup.shape).unwrap();
             match setup.log {
                 Some(log) => disk.with_log(log).unwrap(),
@@ -72,7 +71,6 @@ pub struct Port {
     pub socket: UnixStream,
     pub ring: Ring,
     capacity_bytes: u64,
-    shape: Shape,
 }
 
 pub struct Guest {
@@ -87,12 +85,11 @@ pub struct Guest {
 }
 
 impl Guest {
-    fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64, Shape)>) -> Self {
-        let ports = ends.into_iter().map(|(socket, capacity_bytes, shape)| Port {
+    fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64)>) -> Self {
+        let ports = ends.into_iter().map(|(socket, capacity_bytes)| Port {
             socket,
             ring: Ring::new(),
             capacity_bytes,
-            shape,
         });
         Self { calendar, ports: ports.collect(), now: 0, free_until: None, called: 0, sequence: 0 }
     }
@@ -216,7 +213,7 @@ impl Guest {
         let port = &self.ports[disk];
         assert_eq!(config[..12], question[..12]);
         assert_eq!(config[12..20], (port.capacity_bytes / 512).to_le_bytes());
-        assert_eq!(config[32..36], port.shape.logical_block_bytes.to_le_bytes());
+        assert_eq!(config[32..36], 512_u32.to_le_bytes());
     }
 
     /// Says that a disk has new requests.

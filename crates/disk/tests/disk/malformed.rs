@@ -24,7 +24,7 @@ fn send(to_calendar: &[u8], to_disk: &[u8]) -> Result<(), DiskError> {
     calendar_end.write_all(to_calendar).unwrap();
     socket_end.shutdown(std::net::Shutdown::Write).unwrap();
     calendar_end.shutdown(std::net::Shutdown::Write).unwrap();
-    let disk = Disk::new("vda", socket, Memory::new(1 << 20), Shape::default()).unwrap();
+    let disk = Disk::new("vda", socket, Box::new(Memory::new(1 << 20)), Shape::default()).unwrap();
     let outcome = run(calendar, &mut [disk], Options::default());
     let mut answers = Vec::new();
     let _ = calendar_end.read_to_end(&mut answers);

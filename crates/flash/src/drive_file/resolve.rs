@@ -99,8 +99,8 @@ impl DriveFile {
         let per_block = count(self.pages_per_block.as_ref(), PAGES_PER_BLOCK, "pages_per_block")?;
         let superblock = count(self.superblock.as_ref(), 1, "superblock")?;
         let compression_ppm = self.compression_ppm()?;
-        let stored = u64::from(per_block) * u64::from(superblock) * u64::from(MILLION)
-            / u64::from(compression_ppm);
+        let stored = u128::from(per_block) * u128::from(superblock) * u128::from(MILLION)
+            / u128::from(compression_ppm);
         let Some(pages_per_block) = u32::try_from(stored).ok().filter(|pages| *pages <= 1 << 24)
         else {
             return Err(DriveFileError::nowhere(
@@ -350,7 +350,7 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
     let channels = count(Some(&timing.channels), 1, "channels")?;
     let dies_per_channel = count(Some(&timing.dies_per_channel), 1, "dies_per_channel")?;
     let planes = count(timing.planes.as_ref(), 1, "planes")?;
-    let units = u64::from(channels) * u64::from(dies_per_channel) * u64::from(planes);
+    let units = u128::from(channels) * u128::from(dies_per_channel) * u128::from(planes);
     if units > 4096 {
         return Err(DriveFileError::at(
             &timing.channels,
@@ -358,7 +358,7 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
             "the maximum of channels x dies_per_channel x planes is 4096",
         ));
     }
-    if u64::from(geometry.superblock) > units {
+    if u128::from(geometry.superblock) > units {
         return Err(DriveFileError::at(
             &timing.channels,
             format!("a superblock of {} blocks needs as many planes", geometry.superblock),
@@ -456,3 +456,6 @@ fn units(size: &Spanned<Bytes>, unit_bytes: u64, unit: &str) -> Result<u32, Driv
         Err(_) => Err(DriveFileError::at(size, "the size is too large", "choose a smaller one")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,15 +196,7 @@ impl PageMapped {
     fn erase<N: Nand>(&mut self, nand: &mut N, block: Block, why: Why, safe: Nanos) -> Nanos {
         self.blocks[block.index()].state = State::Idle;
         let erased = nand.erase(block, why, safe);
-        if nand.is_worn(block) {
-            if self.in_service > self.blocks_needed && !self.free.is_empty() {
-                self.in_service -= 1;
-                return erased;
-            }
-            // Without it the current command could not be completed.
-            self.is_worn_out |= self.in_service <= self.blocks_needed;
-        }
-        self.free.give(block, nand.erases(block));
+        self.free.give(block, nand);
         erased
     }
 

@@ -73,7 +73,7 @@ impl PageMapped {
         let mut now = from;
         let mut most_free = 0;
         let mut fruitless = 0;
-        while now < until && !self.is_worn_out && fruitless < MOST_FRUITLESS {
+        while now < until && !self.is_worn_out() && fruitless < MOST_FRUITLESS {
             let pool = self.pools.of_stream(Stream::default());
             if let Some(done) = self.fold(nand, pool, now) {
                 now = done;

@@ -23,8 +23,6 @@ pub(super) const RESERVE: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct PageMapped {
     pub(super) pages_per_block: u32,
-    /// The fewest blocks in service with which all data fit and collection still gains space.
-    pub(super) blocks_needed: u32,
     /// Where each logical page is: `block * pages_per_block + offset`.
     pub(super) map: Vec<u32>,
     /// What each page of flash holds or held.
@@ -35,9 +33,6 @@ pub(crate) struct PageMapped {
     pub(super) free: FreeBlocks,
     pub(super) leveller: Leveller,
     pub(super) slc: Option<Slc>,
-    /// Blocks for data that are not worn out.
-    pub(super) in_service: u32,
-    pub(super) is_worn_out: bool,
     pub(super) collecting: Option<Emptying>,
     /// How many pages of a block are emptied together.
     pub(super) step: u32,
@@ -61,6 +56,11 @@ impl PageMapped {
         let pages_per_block = specification.pages_per_block;
         let in_service = Self::blocks_needed(specification.blocks, frontiers);
         let blocks = in_service + specification.slc_cache.map_or(0, |cache| cache.blocks);
+        // With fewer, data do not fit, or collection gains no space.
+        let fewest = Self::blocks_needed(
+            specification.logical_pages.div_ceil(pages_per_block) + 1,
+            frontiers,
+        );
         let levelling = specification.wear.levelling;
         let mut open = vec![Frontier::closed(); frontiers.count() as usize];
         let slc = specification.slc_cache.map(|cache| {
@@ -69,20 +69,14 @@ impl PageMapped {
         });
         Self {
             pages_per_block,
-            blocks_needed: Self::blocks_needed(
-                specification.logical_pages.div_ceil(pages_per_block) + 1,
-                frontiers,
-            ),
             map: vec![UNMAPPED; specification.logical_pages as usize],
             reverse: vec![UNMAPPED; blocks as usize * pages_per_block as usize],
             blocks: vec![Record::IDLE; blocks as usize],
             pools: Pools::new(frontiers, collection, in_service, pages_per_block, seed),
             frontiers: open,
-            free: FreeBlocks::new(levelling, (0..in_service).map(Block)),
+            free: FreeBlocks::new(levelling, in_service, fewest),
             leveller: Leveller::new(levelling),
             slc,
-            in_service,
-            is_worn_out: false,
             collecting: None,
             // On a drive without times nobody waits.
             step: specification.timing.map_or(pages_per_block, |_| STEP),
@@ -123,7 +117,7 @@ impl PageMapped {
 
     /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
-        self.is_worn_out
+        self.free.is_worn_out
     }
 
     /// Prefetches what writing the `next` pages will need, whose map entries are already cached,

@@ -120,12 +120,6 @@ impl<'a> Cut<'a> {
         })
     }
 
-    /// Whether every seed gives the same survivor.
-    #[must_use]
-    pub fn is_certain(&self) -> bool {
-        self.open.is_empty() && self.cache.losable_block_sectors.is_none()
-    }
-
     /// A survivor. The seed decides how far the drive had come: with nothing, with everything, in
     /// order up to some request, or in any order; each equally often.
     #[must_use]

@@ -155,6 +155,10 @@ fn figures_are_written_as_what_can_be_checked() {
     refused("within = 0.1", "within = 5", "above 0 and below 1");
     refused("value = \"20 ms\"", "value = \"20 apples\"", "is not a figure");
     refused("commands = 10", "commands = 100_000_000", "at most 10000000 requests");
+    for span in ["1.5", "0", "-1", "nan"] {
+        let read = format!("do = \"read\", request = \"1 GiB\", span = {span}");
+        refused("do = \"discard\", size = 4_096_000, commands = 10", &read, "at most 1");
+    }
     refused("fitted_to = [\"discard\"]", "fitted_to = [\"dicsard\"]", "not among");
 }
 

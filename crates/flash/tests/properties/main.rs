@@ -12,7 +12,9 @@ mod wear;
 
 use proptest::prelude::*;
 use shadow::{Shadowed, Step};
-use ssdlab_flash::{Command, Condition, Drive, Extent, Nanos, Refusal, Specification, Stream};
+use ssdlab_flash::{
+    Command, Condition, Drive, Extent, FlashCounters, Nanos, Refusal, Specification, Stream,
+};
 use strategies::{drive_file, steps};
 
 fn specification(text: &str) -> Specification {
@@ -106,6 +108,29 @@ proptest! {
         }
         prop_assert_eq!((asked, work), (*drive.host_counters(), *drive.flash_counters()));
     }
+}
+
+#[test]
+fn a_command_for_no_bytes_touches_no_page_even_within_one() {
+    let text = "name = \"any\"\ncapacity = \"1 MiB\"\nspare_factor = 0.2\npages_per_block = 4\n";
+    let mut drive = Drive::new(specification(text), 1);
+    let all = Extent { offset_bytes: 0, length_bytes: 1 << 20 };
+    drive.submit(Nanos::ZERO, Command::Write(all, Stream::Cold)).expect("it is in range");
+    drive.reset_counts();
+    for offset_bytes in [0, 512, 1 << 20] {
+        let extent = Extent { offset_bytes, length_bytes: 0 };
+        for command in [
+            Command::Read(extent),
+            Command::Write(extent, Stream::Cold),
+            Command::Discard(extent),
+            Command::WriteZeroes(extent),
+        ] {
+            drive.submit(Nanos::ZERO, command).expect("it is in range");
+        }
+    }
+    assert_eq!(*drive.flash_counters(), FlashCounters::default());
+    let host = drive.host_counters();
+    assert_eq!((host.written_pages, host.trimmed_pages), (0, 0));
 }
 
 proptest! {

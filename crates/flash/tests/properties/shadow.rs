@@ -205,7 +205,8 @@ impl Shadowed {
 
 fn touched(extent: Extent, page_bytes: u64) -> impl Iterator<Item = LogicalPage> {
     let end = extent.offset_bytes + extent.length_bytes;
-    pages(extent.offset_bytes / page_bytes, end.div_ceil(page_bytes))
+    let first = extent.offset_bytes / page_bytes;
+    pages(first, if extent.length_bytes == 0 { first } else { end.div_ceil(page_bytes) })
 }
 
 fn covered(extent: Extent, page_bytes: u64) -> impl Iterator<Item = LogicalPage> {

@@ -96,7 +96,7 @@ pub fn steady_with(point: Point<'_>, change: impl FnOnce(&mut Workload)) -> Meas
     let mut write = |drive: &mut Drive, capacities: f64| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let count = (capacities * f64::from(span) / f64::from(workload.request_pages)) as u64;
-        play(drive, &mut requests, count, 1, Nanos::ZERO, |_, _| true).expect("it is on the drive");
+        play(drive, &mut requests, count, 1, Nanos::ZERO, |_, _| {}).expect("it is on the drive");
     };
     write(&mut drive, warm_up);
     drive.reset_counts();
@@ -127,7 +127,7 @@ pub fn amplification_windows(
     (0..windows)
         .map(|_| {
             drive.reset_counts();
-            play(&mut drive, &mut requests, window, 1, Nanos::ZERO, |_, _| true)
+            play(&mut drive, &mut requests, window, 1, Nanos::ZERO, |_, _| {})
                 .expect("it is on the drive");
             drive.flash_counters().programs.total() as f64 / window as f64
         })

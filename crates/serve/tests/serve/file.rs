@@ -229,7 +229,7 @@ fn stuck() {
 }
 
 fn no_discards() {
-    let shape = Shape { discard: None, ..Shape::default() };
+    let shape = Shape { discards: false, ..Shape::default() };
     let mounted = Mounted::shaped(Memory::new(1 << 20), &shape, PATIENCE);
     mounted.file.write_all_at(&[1; 8192], 0).unwrap();
     let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
