@@ -33,8 +33,11 @@ pub(super) struct Shown<'a> {
     pub name: String,
     pub colour: RGBColor,
     pub symbol: Symbol,
-    /// The trials behind its means: those of the last step that measured it.
+    /// The trials behind its means: those on the published drive, in the last step that measured
+    /// it.
     pub trials: Vec<&'a TrialResult>,
+    /// The trials of that step on plausible drives.
+    pub drawn: Vec<&'a TrialResult>,
 }
 
 impl<'a> Data<'a> {
@@ -47,6 +50,8 @@ impl<'a> Data<'a> {
             let step = |trial: &&TrialResult| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
+            let of_last = well().filter(|trial| step(trial) == last);
+            let (drawn, trials) = of_last.partition(|trial| trial.draw.is_some());
             let place = coloured.as_ref().and_then(|(factor, levels)| {
                 let level = treatment.levels.0.get(factor)?;
                 levels.iter().position(|known| known == level)
@@ -56,7 +61,8 @@ impl<'a> Data<'a> {
                 name: name(schedule, &with_trials, treatment),
                 colour: place.map_or(PLAIN, |place| COLOURS[place]),
                 symbol: SYMBOLS[place.unwrap_or(0)],
-                trials: well().filter(|trial| step(trial) == last).collect(),
+                trials,
+                drawn,
             })
         };
         let treatments = analysis.treatments.iter().filter_map(shown).collect();
@@ -101,10 +107,11 @@ impl<'a> Shown<'a> {
         self.trials.iter().filter_map(move |trial| self::phase(trial, phase))
     }
 
-    /// A metric of a phase in each trial that has it.
+    /// A metric of a phase in each trial that has it, on any drive.
     pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
         let of = |trial: &&TrialResult| self::phase(trial, phase)?.metric(metric);
-        self.trials.iter().filter_map(of).filter(|value| value.is_finite()).collect()
+        let trials = self.trials.iter().chain(&self.drawn);
+        trials.filter_map(of).filter(|value| value.is_finite()).collect()
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.map(|(index, samples)| chart(data, samples, &part(index, of))).collect()
 }
 
-/// All samples of the run; if it has steps, also those of treatments that were not kept.
+/// All samples on the published drive; if the run has steps, also those of treatments that were not
+/// kept.
 fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
     let metric = data.metric(name);
     let mut points = Vec::new();
@@ -40,7 +41,7 @@ fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
             .treatment
             .trials
             .iter()
-            .filter(|trial| trial.status == Status::Ok)
+            .filter(|trial| trial.status == Status::Ok && trial.draw.is_none())
             .filter_map(|trial| {
                 Some((f64::from(trial.position), phase(trial, name)?.metric(metric)?))
             })
