@@ -140,8 +140,9 @@ impl Candidate {
         self.samples[treatment].iter().filter_map(value).collect()
     }
 
+    /// Whether any trial that it compares went well.
     pub(super) fn has_good_trials(&self) -> bool {
-        self.trials_ok > 0
+        self.samples.iter().any(|own| !own.is_empty())
     }
 
     pub(super) fn described(&self) -> Compared {
