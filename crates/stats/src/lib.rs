@@ -11,7 +11,7 @@
 //! differs.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
-//! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.
+//! (in [`Resamples`]) comes from a seed the caller gives. Equal arguments give equal results.
 //!
 //! All functions reject input by one rule. Failures that the *data* can cause are in the return
 //! type: `None` when there are too few data for an answer, [`Error`] when a datum has no logarithm.

@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use ssdlab_stats::{
-    Drift, FEWEST_RESAMPLES, Heterogeneity, LogRatio, Ranking, Trial, UnpairedRatio, holm,
+    Drift, FEWEST_RESAMPLES, Heterogeneity, LogRatio, Ranking, Resamples, Trial, UnpairedRatio, holm,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -81,7 +81,9 @@ fn two_equal_runs_of_three_trials_seldom_differ() {
 #[test]
 fn the_bootstrap_covers_the_truth_as_seldom_as_documented() {
     let covered = share(|generator| {
-        let interval = five_pairs(generator).bca(0.95, FEWEST_RESAMPLES, generator.next_u64());
+        let pairs = five_pairs(generator);
+        let resamples = Resamples::new(5, FEWEST_RESAMPLES, generator.next_u64());
+        let interval = pairs.bca(&resamples, 0.95);
         interval.is_some_and(|interval| interval.contains(1.2))
     });
     assert_within(covered, 0.84, 0.02);

@@ -1,7 +1,7 @@
 //! The symmetries of a ratio estimated on the logarithmic scale.
 
 use proptest::prelude::*;
-use ssdlab_stats::{Interval, LogRatio};
+use ssdlab_stats::{Interval, LogRatio, Resamples};
 
 use super::{agree, pairs, value};
 
@@ -32,9 +32,10 @@ proptest! {
             forth.interval(0.95).unwrap(),
             inverted(back.interval(0.95).unwrap()),
         ));
+        let resamples = Resamples::new(treatment.len(), 999, seed);
         prop_assert!(intervals_agree(
-            forth.bca(0.9, 999, seed).unwrap(),
-            inverted(back.bca(0.9, 999, seed).unwrap()),
+            forth.bca(&resamples, 0.9).unwrap(),
+            inverted(back.bca(&resamples, 0.9).unwrap()),
         ));
         let above = forth.p_above(bound).unwrap();
         prop_assert!(agree(above, back.p_below(bound.recip()).unwrap(), 9));
@@ -55,9 +56,10 @@ proptest! {
             plain.interval(0.95).unwrap(),
             other.interval(0.95).unwrap(),
         ));
+        let resamples = Resamples::new(treatment.len(), 999, seed);
         prop_assert!(intervals_agree(
-            plain.bca(0.9, 999, seed).unwrap(),
-            other.bca(0.9, 999, seed).unwrap(),
+            plain.bca(&resamples, 0.9).unwrap(),
+            other.bca(&resamples, 0.9).unwrap(),
         ));
     }
 
@@ -84,7 +86,8 @@ proptest! {
         confidence in 0.5..0.999,
         seed: u64,
     ) {
-        let interval = estimate(&treatment, &baseline).bca(confidence, 999, seed).unwrap();
+        let resamples = Resamples::new(treatment.len(), 999, seed);
+        let interval = estimate(&treatment, &baseline).bca(&resamples, confidence).unwrap();
         let ratios = || treatment.iter().zip(&baseline).map(|(t, b)| t / b);
         let least = ratios().fold(f64::INFINITY, f64::min);
         let greatest = ratios().fold(0.0, f64::max);
