@@ -121,12 +121,11 @@ fn differences(differences: &[Difference], runs: usize) -> Grid {
 
 /// A table of the first run and some others.
 fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
-    let differs = |levels: &Levels| {
-        let mut levels = levels.clone();
-        levels.0.retain(|factor, level| {
-            comparison.rows.iter().any(|row| row.levels.0.get(factor) != Some(&*level))
-        });
-        levels
+    let differing = |levels: &Levels| {
+        levels.only(|factor| {
+            let level = levels.0.get(factor);
+            comparison.rows.iter().any(|row| row.levels.0.get(factor) != level)
+        })
     };
     let labelled = comparison.rows.windows(2).any(|two| two[0].levels != two[1].levels);
     let header = labelled.then(|| "treatment".to_owned()).into_iter().chain(["phase".to_owned()]);
@@ -136,7 +135,7 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
     for row in &comparison.rows {
         let is_new = above != Some(&row.levels);
         above = Some(&row.levels);
-        let name = if is_new { plain(&differs(&row.levels).to_string()) } else { String::new() };
+        let name = if is_new { plain(&differing(&row.levels).to_string()) } else { String::new() };
         let of = |run: usize| cell(&comparison.metric, &row.cells[run]);
         let values = [0].iter().chain(others).map(|run| of(*run));
         let labels = labelled.then_some(name).into_iter().chain([phases(row)]);

@@ -126,11 +126,7 @@ impl Candidate {
 
     /// The treatments without the levels of some factors.
     pub(super) fn keys(&self, without: &BTreeSet<Factor>) -> Vec<Levels> {
-        let key = |levels: &Levels| {
-            let mut key = levels.clone();
-            key.0.retain(|factor, _| !without.contains(factor));
-            key
-        };
+        let key = |levels: &Levels| levels.only(|factor| !without.contains(factor));
         self.schedule.treatments.iter().map(|treatment| key(&treatment.levels)).collect()
     }
 
