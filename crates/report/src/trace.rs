@@ -10,7 +10,7 @@ use ssdlab_plan::Levels;
 use ssdlab_trace::{InFlight, Kind, OfKind, Spread, Summary};
 
 use super::grid::Grid;
-use super::table::level_name;
+use super::table::named;
 use super::text::{Style, plain};
 use super::{grid, number};
 
@@ -41,19 +41,14 @@ impl Traced {
 /// A trial's name: its place in the run, and the levels by which it differs from others.
 #[must_use]
 pub fn trial_name(trial: u32, levels: &Levels) -> String {
-    format!("trial {trial}: {}", treatment(levels))
-}
-
-fn treatment(levels: &Levels) -> String {
-    let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
-    plain(&names.collect::<Vec<_>>().join(", "))
+    format!("trial {trial}: {}", named(levels))
 }
 
 /// The summaries of several trials' requests.
 #[must_use]
 pub fn traces(trials: &[Traced], style: Style) -> String {
     let row = |traced: &Traced| {
-        let start = [traced.trial.to_string(), treatment(&traced.levels)];
+        let start = [traced.trial.to_string(), named(&traced.levels)];
         let cells = COLUMNS.iter().map(|(_, cell)| cell(traced).unwrap_or_default());
         start.into_iter().chain(cells).collect()
     };

@@ -126,9 +126,7 @@ fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentRe
     let differs = |factor: &Factor| {
         shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
     };
-    let levels = distinct.0.iter().filter(|(factor, _)| differs(factor) || shown.len() == 1);
-    let names = levels.map(|(factor, level)| table::level_name(*factor, level));
-    plain(&names.collect::<Vec<_>>().join(", "))
+    table::named(&distinct.only(|factor| differs(factor) || shown.len() == 1))
 }
 
 fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
