@@ -2,6 +2,7 @@
 //! and one of several trials with a row for each.
 
 use std::fmt::Write;
+use std::iter;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,10 +10,10 @@ use ssdlab_latency::LatencySummary;
 use ssdlab_plan::Levels;
 use ssdlab_trace::{InFlight, Kind, OfKind, Spread, Summary};
 
-use super::grid::Grid;
+use super::grid::{self, Grid};
+use super::number;
 use super::table::named;
 use super::text::{Style, plain};
-use super::{grid, number};
 
 /// What a trial of a run asked of its device.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -63,18 +64,13 @@ pub fn traces(trials: &[Traced], style: Style) -> String {
 pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: Style) -> String {
     let mut out = format!("{}\n", plain(name));
     if !summary.kinds.is_empty() {
-        let mut table = grid::new(style);
         let kinds = summary.kinds.iter().map(|of| of.kind.name().to_owned());
-        table.set_header(std::iter::once(String::new()).chain(kinds));
-        for (name, cell) in ROWS {
-            let cells: Vec<Option<String>> =
-                summary.kinds.iter().map(|of| cell(of, summary.span_ns)).collect();
-            if cells.iter().any(Option::is_some) {
-                let cells = cells.into_iter().map(Option::unwrap_or_default);
-                table.add_row(std::iter::once((*name).to_owned()).chain(cells));
-            }
-        }
-        let _ = writeln!(out, "{}", grid::drawn(table, 1));
+        let header = iter::once(String::new()).chain(kinds).collect();
+        let rows = ROWS.iter().filter_map(|(name, cell)| {
+            grid::row(name, summary.kinds.iter().map(|of| cell(of, summary.span_ns)))
+        });
+        let table = Grid { header, rows: rows.collect(), numbers: 1 };
+        let _ = writeln!(out, "{}", table.text(style));
     }
     notes(summary, &mut out);
     if let Some(merged) = merged_writes {
