@@ -48,7 +48,7 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
         says: says.to_owned(),
     };
     let keys = PERCENTILES.into_iter().zip(0..).map(key).collect();
-    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let heading = Heading { title, notes: notes.to_owned(), keys };
     let names = rows.iter().map(|shown| shown.name.clone()).collect();
     let panels = phases.iter().map(|phase| panel(rows, phase)).collect();
     let ranges = phases.iter().filter_map(|phase| {
@@ -59,7 +59,7 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
-    Chart::of("latency", title, says, |says| Rows { heading, names, panels }.svg(says))
+    Rows { heading, names, panels }.chart("latency", says)
 }
 
 fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {

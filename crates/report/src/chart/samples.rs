@@ -94,8 +94,8 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
     );
     let title = format!("Samples: {}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
-    let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
-    Chart::of("samples", title, says, |says| Rows { heading, names, panels }.svg(says))
+    let heading = Heading { title, notes, keys: Vec::new() };
+    Rows { heading, names, panels }.chart("samples", says)
 }
 
 fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every: usize) -> Panel {
