@@ -120,8 +120,8 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
 /// The most that a cut lost with each treatment, and how many broke a promise.
 fn says(all: &[Cuts<'_>]) -> String {
     let most = |own: &Cuts<'_>| own.cuts.iter().filter_map(|cut| cut.lost).fold(0.0, f64::max);
-    let lost: Vec<_> = all.iter().map(|own| (most(own), own.shown.name.as_str())).collect();
-    let lost = range(Unit::Number, &lost).unwrap_or_default();
+    let lost = all.iter().map(|own| own.shown.named(most(own)));
+    let lost = range(Unit::Number, lost).unwrap_or_default();
     let cuts = || all.iter().flat_map(|own| &own.cuts);
     let (broken, of) = (cuts().filter(|cut| cut.is_broken).count(), cuts().count());
     format!("The most operations that a cut lost: {lost}. {broken} of {of} cuts broke a promise.")

@@ -97,6 +97,11 @@ impl<'a> Shown<'a> {
         summary.metrics.get(metric)
     }
 
+    /// One of its values.
+    pub fn named(&self, value: f64) -> Named<'_> {
+        (value, &self.name)
+    }
+
     /// The mean of a phase's metric; 0 if there is none.
     pub fn mean(&self, phase: &str, metric: &str) -> f64 {
         self.summary(phase, metric).map_or(0.0, |found| found.mean)
@@ -169,16 +174,20 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 pub(super) type Named<'a> = (f64, &'a str);
 
 /// The smallest and the largest of some values of one unit, as part of a sentence.
-pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
+pub(super) fn range<'a>(unit: Unit, values: impl IntoIterator<Item = Named<'a>>) -> Option<String> {
     range_of(values, |value| number::amount(unit, value))
 }
 
 /// The smallest and the largest of some values, formatted by `written`, as part of a sentence.
-pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) -> Option<String> {
+pub(super) fn range_of<'a>(
+    values: impl IntoIterator<Item = Named<'a>>,
+    written: impl Fn(f64) -> String,
+) -> Option<String> {
+    let values: Vec<Named<'_>> = values.into_iter().collect();
     let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
     let one = |named: &Named<'_>| format!("{} ({})", written(named.0), named.1);
-    Some(match values {
+    Some(match &values[..] {
         [only] => one(only),
         _ if written(least.0) == written(greatest.0) => format!("{} (all)", written(least.0)),
         _ => format!("{} to {}", one(least), one(greatest)),

@@ -175,11 +175,10 @@ fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
             }
             _ => ("at most", |seen| seen.steps.iter().map(|step| step.0).fold(0.0, f64::max)),
         };
-        let values: Vec<(f64, &str)> =
-            seen.iter().map(|seen| (extreme(seen), seen.shown.name.as_str())).collect();
+        let values = seen.iter().map(|seen| seen.shown.named(extreme(seen)));
         let range = match side {
-            Side::Free => range_of(&values, |share| format!("{share:.1} %"))?,
-            _ => range(side.unit(), &values)?,
+            Side::Free => range_of(values, |share| format!("{share:.1} %"))?,
+            _ => range(side.unit(), values)?,
         };
         Some(format!("{}: {word} {range}", side.title()))
     });

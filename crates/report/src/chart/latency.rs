@@ -53,9 +53,8 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
     let panels = phases.iter().map(|phase| panel(rows, phase)).collect();
     let ranges = phases.iter().filter_map(|phase| {
         let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
-        let values: Vec<(f64, &str)> =
-            rows.iter().filter_map(|shown| Some((p99(shown)?, shown.name.as_str()))).collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, &values)?))
+        let values = rows.iter().filter_map(|shown| Some(shown.named(p99(shown)?)));
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, values)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));

@@ -90,9 +90,8 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
             |shown: &Shown<'_>| phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>();
         let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
         let known = data.treatments.iter().filter(is_known);
-        let totals: Vec<(f64, &str)> =
-            known.map(|shown| (of(shown), shown.name.as_str())).collect();
-        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, &totals)?))
+        let totals = known.map(|shown| shown.named(of(shown)));
+        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, totals)?))
     });
     let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
     Rows { heading, names, panels }.chart("ledger", says)

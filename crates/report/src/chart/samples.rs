@@ -70,12 +70,8 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
         .collect();
     let ranges = phases.iter().filter_map(|phase| {
         let mean = |shown: &'_ Shown<'_>| shown.summary(phase, metric).map(|found| found.mean);
-        let means: Vec<(f64, &str)> = data
-            .treatments
-            .iter()
-            .filter_map(|shown| Some((mean(shown)?, shown.name.as_str())))
-            .collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, &means)?))
+        let means = data.treatments.iter().filter_map(|shown| Some(shown.named(mean(shown)?)));
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, means)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let (of_mean, of_sample) = match data.analysis.plausible_drives {

@@ -73,11 +73,8 @@ fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
 
 fn says(unit: Unit, rates: &[Rates<'_>]) -> String {
     let of = |choose: fn(&Rates<'_>) -> Option<f64>| {
-        let values: Vec<(f64, &str)> = rates
-            .iter()
-            .filter_map(|rates| Some((choose(rates)?, rates.shown.name.as_str())))
-            .collect();
-        range(unit, &values).unwrap_or_default()
+        let values = rates.iter().filter_map(|rates| Some(rates.shown.named(choose(rates)?)));
+        range(unit, values).unwrap_or_default()
     };
     let first = of(|rates| rates.steps.first().map(|step| step.0));
     let last = of(|rates| rates.steps.last().map(|step| step.0));

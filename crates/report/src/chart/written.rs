@@ -91,12 +91,8 @@ fn chart(
     });
     let panels = panels.collect();
     let ranges = levels.iter().filter_map(|(metric, says)| {
-        let totals: Vec<(f64, &str)> = data
-            .treatments
-            .iter()
-            .map(|shown| (total(data, shown, metric), shown.name.as_str()))
-            .collect();
-        Some(format!("{says}: {}", range(Unit::Bytes, &totals)?))
+        let totals = data.treatments.iter().map(|shown| shown.named(total(data, shown, metric)));
+        Some(format!("{says}: {}", range(Unit::Bytes, totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
     Rows { heading, names, panels }.chart("written", says)
