@@ -80,9 +80,7 @@ pub(super) fn so_far(claim: &Judgement) -> String {
     let (Some(ratio), Some(amount)) = (claim.ratio, amount(claim)) else {
         return verdict.to_string();
     };
-    let is_met = claim.at_least.is_none_or(|least| ratio >= least)
-        && claim.at_most.is_none_or(|most| ratio <= most);
-    let leans = match (verdict, is_met) {
+    let leans = match (verdict, claim.allows(ratio)) {
         (Verdict::Undecided, true) => ", leans to holds",
         (Verdict::Undecided, false) => ", leans to refuted",
         _ => "",
