@@ -1,6 +1,6 @@
 //! Charts of fixed records: their exact contents, and that nothing overlaps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::json;
 use ssdlab_advice::{self as advice, Analysis};
+use ssdlab_flash::Draw;
 use ssdlab_plan::{self as plan, LabKind, Levels, Overrides, Schedule, shipped};
 use ssdlab_report::{Chart, charts};
 use ssdlab_results::{Ending, Record};
@@ -348,6 +349,31 @@ fn every_sample_is_a_dot() {
     // Three blocks of two treatments and two phases; one trial failed.
     assert_eq!(count(&find(&charts, "samples").svg, "circle"), (3 * 2 - 1) * 2);
     assert_eq!(find(&charts, "samples").svg.matches("<rect ").count(), 2);
+}
+
+/// A sample on a plausible drive is a dot, which the notes say; means and drift are of the
+/// published drive.
+#[test]
+fn samples_on_plausible_drives_are_told_from_the_mean() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    with_drives(&mut records, |record| record.trial.block > 0);
+    let told = "mean on the published drive";
+    assert!(!find(&drawn(&schedule, &records), "samples").svg.contains(told));
+    for record in records.iter_mut().filter(|record| record.trial.block > 0) {
+        record.draw = Some(Draw { values: BTreeMap::new(), redrawn: 0 });
+    }
+    let charts = drawn(&schedule, &records);
+    let samples = find(&charts, "samples");
+    assert_eq!(count(&samples.svg, "circle"), 3 * 2 * 2);
+    assert!(samples.svg.contains(told) && samples.svg.contains("plausible one"));
+    assert!(samples.says.starts_with("Means of time_ns on the published drive: unpack 1.21 s"));
+    // Only the drawn drives had to collect garbage, and one trial has no drift.
+    assert_eq!(
+        find(&charts, "drive").says,
+        "On average over trials, free blocks: at least 70.0 % (all)."
+    );
+    assert!(charts.iter().all(|chart| chart.id != "wear" && chart.id != "drift"));
 }
 
 #[test]

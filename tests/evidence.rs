@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_book::{self as book, DriveFigures, Figure, KEPT, Kept, KeptRun, Place};
+use ssdlab_book::{self as book, Figure, KEPT, Kept, KeptRun, Place};
+use ssdlab_flash::presets;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::book_markdown;
@@ -28,7 +29,7 @@ fn the_page_shows_the_book() {
         }
         fs::write(path(&["crates", "book", "kept.toml"]), kept.text()).unwrap();
     }
-    let mut figures: Vec<Figure> = book::drives().flat_map(DriveFigures::compute).collect();
+    let mut figures: Vec<Figure> = presets::ALL.into_iter().flat_map(book::of_drive).collect();
     figures.extend(book::of_plans(&kept));
     figures.extend(book::cross_checks());
     let page = path(&["docs", "evidence.md"]);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ssdlab_advice::{self as advice, Candidate, Comparison, Incomparable, Method};
+use ssdlab_flash::Draw;
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
@@ -226,9 +227,17 @@ fn what_is_not_comparable_is_refused() {
         record.status = Status::Failed;
         record.reason = Some("cannot mount".to_owned());
     }
-    let failed = candidate("failed", &same, &failed, "time_ns");
-    let said = advice::compare(&[first(), failed]).unwrap_err().to_string();
-    assert!(said.contains("no trial that went well: cannot mount"), "{said}");
+    let refused = |failed: &[Record]| {
+        let failed = candidate("failed", &same, failed, "time_ns");
+        let said = advice::compare(&[first(), failed]).unwrap_err().to_string();
+        assert!(said.contains("no trial that went well: cannot mount"), "{said}");
+    };
+    refused(&failed);
+    // Trials on plausible drives are not compared.
+    let drawn = failed.last_mut().unwrap();
+    drawn.status = Status::Ok;
+    drawn.draw = Some(Draw { values: BTreeMap::new(), redrawn: 0 });
+    refused(&failed);
 
     let of = |run: &str| candidate(run, &same, &records(&same, "6.1.0", 20), "reader.p99_ns");
     let error = advice::compare(&[of("first"), of("second")]).unwrap_err();

@@ -284,9 +284,7 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
             cases.iter().map(level).collect::<BTreeSet<_>>().len() > 1
         };
         let own = |claim: &&Judgement| {
-            let mut levels = claim.levels.clone().unwrap_or_default();
-            levels.0.retain(|factor, _| varies(factor));
-            levels.to_string()
+            claim.levels.as_ref().map_or(String::new(), |levels| levels.only(varies).to_string())
         };
         limits.push(match from {
             [one] => format!("for {}", own(one)),

@@ -11,7 +11,7 @@ use ssdlab_stats::{FEWEST_EQUAL, Heterogeneity, LogRatio};
 
 use super::CONFIDENCE;
 use super::flip::Flip;
-use super::over_drives::OverDrives;
+use super::over_drives::{OverDrives, guarantee};
 use super::pairs::{Blocks, Quantity, Side, Which};
 
 /// A claim and its verdict.
@@ -139,7 +139,7 @@ impl Judgement {
         let is_of_cuts = metric::of(&self.metric).is_of_cuts();
         let is_of_blocks = is_decided && self.across_hosts.is_none() && !is_of_cuts;
         let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
-        are_equal.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / self.n as f64))
+        are_equal.then(|| 1.0 - guarantee(self.n))
     }
 }
 

@@ -103,7 +103,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
         .map(|(metric, phases, (index, baseline), ratio)| {
             let (ratio, interval, bootstrap, p, n) = match ratio {
                 Ratio::Paired(of) => {
-                    let bootstrap = of.bca_from(&resamples[&of.n()], CONFIDENCE);
+                    let bootstrap = of.bca(&resamples[&of.n()], CONFIDENCE);
                     (of.ratio(), of.interval(CONFIDENCE), bootstrap, of.p_differs(), of.n())
                 }
                 Ratio::Unpaired(of, n) => {

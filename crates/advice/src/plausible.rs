@@ -178,15 +178,11 @@ pub struct Subject {
     pub treatments: BTreeSet<usize>,
 }
 
-/// The outcome of a claim in single blocks.
+/// The outcome of a case in single blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// The name of its judgement.
-    pub id: String,
-    /// The claim's name in the plan.
-    pub claim: String,
-    /// The treatments that it is about.
-    pub treatments: BTreeSet<usize>,
+    /// The case.
+    pub subject: Subject,
     /// Whether it holds in each single block that measured it.
     pub holds: BTreeMap<u32, bool>,
     /// The value that decides this.
@@ -197,10 +193,7 @@ pub struct Standing {
 #[must_use]
 pub fn subjects(schedule: &Schedule) -> Vec<Subject> {
     let mut subjects = Vec::new();
-    each_case(schedule, |case, id| {
-        let (claim, treatments) = (case.claim.id.clone(), treatments(schedule, case));
-        subjects.push(Subject { id, claim, treatments });
-    });
+    each_case(schedule, |_, subject| subjects.push(subject));
     subjects
 }
 
@@ -209,21 +202,22 @@ pub fn subjects(schedule: &Schedule) -> Vec<Subject> {
 pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     let blocks = Blocks::of(schedule, records);
     let mut standings = Vec::new();
-    each_case(schedule, |case, id| {
+    each_case(schedule, |case, subject| {
         let Ok((values, bounds)) = found(schedule, &blocks, case) else { return };
-        let (claim, treatments) = (case.claim.id.clone(), treatments(schedule, case));
         let holds = values.iter().map(|(block, value)| (*block, is_within(bounds, *value)));
-        standings.push(Standing { id, claim, treatments, holds: holds.collect(), values });
+        standings.push(Standing { subject, holds: holds.collect(), values });
     });
     standings
 }
 
-/// Calls a function with each case that can be judged in a single block, and with its name.
-fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, String)) {
+/// Calls a function with each case that can be judged in a single block.
+fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
     for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
         for case in &cases {
-            call(case, named(schedule, case, cases.len() > 1).id);
+            let id = named(schedule, case, cases.len() > 1).id;
+            let treatments = treatments(schedule, case);
+            call(case, Subject { id, claim: claim.id.clone(), treatments });
         }
     }
 }

@@ -205,8 +205,8 @@ fn kept(
     let Some(ranked) = ranked(&values, &by.metric) else { return measured };
     let mut kept: BTreeMap<Levels, Vec<usize>> = BTreeMap::new();
     for index in ranked.order {
-        let mut others = schedule.treatments[measured[index]].levels.clone();
-        others.0.remove(&keep.factor);
+        let levels = &schedule.treatments[measured[index]].levels;
+        let others = levels.only(|factor| *factor != keep.factor);
         let group = kept.entry(others).or_default();
         if group.len() < keep.count {
             group.push(measured[index]);
@@ -217,6 +217,5 @@ fn kept(
 
 /// Levels without those that a step fixes.
 fn without(levels: &Levels, fixed: &Levels) -> Levels {
-    let is_free = |factor| !fixed.0.contains_key(factor);
-    Levels(levels.0.iter().filter(|(f, _)| is_free(f)).map(|(f, l)| (*f, l.clone())).collect())
+    levels.only(|factor| !fixed.0.contains_key(factor))
 }

@@ -13,20 +13,13 @@ mod plans;
 
 use std::path::Path;
 
-use ssdlab_flash::presets;
 use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 
 pub use cross_check::cross_checks;
-pub use drives::DriveFigures;
+pub use drives::of_drive;
 pub use figure::{Against, Amount, Figure};
 pub use kept::{KEPT, Kept, KeptRun, depends_on};
 pub use plans::{Place, places};
-
-/// The figures of the shipped drives, one drive at a time: each takes up to a few seconds to
-/// compute, independently of the others.
-pub fn drives() -> impl Iterator<Item = DriveFigures> {
-    presets::ALL.into_iter().map(DriveFigures::of)
-}
 
 /// The schedules of the shipped plans, in the order of their figures.
 pub fn schedules() -> impl Iterator<Item = Schedule> {

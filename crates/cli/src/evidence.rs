@@ -2,7 +2,8 @@
 
 use clap::Args;
 use rayon::prelude::*;
-use ssdlab_book::{self as book, DriveFigures, Figure, KEPT, Kept};
+use ssdlab_book::{self as book, Figure, KEPT, Kept};
+use ssdlab_flash::presets;
 use ssdlab_report::{self as report, Book};
 
 use super::exit::Exit;
@@ -19,10 +20,8 @@ pub struct Evidence {
 impl Evidence {
     /// Runs the command.
     pub fn run(&self) -> Exit {
-        let drives: Vec<DriveFigures> = book::drives().collect();
-        let of_drives: Vec<Vec<Figure>> =
-            drives.into_par_iter().map(DriveFigures::compute).collect();
-        let mut figures: Vec<Figure> = of_drives.into_iter().flatten().collect();
+        let of_drives = presets::ALL.into_par_iter().flat_map_iter(book::of_drive);
+        let mut figures: Vec<Figure> = of_drives.collect();
         let kept = Kept::parse(KEPT).expect("a test reads what is kept");
         figures.extend(book::of_plans(&kept));
         figures.extend(book::cross_checks());

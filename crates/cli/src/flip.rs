@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_advice::{self as advice, Crossing, Flip as Found, Side, Standing};
+use ssdlab_advice::{self as advice, Crossing, Flip as Found, Side, Standing, Subject};
 use ssdlab_conductor::{Change, Guests};
 use ssdlab_flash::Plausible;
 use ssdlab_flash::evidence::Value;
@@ -106,9 +106,11 @@ impl Flip {
     fn standings(&self, schedule: &Schedule, records: &[Record]) -> Result<Vec<Standing>, Report> {
         let mut standings = advice::standings(schedule, records);
         standings.retain(|one| one.holds.contains_key(&0));
-        let is_named =
-            |one: &Standing| self.claim.as_ref().is_none_or(|id| *id == one.id || *id == one.claim);
-        let known: Vec<String> = standings.iter().map(|one| one.id.clone()).collect();
+        let is_named = |one: &Standing| {
+            let Subject { id, claim, .. } = &one.subject;
+            self.claim.as_ref().is_none_or(|named| named == id || named == claim)
+        };
+        let known: Vec<String> = standings.iter().map(|one| one.subject.id.clone()).collect();
         standings.retain(is_named);
         if known.is_empty() {
             return Err(Wrong::report(
@@ -165,7 +167,7 @@ fn of_host(model: &Model, host: &HostModel) -> Vec<Parameter> {
 
 /// The treatments that claims are about.
 fn treatments(standings: &[Standing]) -> BTreeSet<usize> {
-    standings.iter().flat_map(|one| one.treatments.iter().copied()).collect()
+    standings.iter().flat_map(|one| one.subject.treatments.iter().copied()).collect()
 }
 
 impl Parameter {
@@ -240,7 +242,8 @@ impl Search<'_, '_> {
                 let mut flips = Vec::new();
                 for ((of, end), tried) in first.iter().zip(&tried) {
                     let is_own = of.model == parameter.model && of.key == parameter.key;
-                    if !is_own || tried.holds.get(&standing.id).is_none_or(|own| *own == holds) {
+                    let own = tried.holds.get(&standing.subject.id);
+                    if !is_own || own.is_none_or(|own| *own == holds) {
                         continue;
                     }
                     if parameter.is_amount {
@@ -251,7 +254,7 @@ impl Search<'_, '_> {
                     }
                 }
                 found.push(Found {
-                    claim: standing.id.clone(),
+                    claim: standing.subject.id.clone(),
                     model: parameter.model.clone(),
                     parameter: parameter.key.clone(),
                     published: parameter.published.clone(),
@@ -266,7 +269,7 @@ impl Search<'_, '_> {
             let is_above = bracket.other.number() > bracket.same.number();
             let side = if is_above { Side::Above } else { Side::Below };
             let own = found.iter_mut().find(|one| {
-                one.claim == bracket.standing.id
+                one.claim == bracket.standing.subject.id
                     && one.model == bracket.parameter.model
                     && one.parameter == bracket.parameter.key
             });
@@ -286,7 +289,7 @@ impl Search<'_, '_> {
             let mut tried = self.round(&open).into_iter();
             for (bracket, _) in brackets.iter_mut().zip(middles).filter(|(_, m)| m.is_some()) {
                 let Tried { value, holds } = tried.next().expect("one for each value");
-                match holds.get(&bracket.standing.id) {
+                match holds.get(&bracket.standing.subject.id) {
                     Some(own) if *own == bracket.standing.holds[&0] => bracket.same = value,
                     Some(_) => bracket.other = value,
                     None => {}
@@ -320,7 +323,7 @@ impl Search<'_, '_> {
             value: value.clone(),
             holds: standings
                 .iter()
-                .filter_map(|one| Some((one.id.clone(), *one.holds.get(&block)?)))
+                .filter_map(|one| Some((one.subject.id.clone(), *one.holds.get(&block)?)))
                 .collect(),
         };
         values.iter().zip(1..).map(tried).collect()

@@ -18,7 +18,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{Start, Tools};
 use ssdlab_meter::environment;
-use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Levels, Setup, Target};
+use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};
 use ssdlab_results::Aged;
 use ssdlab_workload::Place;
 
@@ -114,8 +114,7 @@ impl Facts {
 /// The setup that an aged filesystem is made with: every option that does not shape it has its
 /// default.
 pub(super) fn shaping(setup: &Setup) -> Result<Setup, LevelError> {
-    let shaping = setup.levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
-    Setup::new(&Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect()))
+    Setup::new(&setup.levels.only(|factor| factor.shapes_aged()))
 }
 
 impl Here<'_> {

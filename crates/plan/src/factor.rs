@@ -262,6 +262,13 @@ impl Levels {
         levels.0.extend(part.0.iter().map(|(factor, level)| (*factor, level.clone())));
         levels
     }
+
+    /// The levels of some factors.
+    #[must_use]
+    pub fn only(&self, keeps: impl Fn(&Factor) -> bool) -> Self {
+        let kept = self.0.iter().filter(|(factor, _)| keeps(factor));
+        Self(kept.map(|(factor, level)| (*factor, level.clone())).collect())
+    }
 }
 
 impl<'de> Deserialize<'de> for Levels {

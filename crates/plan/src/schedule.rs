@@ -526,23 +526,18 @@ impl Schedule {
         let differs = |factor: &Factor| {
             self.treatments.iter().any(|other| other.levels.0.get(factor) != levels.0.get(factor))
         };
-        let distinct: BTreeMap<Factor, String> = levels
-            .0
-            .iter()
-            .filter(|(factor, _)| differs(factor))
-            .map(|(factor, level)| (*factor, level.clone()))
-            .collect();
-        if distinct.is_empty() { levels.clone() } else { Levels(distinct) }
+        let distinct = levels.only(differs);
+        if distinct.0.is_empty() { levels.clone() } else { distinct }
     }
 
     /// The levels that all treatments share.
     #[must_use]
     pub fn shared(&self) -> Levels {
-        let levels = self.treatments.first().map(|first| first.levels.clone()).unwrap_or_default();
-        let is_shared = |factor: &Factor, level: &String| {
-            self.treatments.iter().all(|other| other.levels.0.get(factor) == Some(level))
-        };
-        Levels(levels.0.into_iter().filter(|(factor, level)| is_shared(factor, level)).collect())
+        let Some(first) = self.treatments.first() else { return Levels::default() };
+        first.levels.only(|factor| {
+            let level = first.levels.0.get(factor);
+            self.treatments.iter().all(|other| other.levels.0.get(factor) == level)
+        })
     }
 
     /// The setups of all treatments; treatments with unknown levels cannot run and are left out.

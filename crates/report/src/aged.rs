@@ -1,7 +1,7 @@
 //! The file layout of aged filesystems before the first phase, in a sentence.
 
 use ssdlab_advice::Analysis;
-use ssdlab_plan::{Levels, Schedule};
+use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_results::Aged;
 
 /// The layout scores, one for all treatments that share an aged filesystem; `None` if nothing was
@@ -11,8 +11,8 @@ pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<
     for treatment in &analysis.treatments {
         let aged: Vec<&Aged> =
             treatment.trials.iter().filter_map(|trial| trial.aged.as_ref()).collect();
-        let mut levels = schedule.distinct(&treatment.levels);
-        levels.0.retain(|factor, _| factor.shapes_aged() || factor.is_simulated());
+        let shapes = |factor: &Factor| factor.shapes_aged() || factor.is_simulated();
+        let levels = schedule.distinct(&treatment.levels).only(shapes);
         if !aged.is_empty() && !scores.iter().any(|(known, _)| *known == levels) {
             scores.push((levels, score(&aged)));
         }

@@ -9,7 +9,7 @@ use ssdlab_advice::{
     Analysis, Completeness, Effect, MetricSummary, PhaseSummary, Place, StepRanking,
     TreatmentStatus, Verdict, are_by_construction,
 };
-use ssdlab_plan::{Levels, Schedule};
+use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::answering::{claims, listed_levels, noun, over};
 use super::evidence::sides;
@@ -132,8 +132,8 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
     let mut groups: Vec<(Levels, Vec<&Place>)> = Vec::new();
     for place in &ranking.places {
-        let mut context = schedule.distinct(&place.levels);
-        context.0.retain(|factor, _| !schedule.baseline.0.contains_key(factor));
+        let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
+        let context = schedule.distinct(&place.levels).only(is_context);
         match groups.iter_mut().find(|(known, _)| *known == context) {
             Some((_, places)) => places.push(place),
             None => groups.push((context, vec![place])),
@@ -197,9 +197,7 @@ fn leader_of_group(
 ) -> Option<String> {
     let (first, others) = places.split_first()?;
     let own = |levels: &Levels| {
-        let mut levels = levels.clone();
-        levels.0.retain(|factor, _| schedule.baseline.0.contains_key(factor));
-        listed_levels(&levels)
+        listed_levels(&levels.only(|factor| schedule.baseline.0.contains_key(factor)))
     };
     let phases: BTreeSet<&String> = ranking.phases.iter().collect();
     let effect = |levels: &Levels| {

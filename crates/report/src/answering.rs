@@ -9,7 +9,7 @@ use super::claims::varied;
 use super::number;
 use super::plausible;
 use super::reason::{listed, main_reason};
-use super::table::level_name;
+use super::table::level_names;
 use super::text::counted;
 
 /// The first words of yes-or-no questions.
@@ -143,10 +143,8 @@ pub(super) fn amount(cases: &[&Judgement]) -> String {
 /// Which cases of a claim are meant.
 pub(super) fn of_which(cases: &[&Judgement], varied: &[Factor]) -> String {
     let own = |claim: &&Judgement| {
-        let mut levels = claim.levels.clone().unwrap_or_default();
-        levels.0.retain(|factor, _| varied.contains(factor));
-        let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
-        names.collect::<Vec<_>>().join(" ")
+        let levels = claim.levels.as_ref().map(|of| of.only(|factor| varied.contains(factor)));
+        level_names(&levels.unwrap_or_default()).join(" ")
     };
     if varied.is_empty() || cases.len() > MOST_CASES {
         format!(" in {}", counted(cases.len(), "case"))
@@ -202,17 +200,13 @@ fn of_one(
         number::times(ratio, claim.interval)
     };
     let (levels, baseline) = (claim.levels.clone().unwrap_or_default(), claim.baseline.as_ref());
-    let part = |of: &Levels, keeps: &dyn Fn(&Factor) -> bool| {
-        let kept = of.0.iter().filter(|(factor, _)| keeps(factor));
-        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect())
-    };
     let is_compared = |factor: &Factor| match baseline {
         Some(baseline) => levels.0.get(factor) != baseline.0.get(factor),
         None => claim.compare.0.contains_key(factor),
     };
-    let own = part(&levels, &is_compared);
-    let other = baseline.map(|other| part(other, &is_compared)).unwrap_or_default();
-    let context = part(&schedule.distinct(&levels), &|factor| !is_compared(factor));
+    let own = levels.only(is_compared);
+    let other = baseline.map(|other| other.only(is_compared)).unwrap_or_default();
+    let context = schedule.distinct(&levels).only(|factor| !is_compared(factor));
     let context = (!context.0.is_empty()).then(|| context.to_string());
     let over = claim.plausible.as_ref();
     let around = over.map(|over| [over.spread.least, over.spread.most]).or(claim.interval);
@@ -312,9 +306,7 @@ pub(super) fn over(phases: &[String]) -> String {
 
 /// Levels as part of a sentence: names are clear by themselves, amounts and switches are not.
 pub(super) fn listed_levels(levels: &Levels) -> String {
-    let names: Vec<String> =
-        levels.0.iter().map(|(factor, level)| level_name(*factor, level)).collect();
-    listed(&names)
+    listed(&level_names(levels))
 }
 
 #[cfg(test)]

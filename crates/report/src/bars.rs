@@ -10,7 +10,7 @@ use super::compared::Compared;
 use super::grid::FILE_WIDTH;
 use super::number;
 use super::table::{label, mean};
-use super::text::{Style, plain};
+use super::text::{Style, plain, written};
 
 /// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit, and
 /// on a screen with the claims fewer still.
@@ -104,11 +104,10 @@ fn of_phases(
     if phases.is_empty() || lines > most_lines || room < SHORTEST {
         return None;
     }
-    let mut out = String::new();
-    for bars in &phases {
-        write_phase(&mut out, bars, [names, values], room).expect("a String takes everything");
-    }
-    Some(out.trim_end().to_owned())
+    let text = written(|out| {
+        phases.iter().try_for_each(|bars| write_phase(out, bars, [names, values], room))
+    });
+    Some(text.trim_end().to_owned())
 }
 
 /// A treatment in a phase.

@@ -15,6 +15,7 @@ use super::grid::Grid;
 use super::table::{Layout, places};
 use super::text::{
     INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
+    written,
 };
 use super::{bars, cuts};
 
@@ -31,14 +32,13 @@ const FEWEST_WORDS: usize = 8;
 /// The report of a run for a screen.
 #[must_use]
 pub fn brief(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
-    let mut report = String::new();
-    write_head(&mut report, schedule, analysis, style)
-        .and_then(|()| write_claims(&mut report, schedule, analysis, style))
-        .and_then(|()| write_settings(&mut report, analysis, style))
-        .and_then(|()| write_evidence(&mut report, schedule, analysis, style))
-        .and_then(|()| write_caveat(&mut report, analysis, style))
-        .expect("a String takes everything");
-    report
+    written(|out| {
+        write_head(out, schedule, analysis, style)?;
+        write_claims(out, schedule, analysis, style)?;
+        write_settings(out, analysis, style)?;
+        write_evidence(out, schedule, analysis, style)?;
+        write_caveat(out, analysis, style)
+    })
 }
 
 /// The answer, and where and on what it was measured.

@@ -139,11 +139,7 @@ pub(super) fn varied<'a>(cases: &[&'a Judgement]) -> Vec<Factor> {
 /// levels that the plan names if the run has no such treatments.
 fn sides(schedule: &Schedule, claim: &Judgement, is_said: &dyn Fn(&Factor) -> bool) -> String {
     let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
-        Some(levels) => {
-            let mut levels = schedule.distinct(levels);
-            levels.0.retain(|factor, _| is_said(factor));
-            levels
-        }
+        Some(levels) => schedule.distinct(levels).only(is_said),
         None => otherwise.clone(),
     };
     let own = named(&claim.levels, &claim.compare);

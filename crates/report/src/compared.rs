@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use ssdlab_advice::{Analysis, Judgement, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::table::level_name;
-use super::text::plain;
+use super::table::named;
 
 /// Treatments, and how they differ.
 pub(super) struct Compared<'a> {
@@ -41,21 +40,18 @@ impl<'a> Compared<'a> {
             treatments.iter().any(|own| own.levels.0.get(factor) != levels.0.get(factor))
         };
         let mut varied: Vec<Factor> = levels.0.keys().copied().filter(differs).collect();
-        let mut shared = schedule.distinct(&levels);
+        let shared = schedule.distinct(&levels);
         if treatments.len() == 1 {
             // One alone is named in full.
             varied = shared.0.keys().copied().collect();
         }
-        shared.0.retain(|factor, _| !varied.contains(factor));
+        let shared = shared.only(|factor| !varied.contains(factor));
         Self { treatments, phases, varied, shared }
     }
 
     /// A treatment by the levels in which it differs from the others.
     pub fn name(&self, treatment: &TreatmentResult) -> String {
-        let levels = treatment.levels.0.iter();
-        let own = levels.filter(|(factor, _)| self.varied.contains(factor));
-        let names: Vec<String> = own.map(|(factor, level)| level_name(*factor, level)).collect();
-        plain(&names.join(", "))
+        named(&treatment.levels.only(|factor| self.varied.contains(factor)))
     }
 
     /// What they share, as the end of a heading.

@@ -10,7 +10,7 @@ use ssdlab_plan::Levels;
 use super::grid::{Grid, side_by_side};
 use super::markdown::{inline, table};
 use super::number;
-use super::text::{Style, counted, plain, wrapped};
+use super::text::{Style, counted, plain, wrapped, written};
 
 /// The width of a treatment's and a phase's name.
 const LABEL_WIDTH: usize = 36;
@@ -18,26 +18,21 @@ const LABEL_WIDTH: usize = 36;
 /// A comparison for the terminal.
 #[must_use]
 pub fn comparison(comparison: &Comparison, style: Style) -> String {
-    let mut out = String::new();
     let draw = |table: Grid| table.text(style) + "\n";
     let para = |first: &str, text: &str, indent: &str| wrapped(first, text, indent, style);
     let beside = side_by_side(style, LABEL_WIDTH).saturating_sub(1).max(1);
-    write(&mut out, comparison, beside, draw, para).expect("a String takes everything");
-    out
+    written(|out| write(out, comparison, beside, draw, para))
 }
 
 /// A comparison as Markdown.
 #[must_use]
 pub fn comparison_markdown(comparison: &Comparison) -> String {
-    let mut out = String::new();
     let para = |first: &str, text: &str, _: &str| {
         // A paragraph of its own, unless it is an item.
         let end = if first == "- " { "" } else { "\n" };
         format!("{first}{}{end}", inline(text))
     };
-    write(&mut out, comparison, usize::MAX, |grid| table(&grid), para)
-        .expect("a String takes everything");
-    out
+    written(|out| write(out, comparison, usize::MAX, |grid| table(&grid), para))
 }
 
 /// Writes the comparison; `draw` draws a table, `para` a paragraph with the prefixes of its first
@@ -121,12 +116,11 @@ fn differences(differences: &[Difference], runs: usize) -> Grid {
 
 /// A table of the first run and some others.
 fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
-    let differs = |levels: &Levels| {
-        let mut levels = levels.clone();
-        levels.0.retain(|factor, level| {
-            comparison.rows.iter().any(|row| row.levels.0.get(factor) != Some(&*level))
-        });
-        levels
+    let differing = |levels: &Levels| {
+        levels.only(|factor| {
+            let level = levels.0.get(factor);
+            comparison.rows.iter().any(|row| row.levels.0.get(factor) != level)
+        })
     };
     let labelled = comparison.rows.windows(2).any(|two| two[0].levels != two[1].levels);
     let header = labelled.then(|| "treatment".to_owned()).into_iter().chain(["phase".to_owned()]);
@@ -136,7 +130,7 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
     for row in &comparison.rows {
         let is_new = above != Some(&row.levels);
         above = Some(&row.levels);
-        let name = if is_new { plain(&differs(&row.levels).to_string()) } else { String::new() };
+        let name = if is_new { plain(&differing(&row.levels).to_string()) } else { String::new() };
         let of = |run: usize| cell(&comparison.metric, &row.cells[run]);
         let values = [0].iter().chain(others).map(|run| of(*run));
         let labels = labelled.then_some(name).into_iter().chain([phases(row)]);

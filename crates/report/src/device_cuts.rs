@@ -10,7 +10,7 @@ use super::cuts::{proportion, quantiles};
 use super::grid::Grid;
 use super::number;
 use super::repeat::{Recovered, at_risk, write_recovery};
-use super::text::{Style, wrapped};
+use super::text::{Style, wrapped, written};
 
 /// The heading of the table.
 const HEADING: &str = "After power cuts: how many cuts did what (95 %), and how long mounting took \
@@ -34,9 +34,7 @@ pub fn device_cuts(cuts: &DeviceCuts, style: Style) -> String {
 /// One cut of a device.
 #[must_use]
 pub fn device_cut(cut: &DeviceCut, style: Style) -> String {
-    let mut out = String::new();
-    write_cut(&mut out, cut, style).expect("a String takes everything");
-    out
+    written(|out| write_cut(out, cut, style))
 }
 
 fn write_cut(out: &mut String, cut: &DeviceCut, style: Style) -> std::fmt::Result {

@@ -1,7 +1,7 @@
 //! What a verdict rests on, in words: what was found, what was claimed, what is missing.
 
 use ssdlab_advice::{Judgement, Verdict};
-use ssdlab_plan::{Levels, Schedule};
+use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
 use super::plausible;
@@ -80,9 +80,7 @@ pub(super) fn so_far(claim: &Judgement) -> String {
     let (Some(ratio), Some(amount)) = (claim.ratio, amount(claim)) else {
         return verdict.to_string();
     };
-    let is_met = claim.at_least.is_none_or(|least| ratio >= least)
-        && claim.at_most.is_none_or(|most| ratio <= most);
-    let leans = match (verdict, is_met) {
+    let leans = match (verdict, claim.allows(ratio)) {
         (Verdict::Undecided, true) => ", leans to holds",
         (Verdict::Undecided, false) => ", leans to refuted",
         _ => "",
@@ -112,13 +110,9 @@ pub(super) fn amount(claim: &Judgement) -> Option<String> {
 /// The levels in which a treatment differs from another, those of the other, and those that both
 /// share but not all treatments have.
 pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> [String; 3] {
-    let part = |of: &Levels, is_changed: bool| {
-        let differs = |factor| levels.0.get(factor) != baseline.0.get(factor);
-        let kept = of.0.iter().filter(|(factor, _)| differs(factor) == is_changed);
-        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect()).to_string()
-    };
-    let distinct = schedule.distinct(levels);
-    [part(levels, true), part(baseline, true), part(&distinct, false)]
+    let differs = |factor: &Factor| levels.0.get(factor) != baseline.0.get(factor);
+    let shared = schedule.distinct(levels).only(|factor| !differs(factor));
+    [levels.only(differs), baseline.only(differs), shared].map(|part| part.to_string())
 }
 
 fn bounds(claim: &Judgement) -> String {

@@ -1,13 +1,14 @@
 //! The feature table: what each filesystem supports, by which source, and what was checked.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use ssdlab_advice::Analysis;
 use ssdlab_filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
 use ssdlab_filesystem::{Facts, Feature, Filesystem, Limit};
 use ssdlab_plan::Schedule;
 
-use super::grid;
+use super::grid::{self, Grid};
 use super::text::Style;
 
 /// The width of a fact's name.
@@ -52,13 +53,12 @@ pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
 /// A table of some filesystems. It wraps in files, too, because facts are sentences.
 fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static str>) -> String {
     let width = style.width.or(Some(grid::FILE_WIDTH));
-    let mut table = grid::new(Style { width, ..style });
-    let names = filesystems.iter().map(|(filesystem, _)| filesystem.name);
-    table.set_header(std::iter::once("").chain(names));
-    for (name, cells) in rows(filesystems, sources) {
-        table.add_row(std::iter::once(name.to_owned()).chain(cells));
-    }
-    grid::drawn(table, usize::MAX)
+    let names = filesystems.iter().map(|(filesystem, _)| filesystem.name.to_owned());
+    let header = iter::once(String::new()).chain(names).collect();
+    let row =
+        |(name, cells): (&str, Vec<String>)| iter::once(name.to_owned()).chain(cells).collect();
+    let rows = rows(filesystems, sources).into_iter().map(row).collect();
+    Grid { header, rows, numbers: usize::MAX }.text(Style { width, ..style })
 }
 
 /// The facts by name, with a cell for each filesystem; new sources are added to `sources`.

@@ -1,5 +1,7 @@
 //! Tables for all reports.
 
+use std::iter;
+
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
 };
@@ -13,37 +15,6 @@ pub(super) const FILE_WIDTH: u16 = 100;
 /// The width of a value, with its remarks beside or below it.
 const CELL_WIDTH: usize = 21;
 
-/// An empty table, which wraps its cells if the terminal has a width.
-pub(super) fn new(style: Style) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
-    table
-}
-
-/// The table as text, without a final newline; its columns from `numbers` on are right-aligned.
-/// It is wider than the terminal rather than break a word of a cell, such as a number.
-pub(super) fn drawn(mut table: Table, numbers: usize) -> String {
-    let columns = table.column_count();
-    let longest = |column: usize| {
-        let cells = table.column_cells_iter(column).flatten().map(Cell::content);
-        let words = cells.map(|cell| cell.split_whitespace().map(display_width).max());
-        words.flatten().max().and_then(|width| u16::try_from(width).ok()).unwrap_or(0)
-    };
-    let longest: Vec<u16> = (0..columns).map(longest).collect();
-    for (index, (column, longest)) in table.column_iter_mut().zip(longest).enumerate() {
-        let width = Width::Fixed(longest.saturating_add(column.padding_width()));
-        column.set_constraint(ColumnConstraint::LowerBoundary(width));
-        if index >= numbers {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
 /// A table that is not drawn yet, for several report formats.
 pub(super) struct Grid {
     /// Its header.
@@ -55,13 +26,44 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The table for a terminal, by [`drawn`].
+    /// The table for a terminal, which wraps its cells if the terminal has a width, without a final
+    /// newline. It is wider than the terminal rather than break a word of a cell, such as a number.
     pub fn text(&self, style: Style) -> String {
-        let mut table = new(style);
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        if let Some(width) = style.width {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+            table.set_width(width);
+        }
         table.set_header(&self.header);
         table.add_rows(&self.rows);
-        drawn(table, self.numbers)
+        let columns = table.column_count();
+        let longest = |column: usize| {
+            let cells = table.column_cells_iter(column).flatten().map(Cell::content);
+            let words = cells.map(|cell| cell.split_whitespace().map(display_width).max());
+            words.flatten().max().and_then(|width| u16::try_from(width).ok()).unwrap_or(0)
+        };
+        let longest: Vec<u16> = (0..columns).map(longest).collect();
+        for (index, (column, longest)) in table.column_iter_mut().zip(longest).enumerate() {
+            let width = Width::Fixed(longest.saturating_add(column.padding_width()));
+            column.set_constraint(ColumnConstraint::LowerBoundary(width));
+            if index >= self.numbers {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A row with its name, unless all of its cells are absent.
+pub(super) fn row(
+    name: &str,
+    cells: impl IntoIterator<Item = Option<String>>,
+) -> Option<Vec<String>> {
+    let cells: Vec<Option<String>> = cells.into_iter().collect();
+    let is_known = cells.iter().any(Option::is_some);
+    let cells = cells.into_iter().map(Option::unwrap_or_default);
+    is_known.then(|| iter::once(name.to_owned()).chain(cells).collect())
 }
 
 /// How many values fit beside a label of this width, at least one.

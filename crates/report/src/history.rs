@@ -5,8 +5,9 @@ use serde::Serialize;
 use ssdlab_advice::{Outline, Verdict};
 use ssdlab_results::Ending;
 
+use super::grid::Grid;
+use super::number;
 use super::text::{Style, plain};
-use super::{grid, number};
 
 /// The version of the history's format.
 pub const HISTORY_SCHEMA: u32 = 1;
@@ -38,9 +39,7 @@ pub struct Past {
 /// The runs as a table.
 #[must_use]
 pub fn history(runs: &[Past], style: Style) -> String {
-    let mut table = grid::new(style);
-    table.set_header(["run", "started", "plan", "lab", "drive", "trials", "ended", "claims"]);
-    for run in runs {
+    let row = |run: &Past| {
         let name = [plain(&run.run), number::moment(run.started_s)];
         let told = if let Some(outline) = &run.outline {
             told(outline)
@@ -48,9 +47,12 @@ pub fn history(runs: &[Past], style: Style) -> String {
             let problem = plain(run.problem.as_deref().unwrap_or_default());
             ["", "", "", "", &format!("cannot be read: {problem}"), ""].map(str::to_owned)
         };
-        table.add_row(name.into_iter().chain(told));
-    }
-    grid::drawn(table, usize::MAX) + "\n"
+        name.into_iter().chain(told).collect()
+    };
+    let header = ["run", "started", "plan", "lab", "drive", "trials", "ended", "claims"];
+    let header = header.map(str::to_owned).to_vec();
+    let rows = runs.iter().map(row).collect();
+    Grid { header, rows, numbers: usize::MAX }.text(style) + "\n"
 }
 
 fn told(outline: &Outline) -> [String; 6] {

@@ -66,7 +66,9 @@ struct LiveClaim {
 struct LiveRow {
     treatment: String,
     phase: String,
+    /// On any drive.
     samples: Vec<f64>,
+    /// On the published drive; it says so where samples are on others, too.
     mean: String,
     ratio: String,
 }
@@ -124,6 +126,7 @@ fn claim_so_far(claim: &Judgement) -> SoFar {
 
 fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
     let metric = analysis.metric.as_str();
+    let of_mean = if analysis.plausible_drives > 0 { " on the published drive" } else { "" };
     let mut rows = Vec::new();
     for treatment in &analysis.treatments {
         for summary in &treatment.summary {
@@ -136,7 +139,7 @@ fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
                 treatment: plain(&schedule.distinct(&treatment.levels).to_string()),
                 phase: summary.name.clone(),
                 samples: samples.filter_map(|phase| phase.metric(metric)).collect(),
-                mean: number::value(metric, of_all.mean),
+                mean: format!("{}{of_mean}", number::value(metric, of_all.mean)),
                 ratio: effect.map(plausible::effect).unwrap_or_default(),
             });
         }

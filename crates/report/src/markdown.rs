@@ -16,7 +16,7 @@ use super::grid::Grid;
 use super::hosts;
 use super::number;
 use super::table::Layout;
-use super::text::{Style, counted, how, main_heading, plain, ranking_heading};
+use super::text::{Style, counted, how, main_heading, plain, ranking_heading, written};
 
 /// Unlimited, so that no table is split: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
@@ -24,9 +24,7 @@ const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
 /// The report of a run.
 #[must_use]
 pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
-    let mut report = String::new();
-    write_report(&mut report, schedule, analysis).expect("a String takes everything");
-    report
+    written(|out| write_report(out, schedule, analysis))
 }
 
 fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ssdlab_advice::{Check, CheckOutcome};
 
-use super::text::{Style, wrapped};
+use super::text::{Style, wrapped, written};
 
 /// The indent of lines below an outcome.
 const INDENT: &str = "                ";
@@ -15,9 +15,7 @@ const MOST_WARNINGS: usize = 4;
 /// The results of a run's checks.
 #[must_use]
 pub fn method(run: &str, checks: &[Check], style: Style) -> String {
-    let mut out = String::new();
-    write_checks(&mut out, run, checks, style).expect("a String takes everything");
-    out
+    written(|out| write_checks(out, run, checks, style))
 }
 
 fn write_checks(out: &mut String, run: &str, checks: &[Check], style: Style) -> std::fmt::Result {

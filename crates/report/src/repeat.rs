@@ -10,7 +10,7 @@ use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
 use super::number::{bytes, duration};
-use super::text::{Style, counted, wrapped};
+use super::text::{Style, counted, wrapped, written};
 
 /// The maximum number of a check's or a kernel's lines that are shown; `--json` has all.
 const MOST_LINES: usize = 10;
@@ -22,9 +22,7 @@ const VERSIONS: &str =
 /// A finding with the smallest workload.
 #[must_use]
 pub fn shrink(shrink: &Shrink, style: Style) -> String {
-    let mut out = String::new();
-    write_shrink(&mut out, shrink, style).expect("a String takes everything");
-    out
+    written(|out| write_shrink(out, shrink, style))
 }
 
 fn write_shrink(out: &mut String, shrink: &Shrink, style: Style) -> std::fmt::Result {
@@ -49,9 +47,7 @@ fn write_shrink(out: &mut String, shrink: &Shrink, style: Style) -> std::fmt::Re
 /// A repeated cut.
 #[must_use]
 pub fn repeat(repeat: &Repeat, style: Style) -> String {
-    let mut out = String::new();
-    write_all(&mut out, repeat, style).expect("a String takes everything");
-    out
+    written(|out| write_all(out, repeat, style))
 }
 
 fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {

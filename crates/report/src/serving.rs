@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use ssdlab_serve::Summary;
 
+use super::grid::Grid;
+use super::number;
 use super::text::Style;
-use super::{grid, number};
 
 /// The commands that a drive got, and how punctual its answers were.
 ///
@@ -22,13 +23,13 @@ pub fn serving(summary: &Summary, is_timed: bool) -> String {
         ("flushes", counts.flushes, None),
         ("refused", counts.refused + counts.unanswered, None),
     ];
-    let mut table = grid::new(Style::default());
-    table.set_header(["", "commands", "bytes"]);
-    for (name, commands, bytes) in rows {
+    let row = |(name, commands, bytes): (&str, u64, Option<u64>)| {
         let bytes = bytes.map(|bytes| number::bytes(bytes as f64));
-        table.add_row([name.to_owned(), commands.to_string(), bytes.unwrap_or_default()]);
-    }
-    let mut out = grid::drawn(table, 1) + "\n";
+        vec![name.to_owned(), commands.to_string(), bytes.unwrap_or_default()]
+    };
+    let header = ["", "commands", "bytes"].map(str::to_owned).to_vec();
+    let rows = rows.into_iter().map(row).collect();
+    let mut out = Grid { header, rows, numbers: 1 }.text(Style::default()) + "\n";
     let time = |ns: u64| number::duration(ns as f64);
     if punctuality.answers > 0 {
         let _ = writeln!(

@@ -2,6 +2,7 @@
 //! simulation; and the specification of a drive.
 
 use std::fmt::Write;
+use std::iter;
 
 use ssdlab_flash::Specification;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
@@ -9,8 +10,9 @@ use ssdlab_latency::LatencySummary;
 use ssdlab_quantity::DAYS_PER_YEAR;
 use ssdlab_simulation::Outcome;
 
+use super::grid::{self, Grid};
 use super::text::Style;
-use super::{grid, number, trace};
+use super::{number, trace};
 
 /// The outcomes of simulations.
 #[must_use]
@@ -24,17 +26,12 @@ fn differ(outcomes: &[&Outcome], cell: Cell) -> bool {
 }
 
 fn columns(outcomes: &[&Outcome], style: Style) -> String {
-    let mut table = grid::new(style);
     let drives = outcomes.iter().map(|outcome| outcome.drive.clone());
-    table.set_header(std::iter::once(String::new()).chain(drives));
-    for (name, cell) in ROWS {
-        let cells: Vec<Option<String>> = outcomes.iter().map(|outcome| cell(outcome)).collect();
-        if cells.iter().any(Option::is_some) {
-            let cells = cells.into_iter().map(Option::unwrap_or_default);
-            table.add_row(std::iter::once((*name).to_owned()).chain(cells));
-        }
-    }
-    let mut out = grid::drawn(table, 1) + "\n";
+    let header = iter::once(String::new()).chain(drives).collect();
+    let row =
+        |(name, cell): &(&str, Cell)| grid::row(name, outcomes.iter().map(|outcome| cell(outcome)));
+    let rows = ROWS.iter().filter_map(row).collect();
+    let mut out = Grid { header, rows, numbers: 1 }.text(style) + "\n";
     for outcome in outcomes {
         for note in notes(outcome) {
             let _ = writeln!(out, "{}: {note}", outcome.drive);
@@ -48,18 +45,17 @@ fn rows(outcomes: &[&Outcome], swept: &[&(&str, Cell)], style: Style) -> String 
     let figures = ROWS.iter().filter(|(name, _)| IN_SWEEPS.contains(name)).filter(has);
     let drive: (&str, Cell) = ("drive", |o| Some(o.drive.clone()));
     let told: (&str, Cell) = ("", |o| Some(notes(o).join("\n")).filter(|notes| !notes.is_empty()));
-    let columns: Vec<&(&str, Cell)> = std::iter::once(&drive)
+    let columns: Vec<&(&str, Cell)> = iter::once(&drive)
         .chain(swept.iter().copied())
         .chain(figures)
-        .chain(std::iter::once(&told).filter(has))
+        .chain(iter::once(&told).filter(has))
         .collect();
     let row = |outcome: &Outcome| -> Vec<String> {
         columns.iter().map(|(_, cell)| cell(outcome).unwrap_or_default()).collect()
     };
-    let mut table = grid::new(style);
-    table.set_header(columns.iter().map(|(name, _)| *name));
-    table.add_rows(outcomes.iter().map(|outcome| row(outcome)));
-    grid::drawn(table, 1 + swept.len()) + "\n"
+    let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let rows = outcomes.iter().map(|outcome| row(outcome)).collect();
+    Grid { header, rows, numbers: 1 + swept.len() }.text(style) + "\n"
 }
 
 /// What a sweep varies besides the drive.

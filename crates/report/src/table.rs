@@ -45,14 +45,11 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let asked = |factor: &Factor| schedule.baseline.0.contains_key(factor);
-        let part = |levels: &Levels, is_asked: bool| {
-            let kept = levels.0.iter().filter(|(factor, _)| asked(factor) == is_asked);
-            Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect())
-        };
         let mut columns = vec![schedule.baseline.clone()];
         let mut rows: Vec<Levels> = Vec::new();
         for treatment in &schedule.treatments {
-            let (column, row) = (part(&treatment.levels, true), part(&treatment.levels, false));
+            let column = treatment.levels.only(asked);
+            let row = treatment.levels.only(|factor| !asked(factor));
             if !columns.contains(&column) {
                 columns.push(column);
             }
@@ -96,9 +93,7 @@ impl<'a> Layout<'a> {
         let differs = |factor: &Factor| {
             self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
         };
-        let levels = row.0.iter().filter(|(factor, _)| differs(factor));
-        let shown = |(factor, level): (&Factor, &String)| level_name(*factor, level);
-        plain(&levels.map(shown).collect::<Vec<_>>().join(", "))
+        named(&row.only(differs))
     }
 
     fn header(&self, column: &Levels) -> String {
@@ -312,6 +307,16 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
     }
 }
 
+/// Each level, as [`level_name`] has it.
+pub(super) fn level_names(levels: &Levels) -> Vec<String> {
+    levels.0.iter().map(|(factor, level)| level_name(*factor, level)).collect()
+}
+
+/// Levels as the name of a treatment.
+pub(super) fn named(levels: &Levels) -> String {
+    plain(&level_names(levels).join(", "))
+}
+
 /// A ranking, the best first.
 pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
     let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
@@ -343,9 +348,7 @@ pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
 
 /// A treatment by only the levels in which it differs from others.
 pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
-    let levels = schedule.distinct(levels);
-    let shown = |(factor, level): (&Factor, &String)| plain(&level_name(*factor, level));
-    levels.0.iter().map(shown).collect::<Vec<_>>().join(", ")
+    named(&schedule.distinct(levels))
 }
 
 /// Sets as letters, a compact letter display: treatments without a common letter are

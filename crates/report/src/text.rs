@@ -36,14 +36,20 @@ const BYTES: &str = "bytes written / write requests, until the device was quiet"
 /// The whole report of a run.
 #[must_use]
 pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
-    let mut report = String::new();
-    write_head(&mut report, schedule, analysis, style)
-        .and_then(|()| write_claims(&mut report, schedule, analysis, style))
-        .and_then(|()| write_answering_bars(&mut report, schedule, analysis, style))
-        .and_then(|()| write_tables(&mut report, schedule, analysis, style))
-        .and_then(|()| write_caveats(&mut report, analysis, style))
-        .expect("a String takes everything");
-    report
+    written(|out| {
+        write_head(out, schedule, analysis, style)?;
+        write_claims(out, schedule, analysis, style)?;
+        write_answering_bars(out, schedule, analysis, style)?;
+        write_tables(out, schedule, analysis, style)?;
+        write_caveats(out, analysis, style)
+    })
+}
+
+/// The text that `write` writes.
+pub(super) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    write(&mut text).expect("a String takes everything");
+    text
 }
 
 /// The answer, and where and on what it was measured.

@@ -2,6 +2,7 @@
 //! and one of several trials with a row for each.
 
 use std::fmt::Write;
+use std::iter;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,10 +10,10 @@ use ssdlab_latency::LatencySummary;
 use ssdlab_plan::Levels;
 use ssdlab_trace::{Clamped, InFlight, Kind, OfKind, Spread, Summary};
 
-use super::grid::Grid;
-use super::table::level_name;
+use super::grid::{self, Grid};
+use super::number;
+use super::table::named;
 use super::text::{Style, plain};
-use super::{grid, number};
 
 /// What a trial of a run asked of its device.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,12 +42,7 @@ impl Traced {
 /// A trial's name: its place in the run, and the levels by which it differs from others.
 #[must_use]
 pub fn trial_name(trial: u32, levels: &Levels) -> String {
-    format!("trial {trial}: {}", treatment(levels))
-}
-
-fn treatment(levels: &Levels) -> String {
-    let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
-    plain(&names.collect::<Vec<_>>().join(", "))
+    format!("trial {trial}: {}", named(levels))
 }
 
 /// The note about times of a trace that went backwards, if any did.
@@ -65,7 +61,7 @@ pub fn clamped(Clamped { requests, furthest_ns }: Clamped) -> Option<String> {
 #[must_use]
 pub fn traces(trials: &[Traced], style: Style) -> String {
     let row = |traced: &Traced| {
-        let start = [traced.trial.to_string(), treatment(&traced.levels)];
+        let start = [traced.trial.to_string(), named(&traced.levels)];
         let cells = COLUMNS.iter().map(|(_, cell)| cell(traced).unwrap_or_default());
         start.into_iter().chain(cells).collect()
     };
@@ -80,18 +76,13 @@ pub fn traces(trials: &[Traced], style: Style) -> String {
 pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: Style) -> String {
     let mut out = format!("{}\n", plain(name));
     if !summary.kinds.is_empty() {
-        let mut table = grid::new(style);
         let kinds = summary.kinds.iter().map(|of| of.kind.name().to_owned());
-        table.set_header(std::iter::once(String::new()).chain(kinds));
-        for (name, cell) in ROWS {
-            let cells: Vec<Option<String>> =
-                summary.kinds.iter().map(|of| cell(of, summary.span_ns)).collect();
-            if cells.iter().any(Option::is_some) {
-                let cells = cells.into_iter().map(Option::unwrap_or_default);
-                table.add_row(std::iter::once((*name).to_owned()).chain(cells));
-            }
-        }
-        let _ = writeln!(out, "{}", grid::drawn(table, 1));
+        let header = iter::once(String::new()).chain(kinds).collect();
+        let rows = ROWS.iter().filter_map(|(name, cell)| {
+            grid::row(name, summary.kinds.iter().map(|of| cell(of, summary.span_ns)))
+        });
+        let table = Grid { header, rows: rows.collect(), numbers: 1 };
+        let _ = writeln!(out, "{}", table.text(style));
     }
     notes(summary, &mut out);
     if let Some(merged) = merged_writes {

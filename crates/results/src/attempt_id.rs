@@ -73,7 +73,11 @@ impl TryFrom<String> for AttemptId {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let expected = || format!("`{text}` is not an attempt id: expected JOB_ELEMENT, in digits");
+        let expected = || {
+            format!(
+                "`{text}` is not an attempt id: expected JOB_ELEMENT or JOB_ELEMENT_TIME, in digits"
+            )
+        };
         Self::read(&text).ok_or_else(expected)
     }
 }

@@ -120,7 +120,7 @@ impl Attempts {
     pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
         let mut news = News::default();
         let mut found: Vec<(AttemptId, Record)> = Vec::new();
-        for (id, path) in self.files()? {
+        for (id, path) in self.with_ending(ENDING)? {
             while self.read_on(id, &path, schedule, &mut news.warnings, &mut found)? {}
         }
         found.sort_by_key(|(id, _)| *id);
@@ -187,10 +187,6 @@ impl Attempts {
             }
         }
         Ok(found)
-    }
-
-    fn files(&self) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
-        self.with_ending(ENDING)
     }
 
     /// The files with this extension that are named after attempts.

@@ -89,7 +89,8 @@ pub struct Record {
 /// One attempt by a node to run some trials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
-    /// Its unique id: Slurm's array job and element, `JOB_ELEMENT`.
+    /// Its unique id: Slurm's array job and element, `JOB_ELEMENT`, or `JOB_ELEMENT_TIME` if it was
+    /// restarted.
     pub id: AttemptId,
     /// The batch scheduler's name of the node.
     pub node: String,

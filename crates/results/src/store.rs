@@ -402,8 +402,11 @@ impl Run {
         let before = self.records.metadata().map_err(at("look at", &self.path))?.len();
         let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
         written.or_else(|cause| {
-            // A partial line would corrupt the next one.
-            self.records.set_len(before).map_err(at("shorten", &self.path))?;
+            // A partial line would corrupt the next one. If it stays, room alone does not help.
+            self.records.set_len(before).map_err(|error| {
+                let both = io::Error::other(format!("{error}, after {cause}"));
+                at("shorten", &self.path)(both)
+            })?;
             Err(at("append to", &self.path)(cause))
         })
     }

@@ -13,7 +13,7 @@ use crate::argument::assert_fraction;
 use crate::moments::{count, deviations, sum_of_squares};
 use crate::{Interval, LogRatio};
 
-/// The fewest resamples [`LogRatio::bca`] accepts.
+/// The fewest resamples that an interval is taken from.
 ///
 /// Efron & Tibshirani 1993 ("An Introduction to the Bootstrap", section 14.3) ask for about 1000
 /// or more at a confidence of 0.9 or 0.95; a higher confidence needs more, as it reads rarer
@@ -31,27 +31,14 @@ impl LogRatio {
     /// `None` for n < 3. A single point when all pairs are identical, as with
     /// [`LogRatio::interval`]: every resample then gives the same ratio.
     ///
-    /// Equal arguments give equal intervals: `seed` starts a xoshiro256++ generator, whose stream
-    /// is fixed by its published definition.
-    ///
-    /// # Panics
-    ///
-    /// Unless `confidence` lies strictly between 0 and 1 and `resamples` is at least
-    /// [`FEWEST_RESAMPLES`].
-    #[must_use]
-    pub fn bca(&self, confidence: f64, resamples: usize, seed: u64) -> Option<Interval> {
-        self.bca_from(&Resamples::new(self.n(), resamples, seed), confidence)
-    }
-
-    /// The interval of [`LogRatio::bca`] from existing draws: estimates with the same number of
-    /// pairs may share them.
+    /// Estimates with the same number of pairs may share their draws.
     ///
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1 and the draws are for [`LogRatio::n`]
     /// pairs.
     #[must_use]
-    pub fn bca_from(&self, resamples: &Resamples, confidence: f64) -> Option<Interval> {
+    pub fn bca(&self, resamples: &Resamples, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
         assert_eq!(resamples.n, self.n(), "the draws must be for as many pairs as there are");
         if self.n() < 3 {
@@ -91,6 +78,9 @@ const ABREAST: usize = 8;
 
 impl Resamples {
     /// Draws `count` resamples of `n` values.
+    ///
+    /// Equal arguments give equal draws: `seed` starts a xoshiro256++ generator, whose stream is
+    /// fixed by its published definition.
     ///
     /// # Panics
     ///

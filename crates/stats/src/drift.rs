@@ -25,14 +25,11 @@ pub struct Trial {
 /// How a metric changes with the position in the run, whatever the treatment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// The relative change from one position to the next: 0.001 is a rise of 0.1 %.
-    pub per_position: f64,
-    /// The relative change from the first position to the last one among the trials.
+    /// The relative change from the first position to the last one among the trials: 0.1 is a rise
+    /// of 10 %.
     pub over_span: f64,
     /// The two-sided p-value of "there is no drift".
     pub p: f64,
-    /// The number of trials.
-    pub n: usize,
 }
 
 impl Drift {
@@ -75,10 +72,8 @@ impl Drift {
         // A level line through level data would divide 0 by 0.
         let t = if slope == 0.0 { 0.0 } else { slope.abs() / standard_error };
         Ok(Some(Self {
-            per_position: slope.exp_m1(),
             over_span: (slope * span(trials)).exp_m1(),
             p: 2.0 * student::upper_tail(t, count(freedom)),
-            n: trials.len(),
         }))
     }
 }

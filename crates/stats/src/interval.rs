@@ -17,11 +17,3 @@ impl From<Interval> for [f64; 2] {
         [interval.lo, interval.hi]
     }
 }
-
-impl Interval {
-    /// Whether `value` lies in the interval; both ends belong to it.
-    #[must_use]
-    pub fn contains(&self, value: f64) -> bool {
-        self.lo <= value && value <= self.hi
-    }
-}

@@ -5,13 +5,13 @@
 //! age, the room's temperature). Ratios average on the logarithmic scale, where a halving and a
 //! doubling cancel: [`LogRatio`] estimates there and reports a ratio. The rest judges how far to
 //! trust it: tests against a bound, [`holm()`] for many tests at once, [`Drift`] for a machine that
-//! changed while it was measured, and the number of runs needed
-//! ([`runs_for_half_width`], [`runs_to_separate`]). Without pairs, as between two experiments,
-//! [`UnpairedRatio`] estimates from two samples; if each machine has its own pairs,
-//! [`Heterogeneity`] estimates what they have in common, and which of them differs.
+//! changed while it was measured, and the number of runs needed ([`runs_to_separate`]). Without
+//! pairs, as between two experiments, [`UnpairedRatio`] estimates from two samples; if each machine
+//! has its own pairs, [`Heterogeneity`] estimates what they have in common, and which of them
+//! differs.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
-//! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.
+//! (in [`Resamples`]) comes from a seed the caller gives. Equal arguments give equal results.
 //!
 //! All functions reject input by one rule. Failures that the *data* can cause are in the return
 //! type: `None` when there are too few data for an answer, [`Error`] when a datum has no logarithm.
@@ -46,6 +46,6 @@ pub use log_ratio::{FEWEST_EQUAL, LogRatio};
 pub use proportion::clopper_pearson;
 pub use quantile::quantile_interval;
 pub use ranking::Ranking;
-pub use runs::{MOST_RUNS, runs_for_half_width, runs_to_separate};
+pub use runs::{MOST_RUNS, runs_to_separate};
 pub use summary::Summary;
 pub use unpaired::UnpairedRatio;

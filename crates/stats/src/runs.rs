@@ -1,8 +1,8 @@
 //! Defines how many runs an answer needs.
 //!
-//! An experiment should know before its last run whether more runs will help. Both functions
-//! forecast from the spread seen so far and are no better than it. A spread estimated from few runs
-//! is uncertain itself, so forecast again as runs come in.
+//! An experiment should know before its last run whether more runs will help. The forecast is from
+//! the spread seen so far and no better than it. A spread estimated from few runs is uncertain
+//! itself, so forecast again as runs come in.
 
 use crate::argument::{assert_fraction, assert_positive};
 use crate::moments::count;
@@ -12,32 +12,13 @@ use crate::student::critical;
 /// The maximum number of runs ever recommended; a question that needs more needs another method.
 pub const MOST_RUNS: u32 = 10_000;
 
-/// The total number of runs (pairs) for which the t interval of a ratio is narrow enough.
-///
-/// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ ln(1 + `relative_half_width`), which is
-/// the figure [`LogRatio::relative_half_width`](crate::LogRatio::relative_half_width) reports. The
-/// quantile of t depends on n, so n is found by search, not by approximation. `sd_log` is the
-/// standard deviation of the log-ratios, `relative_half_width` a fraction such as 0.05 for 5 %.
-///
-/// `None` when [`MOST_RUNS`] would not be enough.
-///
-/// # Panics
-///
-/// Unless `sd_log` is finite and not negative, `relative_half_width` finite and above 0, and
-/// `confidence` strictly between 0 and 1.
-#[must_use]
-pub fn runs_for_half_width(sd_log: f64, relative_half_width: f64, confidence: f64) -> Option<u32> {
-    assert_positive("the relative half width", relative_half_width);
-    assert_fraction("the confidence", confidence);
-    fewest_runs(sd_log, relative_half_width.ln_1p(), 1.0 - confidence)
-}
-
 /// The total number of runs (pairs) for which the t interval of a ratio leaves out a bound.
 ///
 /// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ |`mean_log` - ln(`bound`)|, where t is
-/// the two-sided critical value at `alpha`: the interval of confidence 1 - `alpha` then just clears
-/// the bound, if mean and spread stay as they are. They will vary, so the chance of separating at
-/// that n is about one half, not a certainty.
+/// the two-sided critical value at `alpha`. It depends on n, so n is found by search, not by
+/// approximation. The interval of confidence 1 - `alpha` then just clears the bound, if mean and
+/// spread stay as they are. They will vary, so the chance of separating at that n is about one
+/// half, not a certainty.
 ///
 /// `None` when [`MOST_RUNS`] would not be enough, and so whenever the mean equals the bound (within
 /// rounding).

@@ -126,11 +126,7 @@ impl Candidate {
 
     /// The treatments without the levels of some factors.
     pub(super) fn keys(&self, without: &BTreeSet<Factor>) -> Vec<Levels> {
-        let key = |levels: &Levels| {
-            let mut key = levels.clone();
-            key.0.retain(|factor, _| !without.contains(factor));
-            key
-        };
+        let key = |levels: &Levels| levels.only(|factor| !without.contains(factor));
         self.schedule.treatments.iter().map(|treatment| key(&treatment.levels)).collect()
     }
 
@@ -140,8 +136,9 @@ impl Candidate {
         self.samples[treatment].iter().filter_map(value).collect()
     }
 
+    /// Whether any trial that it compares went well.
     pub(super) fn has_good_trials(&self) -> bool {
-        self.trials_ok > 0
+        self.samples.iter().any(|own| !own.is_empty())
     }
 
     pub(super) fn described(&self) -> Compared {

@@ -88,7 +88,7 @@ impl Examining<'_> {
             return Finding::Skipped(format!("its trial{of} is {}: {reason}", record.status));
         }
         let standings = advice::standings(schedule, records);
-        let own = standings.iter().find(|standing| standing.id == subject.id);
+        let own = standings.iter().find(|standing| standing.subject == *subject);
         match own.and_then(|own| own.holds.get(&0).zip(own.values.get(&0))) {
             Some((holds, value)) => {
                 Finding::Judged { holds: *holds, value: Some(*value).filter(|v| v.is_finite()) }

@@ -1,6 +1,6 @@
 //! What aged filesystems are made from.
 
-use ssdlab_plan::Factor;
+use ssdlab_plan::{Factor, Levels};
 
 use super::*;
 

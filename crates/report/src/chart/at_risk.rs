@@ -10,7 +10,7 @@ use super::data::{Data, Shown, range, thinned};
 use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
 use super::palette::{COLOURS, PLAIN, Symbol};
 use super::scale::Scale;
-use super::{Chart, label, part};
+use super::{Chart, in_parts, label};
 use crate::text::plain;
 
 /// Panels side by side.
@@ -88,17 +88,14 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let across = Scale::between(Unit::Ns, first, last);
     let up = Scale::from_zero(Unit::Number, most);
     let (every, thinned) = thinned(2 * cuts().count());
-    let parts: Vec<_> = all.chunks(panels_in_a_chart(COLUMNS)).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate().map(|(index, own)| {
+    in_parts(&all, panels_in_a_chart(COLUMNS), |own, part| {
         let name = label::cut(&plain(phase), 30);
-        let title = format!("Work at risk over time in {name}{}", part(index, of));
+        let title = format!("Work at risk over time in {name}{part}");
         let notes = format!(
             "At each power cut, by its time in the trial: operations on files that were done and \
              not promised to last, and those that were lost. What lies between survived without a \
              promise. All panels have the same axes.{thinned}"
         );
-        let says = says(own);
         let key = |(symbol, colour, says): Kind| Key {
             symbol,
             colour: COLOURS[colour],
@@ -108,27 +105,23 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
         let is_shown = |kind: &Kind| points().any(|point| point.symbol == kind.0);
         let kinds = [UNPROMISED, LOST, BROKEN, UNMOUNTABLE].into_iter();
         let keys = kinds.filter(is_shown).map(key).collect();
-        let heading = Heading { title: title.clone(), notes, keys };
+        let heading = Heading { title, notes, keys };
         let panel = |own: &Cuts<'_>| Panel {
             points: own.cuts.iter().step_by(every).flat_map(AtRisk::points).collect(),
             ..Panel::new(own.shown.name.clone(), across.clone(), up.clone(), PLAIN)
         };
         let panels = own.iter().map(panel).collect();
-        let columns = COLUMNS.min(u32::try_from(own.len()).unwrap_or(COLUMNS));
+        let shares = Shares { across: true, up: true };
         let id = format!("at-risk-{}", label::slug(phase));
-        Chart::of(&id, title, says, |says| {
-            let shares = Shares { across: true, up: true };
-            Grid { heading, columns, shares, panels }.svg(says)
-        })
-    });
-    parts.collect()
+        Grid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(own))
+    })
 }
 
 /// The most that a cut lost with each treatment, and how many broke a promise.
 fn says(all: &[Cuts<'_>]) -> String {
     let most = |own: &Cuts<'_>| own.cuts.iter().filter_map(|cut| cut.lost).fold(0.0, f64::max);
-    let lost: Vec<_> = all.iter().map(|own| (most(own), own.shown.name.as_str())).collect();
-    let lost = range(Unit::Number, &lost).unwrap_or_default();
+    let lost = all.iter().map(|own| own.shown.named(most(own)));
+    let lost = range(Unit::Number, lost).unwrap_or_default();
     let cuts = || all.iter().flat_map(|own| &own.cuts);
     let (broken, of) = (cuts().filter(|cut| cut.is_broken).count(), cuts().count());
     format!("The most operations that a cut lost: {lost}. {broken} of {of} cuts broke a promise.")

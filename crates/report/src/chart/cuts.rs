@@ -8,7 +8,7 @@ use super::data::Data;
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, part};
+use super::{Chart, in_parts};
 
 /// A kind of harm, and how often a treatment had it.
 type Kind = (&'static str, fn(&CutsResult) -> Option<Proportion>);
@@ -35,21 +35,18 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     }
     let has_check = cut.iter().any(|(_, cuts)| cuts.rejected.is_some());
     let kinds: Vec<Kind> = KINDS.into_iter().chain(has_check.then_some(REJECTED)).collect();
-    let parts: Vec<_> = kinds.chunks(panels_in_a_chart(cut.len())).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate();
-    parts.map(|(index, kinds)| chart(&cut, kinds, &part(index, of))).collect()
+    in_parts(&kinds, panels_in_a_chart(cut.len()), |kinds, part| chart(&cut, kinds, part))
 }
 
 fn chart(cut: &[(&str, &CutsResult)], kinds: &[Kind], part: &str) -> Chart {
     let title = format!("Power cuts{part}");
     let notes = "Disc: the share of the cuts that could tell. Whisker: its exact 95 % interval \
                  (Clopper and Pearson), which says how often it may be where it was never seen.";
-    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys: Vec::new() };
+    let heading = Heading { title, notes: notes.to_owned(), keys: Vec::new() };
     let names = cut.iter().map(|(name, _)| (*name).to_owned()).collect();
     let panels = kinds.iter().map(|kind| panel(cut, kind)).collect();
     let says: Vec<String> = kinds.iter().map(|kind| says(cut, kind)).collect();
-    Chart::of("power-cuts", title, says.join(" "), |says| Rows { heading, names, panels }.svg(says))
+    Rows { heading, names, panels }.chart("power-cuts", says.join(" "))
 }
 
 fn panel(cut: &[(&str, &CutsResult)], (title, of): &Kind) -> Panel {

@@ -33,8 +33,11 @@ pub(super) struct Shown<'a> {
     pub name: String,
     pub colour: RGBColor,
     pub symbol: Symbol,
-    /// The trials behind its means: those of the last step that measured it.
+    /// The trials behind its means: those on the published drive, in the last step that measured
+    /// it.
     pub trials: Vec<&'a TrialResult>,
+    /// The trials of that step on plausible drives.
+    pub drawn: Vec<&'a TrialResult>,
 }
 
 impl<'a> Data<'a> {
@@ -47,6 +50,8 @@ impl<'a> Data<'a> {
             let step = |trial: &&TrialResult| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
+            let of_last = well().filter(|trial| step(trial) == last);
+            let (drawn, trials) = of_last.partition(|trial| trial.draw.is_some());
             let place = coloured.as_ref().and_then(|(factor, levels)| {
                 let level = treatment.levels.0.get(factor)?;
                 levels.iter().position(|known| known == level)
@@ -56,7 +61,8 @@ impl<'a> Data<'a> {
                 name: name(schedule, &with_trials, treatment),
                 colour: place.map_or(PLAIN, |place| COLOURS[place]),
                 symbol: SYMBOLS[place.unwrap_or(0)],
-                trials: well().filter(|trial| step(trial) == last).collect(),
+                trials,
+                drawn,
             })
         };
         let treatments = analysis.treatments.iter().filter_map(shown).collect();
@@ -91,6 +97,11 @@ impl<'a> Shown<'a> {
         summary.metrics.get(metric)
     }
 
+    /// One of its values.
+    pub fn named(&self, value: f64) -> Named<'_> {
+        (value, &self.name)
+    }
+
     /// The mean of a phase's metric; 0 if there is none.
     pub fn mean(&self, phase: &str, metric: &str) -> f64 {
         self.summary(phase, metric).map_or(0.0, |found| found.mean)
@@ -101,10 +112,11 @@ impl<'a> Shown<'a> {
         self.trials.iter().filter_map(move |trial| self::phase(trial, phase))
     }
 
-    /// A metric of a phase in each trial that has it.
+    /// A metric of a phase in each trial that has it, on any drive.
     pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
         let of = |trial: &&TrialResult| self::phase(trial, phase)?.metric(metric);
-        self.trials.iter().filter_map(of).filter(|value| value.is_finite()).collect()
+        let trials = self.trials.iter().chain(&self.drawn);
+        trials.filter_map(of).filter(|value| value.is_finite()).collect()
     }
 }
 
@@ -119,9 +131,7 @@ fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentRe
     let differs = |factor: &Factor| {
         shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
     };
-    let levels = distinct.0.iter().filter(|(factor, _)| differs(factor) || shown.len() == 1);
-    let names = levels.map(|(factor, level)| table::level_name(*factor, level));
-    plain(&names.collect::<Vec<_>>().join(", "))
+    table::named(&distinct.only(|factor| differs(factor) || shown.len() == 1))
 }
 
 fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
@@ -164,16 +174,20 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 pub(super) type Named<'a> = (f64, &'a str);
 
 /// The smallest and the largest of some values of one unit, as part of a sentence.
-pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
+pub(super) fn range<'a>(unit: Unit, values: impl IntoIterator<Item = Named<'a>>) -> Option<String> {
     range_of(values, |value| number::amount(unit, value))
 }
 
 /// The smallest and the largest of some values, formatted by `written`, as part of a sentence.
-pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) -> Option<String> {
+pub(super) fn range_of<'a>(
+    values: impl IntoIterator<Item = Named<'a>>,
+    written: impl Fn(f64) -> String,
+) -> Option<String> {
+    let values: Vec<Named<'_>> = values.into_iter().collect();
     let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
     let one = |named: &Named<'_>| format!("{} ({})", written(named.0), named.1);
-    Some(match values {
+    Some(match &values[..] {
         [only] => one(only),
         _ if written(least.0) == written(greatest.0) => format!("{} (all)", written(least.0)),
         _ => format!("{} to {}", one(least), one(greatest)),

@@ -8,7 +8,7 @@ use super::data::{Data, phase, thinned};
 use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
 use super::palette::PLAIN;
 use super::scale::Scale;
-use super::{Chart, part};
+use super::{Chart, in_parts};
 use crate::number;
 use crate::text::plain;
 
@@ -25,13 +25,11 @@ struct Samples<'a> {
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let samples = data.phases.iter().map(|phase| samples(data, phase));
     let samples: Vec<Samples<'_>> = samples.filter(|samples| !samples.points.is_empty()).collect();
-    let parts: Vec<_> = samples.chunks(panels_in_a_chart(COLUMNS)).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate();
-    parts.map(|(index, samples)| chart(data, samples, &part(index, of))).collect()
+    in_parts(&samples, panels_in_a_chart(COLUMNS), |samples, part| chart(data, samples, part))
 }
 
-/// All samples of the run; if it has steps, also those of treatments that were not kept.
+/// All samples on the published drive; if the run has steps, also those of treatments that were not
+/// kept.
 fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
     let metric = data.metric(name);
     let mut points = Vec::new();
@@ -40,7 +38,7 @@ fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
             .treatment
             .trials
             .iter()
-            .filter(|trial| trial.status == Status::Ok)
+            .filter(|trial| trial.status == Status::Ok && trial.draw.is_none())
             .filter_map(|trial| {
                 Some((f64::from(trial.position), phase(trial, name)?.metric(metric)?))
             })
@@ -68,7 +66,7 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
          machine or the drive changes during the run, the samples leave the line.{thinned}"
     );
     let says = format!("{}{thinned}", says(samples));
-    let heading = Heading { title: title.clone(), notes, keys: data.keys() };
+    let heading = Heading { title, notes, keys: data.keys() };
     let last = data.schedule.trials.iter().map(|trial| trial.position).max().unwrap_or(0);
     let across = Scale::from_zero(Unit::Number, f64::from(last));
     let panel = |samples: &Samples<'_>| {
@@ -81,12 +79,9 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
             ..Panel::new(plain(samples.phase), across.clone(), up, PLAIN)
         }
     };
-    let panels = samples.iter().map(panel).collect::<Vec<_>>();
-    let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
-    Chart::of("drift", title, says, |says| {
-        let shares = Shares { across: true, up: false };
-        Grid { heading, columns, shares, panels }.svg(says)
-    })
+    let panels = samples.iter().map(panel).collect();
+    let shares = Shares { across: true, up: false };
+    Grid { heading, columns: COLUMNS, shares, panels }.chart("drift", says)
 }
 
 fn says(samples: &[Samples<'_>]) -> String {

@@ -7,7 +7,7 @@ use super::canvas::Heading;
 use super::data::{Data, Shown, Step, over_trials, range, range_of};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, part};
+use super::{Chart, in_parts};
 
 /// Steps of a line.
 const STEPS: u32 = 48;
@@ -110,24 +110,22 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         }
     }
     let across = Scale::from_zero(Unit::Ns, *longest_ns as f64);
-    let rows = sides[0].1.len();
+    let rows: Vec<usize> = (0..sides[0].1.len()).collect();
     // Sides are columns; if there is only one, treatments are.
-    let columns = if sides.len() > 1 { sides.len() } else { rows.min(MOST_COLUMNS) };
+    let columns = if sides.len() > 1 { sides.len() } else { MOST_COLUMNS };
     let columns = u32::try_from(columns).unwrap_or(1);
     let in_a_chart = (panels_in_a_chart(columns) / sides.len()).max(1);
-    let of = rows.div_ceil(in_a_chart);
-    let charts = (0..of).map(|index| {
-        let rows = index * in_a_chart..rows.min((index + 1) * in_a_chart);
-        let title = format!("The drive over time{}", part(index, of));
+    in_parts(&rows, in_a_chart, |rows, part| {
+        let title = format!("The drive over time{part}");
         let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
                      greatest of them. Pale \
                      verticals: where phases begin, in the first trial. Own writes: what is \
                      programmed beyond the host's pages. Stalls: how long the host's pages wait \
                      in each second for the drive's own work, added up."
             .to_owned();
-        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
-        let panels = rows.flat_map(|row| {
-            sides.iter().map(move |(side, seen)| (side, &seen[row], greatest(seen)))
+        let heading = Heading { title, notes, keys: Vec::new() };
+        let panels = rows.iter().flat_map(|row| {
+            sides.iter().map(move |(side, seen)| (side, &seen[*row], greatest(seen)))
         });
         let panels = panels.map(|(side, seen, greatest)| {
             let up = match side {
@@ -137,12 +135,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             panel(seen, step_ns, &across, up)
         });
         let panels = panels.collect();
-        Chart::of("drive", title, says(&sides), |says| {
-            let shares = Shares { across: true, up: sides.len() == 1 };
-            Grid { heading, columns, shares, panels }.svg(says)
-        })
-    });
-    charts.collect()
+        let shares = Shares { across: true, up: sides.len() == 1 };
+        Grid { heading, columns, shares, panels }.chart("drive", says(&sides))
+    })
 }
 
 fn courses<'a>(shown: &'a Shown<'_>) -> impl Iterator<Item = &'a DriveCourse> {
@@ -180,11 +175,10 @@ fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
             }
             _ => ("at most", |seen| seen.steps.iter().map(|step| step.0).fold(0.0, f64::max)),
         };
-        let values: Vec<(f64, &str)> =
-            seen.iter().map(|seen| (extreme(seen), seen.shown.name.as_str())).collect();
+        let values = seen.iter().map(|seen| seen.shown.named(extreme(seen)));
         let range = match side {
-            Side::Free => range_of(&values, |share| format!("{share:.1} %"))?,
-            _ => range(side.unit(), &values)?,
+            Side::Free => range_of(values, |share| format!("{share:.1} %"))?,
+            _ => range(side.unit(), values)?,
         };
         Some(format!("{}: {word} {range}", side.title()))
     });

@@ -57,14 +57,14 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
                 plain(&data.schedule.baseline.to_string())
             );
             let title = format!("Effects: {}", described(metric));
-            let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+            let heading = Heading { title, notes, keys: Vec::new() };
             let names = rows.iter().map(|shown| shown.name.clone()).collect();
             let shown = rows.iter().flat_map(|shown| {
                 let of = |phases: &&[String]| Some((find(shown, phases)?, shown.name.as_str()));
                 part.iter().filter_map(of).collect::<Vec<_>>()
             });
             let says = says(metric, &shown.collect::<Vec<_>>());
-            Chart::of("effects", title, says, |says| Rows { heading, names, panels }.svg(says))
+            Rows { heading, names, panels }.chart("effects", says)
         })
         .collect()
 }

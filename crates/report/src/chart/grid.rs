@@ -5,6 +5,7 @@ use plotters::element::{Polygon, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 
+use super::Chart;
 use super::canvas::{
     self, Area, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
 };
@@ -29,7 +30,7 @@ const TALLEST: u32 = 3600;
 /// A chart of panels.
 pub(super) struct Grid {
     pub heading: Heading,
-    /// Panels side by side.
+    /// The maximum number of panels side by side, at least 1.
     pub columns: u32,
     pub shares: Shares,
     pub panels: Vec<Panel>,
@@ -109,19 +110,25 @@ pub(super) fn panels_in_a_chart(columns: u32) -> usize {
 }
 
 impl Grid {
-    /// The chart as SVG.
-    pub fn svg(&self, says: &str) -> String {
+    /// The chart; `says` is its text alternative.
+    pub fn chart(self, id: &str, says: String) -> Chart {
+        let svg = self.svg(&says);
+        Chart { id: id.to_owned(), title: self.heading.title, says, svg }
+    }
+
+    fn svg(&self, says: &str) -> String {
         let panels = u32::try_from(self.panels.len()).unwrap_or(u32::MAX);
-        let height = self.heading.height() + panels.div_ceil(self.columns) * HEIGHT + EDGE;
+        let columns = panels.clamp(1, self.columns);
+        let height = self.heading.height() + panels.div_ceil(columns) * HEIGHT + EDGE;
         canvas::svg(&self.heading.title, says, height, |root| {
             self.heading.draw(root)?;
             self.panels.iter().zip(0..).try_for_each(|(panel, index)| {
-                let width = (WIDTH - 2 * EDGE) / self.columns;
-                let left = EDGE + index % self.columns * width;
-                let top = self.heading.height() + index / self.columns * HEIGHT;
+                let width = (WIDTH - 2 * EDGE) / columns;
+                let left = EDGE + index % columns * width;
+                let top = self.heading.height() + index / columns * HEIGHT;
                 let labels = Shares {
-                    across: !self.shares.across || index + self.columns >= panels,
-                    up: !self.shares.up || index % self.columns == 0,
+                    across: !self.shares.across || index + columns >= panels,
+                    up: !self.shares.up || index % columns == 0,
                 };
                 panel.draw(root, (left, top), width - EDGE, labels)
             })

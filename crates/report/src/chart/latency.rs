@@ -48,18 +48,17 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
         says: says.to_owned(),
     };
     let keys = PERCENTILES.into_iter().zip(0..).map(key).collect();
-    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let heading = Heading { title, notes: notes.to_owned(), keys };
     let names = rows.iter().map(|shown| shown.name.clone()).collect();
     let panels = phases.iter().map(|phase| panel(rows, phase)).collect();
     let ranges = phases.iter().filter_map(|phase| {
         let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
-        let values: Vec<(f64, &str)> =
-            rows.iter().filter_map(|shown| Some((p99(shown)?, shown.name.as_str()))).collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, &values)?))
+        let values = rows.iter().filter_map(|shown| Some(shown.named(p99(shown)?)));
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, values)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
-    Chart::of("latency", title, says, |says| Rows { heading, names, panels }.svg(says))
+    Rows { heading, names, panels }.chart("latency", says)
 }
 
 fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {

@@ -9,7 +9,7 @@ use super::data::{Data, Shown, range};
 use super::palette::{KINDS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, part};
+use super::{Chart, in_parts};
 use crate::reason::called;
 use crate::text::plain;
 
@@ -28,10 +28,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let phases: Vec<&String> =
         data.phases.iter().filter(|phase| most(phase) > WORTH_A_PANEL * of_run).collect();
     let kinds = kinds(data);
-    let parts: Vec<_> = phases.chunks(panels_in_a_chart(data.treatments.len())).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate();
-    parts.map(|(index, phases)| chart(data, phases, &kinds, &part(index, of))).collect()
+    in_parts(&phases, panels_in_a_chart(data.treatments.len()), |phases, part| {
+        chart(data, phases, &kinds, part)
+    })
 }
 
 /// A kind of written bytes, and how it is drawn.
@@ -74,7 +73,7 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
         says: format!("{} {}", drawn.mark, called(drawn.kind)),
     };
     let keys = kinds.iter().map(key).collect();
-    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let heading = Heading { title, notes: notes.to_owned(), keys };
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let panel = |phase: &&String| {
         let totals = data.treatments.iter().filter_map(|shown| total(shown, phase));
@@ -91,12 +90,11 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
             |shown: &Shown<'_>| phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>();
         let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
         let known = data.treatments.iter().filter(is_known);
-        let totals: Vec<(f64, &str)> =
-            known.map(|shown| (of(shown), shown.name.as_str())).collect();
-        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, &totals)?))
+        let totals = known.map(|shown| shown.named(of(shown)));
+        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, totals)?))
     });
     let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
-    Chart::of("ledger", title, says, |says| Rows { heading, names, panels }.svg(says))
+    Rows { heading, names, panels }.chart("ledger", says)
 }
 
 fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {

@@ -47,14 +47,6 @@ pub struct Chart {
     pub svg: String,
 }
 
-impl Chart {
-    /// Draws a chart; `draw` gets its text alternative.
-    fn of(id: &str, title: String, says: String, draw: impl FnOnce(&str) -> String) -> Self {
-        let svg = draw(&says);
-        Self { id: id.to_owned(), title, says, svg }
-    }
-}
-
 /// Every chart that a run has the data for.
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
@@ -88,7 +80,11 @@ pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     charts
 }
 
-/// The suffix of a title that says which of several charts of a kind this one is.
-fn part(index: usize, of: usize) -> String {
-    if of == 1 { String::new() } else { format!(" ({} of {of})", index + 1) }
+/// A chart for each part of `all` that fits into one; `chart` gets a part, and the end of a title
+/// that says which of several parts it is.
+fn in_parts<T>(all: &[T], most: usize, chart: impl Fn(&[T], &str) -> Chart) -> Vec<Chart> {
+    let parts = all.chunks(most);
+    let of = parts.len();
+    let end = |index| if of == 1 { String::new() } else { format!(" ({index} of {of})") };
+    (1..).zip(parts).map(|(index, part)| chart(part, &end(index))).collect()
 }

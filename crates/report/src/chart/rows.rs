@@ -10,6 +10,7 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 use ssdlab_plan::metric::Unit;
 
+use super::Chart;
 use super::canvas::{
     self, Area, Drawing, EDGE, Heading, NORMAL, SMALL, WIDTH, at, font, line, symbol, text,
 };
@@ -108,8 +109,13 @@ fn count(items: usize) -> u32 {
 }
 
 impl Rows {
-    /// The chart as SVG.
-    pub fn svg(&self, says: &str) -> String {
+    /// The chart; `says` is its text alternative.
+    pub fn chart(self, id: &str, says: String) -> Chart {
+        let svg = self.svg(&says);
+        Chart { id: id.to_owned(), title: self.heading.title, says, svg }
+    }
+
+    fn svg(&self, says: &str) -> String {
         let height = self.heading.height() + count(self.lines()) * self.line_height();
         canvas::svg(&self.heading.title, says, height, |root| {
             self.heading.draw(root)?;

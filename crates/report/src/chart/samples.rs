@@ -70,28 +70,28 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
         .collect();
     let ranges = phases.iter().filter_map(|phase| {
         let mean = |shown: &'_ Shown<'_>| shown.summary(phase, metric).map(|found| found.mean);
-        let means: Vec<(f64, &str)> = data
-            .treatments
-            .iter()
-            .filter_map(|shown| Some((mean(shown)?, shown.name.as_str())))
-            .collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, &means)?))
+        let means = data.treatments.iter().filter_map(|shown| Some(shown.named(mean(shown)?)));
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, means)?))
     });
     let ranges: Vec<String> = ranges.collect();
-    let says = format!("Means of {metric}: {}.{thinned}", ranges.join("; "));
+    let (of_mean, of_sample) = match data.analysis.plausible_drives {
+        0 => ("", ""),
+        _ => (" on the published drive", ", on that drive or a plausible one"),
+    };
+    let says = format!("Means of {metric}{of_mean}: {}.{thinned}", ranges.join("; "));
     let marks = if panels.iter().any(|panel| panel.scale.is_log) {
         "Bar, or thick line where the axis is logarithmic: mean"
     } else {
         "Bar: mean"
     };
     let notes = format!(
-        "{marks}. Whisker: its 95 % interval; an end without a cap lies outside. \
-                         Dot: a sample.{thinned}"
+        "{marks}{of_mean}. Whisker: its 95 % interval; an end without a cap lies outside. Dot: a \
+         sample{of_sample}.{thinned}"
     );
     let title = format!("Samples: {}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
-    let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
-    Chart::of("samples", title, says, |says| Rows { heading, names, panels }.svg(says))
+    let heading = Heading { title, notes, keys: Vec::new() };
+    Rows { heading, names, panels }.chart("samples", says)
 }
 
 fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every: usize) -> Panel {

@@ -7,7 +7,7 @@ use super::canvas::Heading;
 use super::data::{Data, Shown, Step, over_trials, range};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, label, part};
+use super::{Chart, in_parts, label};
 use crate::table::charted;
 use crate::text::plain;
 
@@ -51,25 +51,17 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let up = Scale::from_zero(unit, greatest.fold(0.0, f64::max));
     let longest = rates.iter().map(|rates| rates.steps.len()).max().unwrap_or(0);
     let across = Scale::from_zero(Unit::Ns, longest as f64 * step_ns as f64);
-    let parts: Vec<_> = rates.chunks(panels_in_a_chart(COLUMNS)).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate().map(|(index, rates)| {
-        let name = plain(phase);
-        let title = format!("Over time: {metric} in {}{}", label::cut(&name, 30), part(index, of));
+    in_parts(&rates, panels_in_a_chart(COLUMNS), |rates, part| {
+        let title = format!("Over time: {metric} in {}{part}", label::cut(&plain(phase), 30));
         let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
                      greatest of them. All panels have the same axes."
             .to_owned();
-        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+        let heading = Heading { title, notes, keys: Vec::new() };
         let panels = rates.iter().map(|rates| panel(rates, step_ns, &across, &up)).collect();
-        let says = says(unit, rates);
-        let columns = COLUMNS.min(u32::try_from(rates.len()).unwrap_or(COLUMNS));
+        let shares = Shares { across: true, up: true };
         let id = format!("series-{}", label::slug(phase));
-        Chart::of(&id, title, says, |says| {
-            let shares = Shares { across: true, up: true };
-            Grid { heading, columns, shares, panels }.svg(says)
-        })
-    });
-    parts.collect()
+        Grid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(unit, rates))
+    })
 }
 
 fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
@@ -81,11 +73,8 @@ fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
 
 fn says(unit: Unit, rates: &[Rates<'_>]) -> String {
     let of = |choose: fn(&Rates<'_>) -> Option<f64>| {
-        let values: Vec<(f64, &str)> = rates
-            .iter()
-            .filter_map(|rates| Some((choose(rates)?, rates.shown.name.as_str())))
-            .collect();
-        range(unit, &values).unwrap_or_default()
+        let values = rates.iter().filter_map(|rates| Some(rates.shown.named(choose(rates)?)));
+        range(unit, values).unwrap_or_default()
     };
     let first = of(|rates| rates.steps.first().map(|step| step.0));
     let last = of(|rates| rates.steps.last().map(|step| step.0));

@@ -38,15 +38,13 @@ pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart 
         number::duration(course.step_ns() as f64),
         number::bytes(course.row_bytes() as f64),
     );
-    let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+    let heading = Heading { title, notes, keys: Vec::new() };
     let across = Scale::from_zero(Unit::Ns, summary.span_ns as f64);
     let mut panels = positions(summary, course, &across);
     panels.extend(rates(summary, course, &across));
     panels.extend(in_flight(summary, course, &across));
-    Chart::of(id, title, says(summary), |says| {
-        let shares = Shares { across: true, up: false };
-        Grid { heading, columns: 1, shares, panels }.svg(says)
-    })
+    let shares = Shares { across: true, up: false };
+    Grid { heading, columns: 1, shares, panels }.chart(id, says(summary))
 }
 
 fn positions(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {

@@ -7,7 +7,7 @@ use super::canvas::Heading;
 use super::data::{Data, Shown};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, part};
+use super::{Chart, in_parts};
 
 /// The largest factor by which the wear of two drives on one axis may differ.
 const MOST_APART: u32 = 4;
@@ -33,10 +33,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let shares =
         worn.iter().flat_map(|(_, wear)| wear.histogram.iter().map(|bin| share(bin, wear)));
     let up = Scale::from_zero(Unit::Percent, shares.fold(0.0, f64::max));
-    let parts: Vec<_> = worn.chunks(panels_in_a_chart(COLUMNS)).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate().map(|(index, worn)| {
-        let title = format!("Wear: erases of blocks{}", part(index, of));
+    in_parts(&worn, panels_in_a_chart(COLUMNS), |worn, part| {
+        let title = format!("Wear: erases of blocks{part}");
         let axes = if shares_across {
             "All panels have the same axes."
         } else {
@@ -46,19 +44,15 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             "Bar: the share of all blocks, for each number of erases, by the end of the first \
              trial, their life before it included. {axes}"
         );
-        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+        let heading = Heading { title, notes, keys: Vec::new() };
         let panels = worn.iter().map(|(shown, wear)| Panel {
             bars: wear.histogram.iter().map(|bin| (ends(bin), share(bin, wear))).collect(),
             ..Panel::new(shown.name.clone(), across(wear), up.clone(), shown.colour)
         });
-        let panels = panels.collect::<Vec<_>>();
-        let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
-        Chart::of("wear", title, says(worn), |says| {
-            let shares = Shares { across: shares_across, up: true };
-            Grid { heading, columns, shares, panels }.svg(says)
-        })
-    });
-    parts.collect()
+        let panels = panels.collect();
+        let shares = Shares { across: shares_across, up: true };
+        Grid { heading, columns: COLUMNS, shares, panels }.chart("wear", says(worn))
+    })
 }
 
 fn wear<'a>(shown: &Shown<'a>) -> Option<&'a WearSummary> {

@@ -8,7 +8,7 @@ use super::data::{Data, Shown, range};
 use super::palette::{COLOURS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, label, part};
+use super::{Chart, in_parts, label};
 use crate::text::plain;
 
 /// The levels at which bytes are counted, from the workload down.
@@ -36,10 +36,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         .flat_map(|(metric, _)| data.treatments.iter().map(|shown| total(data, shown, metric)));
     let scale = Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max));
     let places = places(data);
-    let parts: Vec<_> = levels.chunks(panels_in_a_chart(data.treatments.len())).collect();
-    let of = parts.len();
-    let parts = parts.into_iter().enumerate();
-    parts.map(|(index, levels)| chart(data, levels, &scale, &places, &part(index, of))).collect()
+    in_parts(&levels, panels_in_a_chart(data.treatments.len()), |levels, part| {
+        chart(data, levels, &scale, &places, part)
+    })
 }
 
 fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
@@ -82,7 +81,7 @@ fn chart(
         says: format!("{} {}", place + 1, phase_name(data, places, place)),
     };
     let keys = (0..COLOURS.len()).filter(used).map(key).collect();
-    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let heading = Heading { title, notes: notes.to_owned(), keys };
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let panels = levels.iter().map(|(metric, says)| Panel {
         title: (*says).to_owned(),
@@ -92,15 +91,11 @@ fn chart(
     });
     let panels = panels.collect();
     let ranges = levels.iter().filter_map(|(metric, says)| {
-        let totals: Vec<(f64, &str)> = data
-            .treatments
-            .iter()
-            .map(|shown| (total(data, shown, metric), shown.name.as_str()))
-            .collect();
-        Some(format!("{says}: {}", range(Unit::Bytes, &totals)?))
+        let totals = data.treatments.iter().map(|shown| shown.named(total(data, shown, metric)));
+        Some(format!("{says}: {}", range(Unit::Bytes, totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
-    Chart::of("written", title, says, |says| Rows { heading, names, panels }.svg(says))
+    Rows { heading, names, panels }.chart("written", says)
 }
 
 fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String {

@@ -10,6 +10,7 @@ mod unpaired;
 use std::ops::Range;
 
 use proptest::prelude::*;
+use ssdlab_stats::Interval;
 
 /// Treatment and baseline values of a number of pairs, over six orders of magnitude.
 fn pairs(count: Range<usize>) -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
@@ -24,4 +25,9 @@ fn value() -> impl Strategy<Value = f64> {
 /// Whether two numbers agree to `digits` of their own size, or of 1 if that is larger.
 fn agree(a: f64, b: f64, digits: i32) -> bool {
     (a - b).abs() <= 10.0_f64.powi(-digits) * a.abs().max(b.abs()).max(1.0)
+}
+
+/// Whether a value lies in an interval; both ends belong to it.
+fn covers(interval: Interval, value: f64) -> bool {
+    (interval.lo..=interval.hi).contains(&value)
 }

@@ -1,5 +1,7 @@
 //! The bootstrap interval against scipy's.
 
+use ssdlab_stats::Resamples;
+
 use super::{DARWIN, assert_within, from_logs};
 
 /// Twelve ratios with a long upper tail, where `BCa` and the t interval part.
@@ -15,7 +17,8 @@ const RESAMPLES: usize = 100_000;
 #[track_caller]
 fn assert_agrees_with_scipy(logs: &[f64], confidence: f64, lo: f64, hi: f64) {
     let estimate = from_logs(logs);
-    let interval = estimate.bca(confidence, RESAMPLES, 1).expect("n is 3 or more");
+    let resamples = Resamples::new(logs.len(), RESAMPLES, 1);
+    let interval = estimate.bca(&resamples, confidence).expect("n is 3 or more");
     let standard_error = estimate.sd_log().expect("n is 2 or more")
         / f64::from(u32::try_from(logs.len()).expect("few")).sqrt();
     assert_within(interval.lo.ln(), f64::ln(lo), 0.08 * standard_error);
@@ -39,7 +42,7 @@ fn agrees_with_scipy_on_skewed_ratios() {
 #[test]
 fn the_seed_alone_decides_the_draws() {
     let estimate = from_logs(&SKEWED.map(f64::ln));
-    let interval = |seed| estimate.bca(0.95, 2_000, seed);
+    let interval = |seed| estimate.bca(&Resamples::new(SKEWED.len(), 2_000, seed), 0.95);
     assert_eq!(interval(7), interval(7));
     assert_ne!(interval(7), interval(8));
 }
