@@ -106,6 +106,7 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
 # the equivalent shell script, what tracing costs, Bonnie's tests beside bonnie++, and nodes of Slurm.

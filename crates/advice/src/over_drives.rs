@@ -28,14 +28,14 @@ pub struct OverDrives {
     pub of: usize,
     /// Whether it holds on the published drive; absent where it was not measured on it.
     pub published: Option<bool>,
-    /// If all of them agree, and they are at least [`FEWEST_DRAWS`]: the least share of all
-    /// plausible drives that do, with 95 % confidence.
+    /// If all of them agree, and they are at least 9: the least share of all plausible drives that
+    /// do, with 95 % confidence.
     pub guarantees: Option<f64>,
     /// What was found.
     #[serde(flatten)]
     pub spread: Spread,
     /// What tells those on which it holds from the others best; absent where they agree, are fewer
-    /// than [`FEWEST_DRAWS`], or nothing tells them apart.
+    /// than 9, or nothing tells them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separated_by: Option<Separation>,
 }

@@ -1,6 +1,6 @@
 //! What files must and may hold after a power cut.
 //!
-//! A workload writes [contents](contents) that identify themselves, and reports each [`Deed`]: what
+//! A workload writes [`contents`] that identify themselves, and reports each [`Deed`]: what
 //! it begins, what is done, and what was promised to be durable. After a cut each file is [`Found`]
 //! in some state, and from the [`History`] of the deeds before the cut follows a [`Verdict`]:
 //! broken promises, damage, and lost work that was never promised to be kept.

@@ -94,13 +94,13 @@ impl Array {
         self.counters = FlashCounters::default();
     }
 
-    /// How often each block for data has been erased, without what [`Array::age_to`] has added.
+    /// How often each block for data has been erased, without what `Array::age_to` has added.
     #[must_use]
     pub fn erases(&self) -> &[u32] {
         &self.erases[..self.first_slc.index()]
     }
 
-    /// How often a block has been erased, without what [`Array::age_to`] has added to all.
+    /// How often a block has been erased, without what `Array::age_to` has added to all.
     #[must_use]
     pub fn erases_of(&self, block: Block) -> u32 {
         self.erases[block.index()]

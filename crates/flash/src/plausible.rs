@@ -3,7 +3,7 @@
 //! A simulated drive is one of many that could model the real one. [`Plausible`] draws others:
 //! every value that has a range or choices varies evenly over them, and values that were fitted to
 //! a published figure vary only as far as the drive still reproduces it. Draw `k` of a seed is the
-//! same on every machine and whatever the number of draws ([`crate::stratified`] has how).
+//! same on every machine and whatever the number of draws (`stratified.rs` has how).
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! two locks (flock(2)). Every user can open the shared lock, `/run/lock/ssdlab.lock`, and so hold
 //! it without measuring. Only root can open root's lock, `/run/ssdlab/turn.lock`. The rule:
 //! - Root takes root's lock, then the shared one. It waits for root without a limit. For others it
-//!   waits at most [`PATIENCE`] over all its trials; then it measures with root's lock alone, and
+//!   waits at most an hour over all its trials; then it measures with root's lock alone, and
 //!   names the process that runs beside it.
 //! - Another user takes the shared lock, then checks in /proc/locks whether root's is held. If so,
 //!   it releases the shared lock and starts over. Each takes its own lock before it checks the
