@@ -31,6 +31,7 @@ pub(super) fn samples(schedule: &Schedule, analysis: &Analysis) -> Option<Markup
 
 fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
     let (factors, phases) = (factors(schedule), schedule.phase_names());
+    let has_drives = analysis.plausible_drives > 0;
     let of =
         |treatment: &'a TreatmentResult| treatment.trials.iter().map(move |own| (treatment, own));
     let mut trials: Vec<(&TreatmentResult, &TrialResult)> =
@@ -45,6 +46,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
                 (factor_heads(&factors))
                 th.number scope="col" { "position" }
                 th.number scope="col" { "block" }
+                @if has_drives { th scope="col" { "drive" } }
                 @for phase in &phases { th.number scope="col" { (phase) } }
                 th scope="col" { "status" }
             }
@@ -55,6 +57,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
                     (factor_cells(&factors, &treatment.levels))
                     td.number { (trial.position + 1) }
                     td.number { (trial.block + 1) }
+                    @if has_drives { td { (drive(trial)) } }
                     @for phase in &phases { (cell(trial, phase, &analysis.metric)) }
                     td { (ended(trial)) }
                 }
@@ -85,6 +88,10 @@ fn shortened(value: f64) -> String {
         _ => return value.to_string(),
     };
     format!("{value:.digits$}")
+}
+
+fn drive(trial: &TrialResult) -> &'static str {
+    if trial.draw.is_some() { "plausible" } else { "published" }
 }
 
 fn ended(trial: &TrialResult) -> String {
