@@ -302,7 +302,7 @@ fn a_trace_whose_times_go_backwards_says_so() {
     let found = place.json("--drive point.toml --trace fio.log");
     assert_eq!(found["trace"]["clamped"]["furthest_ns"], 1000);
     let shown = place.printed("simulate --drive point.toml --trace fio.log");
-    assert!(shown.contains("the one before: 1, by 1"), "{shown}");
+    assert!(shown.contains("go backwards: 1, by 1"), "{shown}");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn times_that_go_backwards_are_counted() {
     assert_eq!(json(place.path(), "fio.log")["clamped"]["requests"], 1);
     let message = ssdlab(place.path(), "trace fio.log").stderr;
     let message = String::from_utf8(message).unwrap();
-    assert!(message.contains("the one before: 1, by 1"), "{message}");
+    assert!(message.contains("go backwards: 1, by 1"), "{message}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_functions_of_a_trial_are_shown_although_another_has_none() {
         fs::write(logs.join(format!("{:04}.requests", trial.position)), "").unwrap();
     }
     let asked = "trace run --results . --functions";
-    assert!(wrong(place.path(), asked).contains("only the virtual lab"));
+    assert!(wrong(place.path(), asked).contains("a guest that failed"));
     let counted = "{\"phase\":\"sync\",\"functions\":{\"sync_filesystem\":7}}\n";
     fs::write(logs.join("0001.functions"), counted).unwrap();
     let output = ssdlab(place.path(), asked);

@@ -1,4 +1,4 @@
-//! The folder of results, as commands are given it, and the runs in it.
+//! The argument `--results`, and how a run is found in that folder.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Whether it is not the default one.
+    /// Whether the command line names it.
     pub fn is_named(&self) -> bool {
         self.results.is_some()
     }

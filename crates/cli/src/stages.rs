@@ -108,14 +108,7 @@ pub fn with_stage<T>(
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
-            let kernels = kernels(schedule, manner.kernel)?;
-            let Models { drives, plausible, hosts } = models(schedule, interrupt)?;
-            drives.values().try_for_each(check_memory)?;
-            let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
-            let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-            let provided =
-                Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
-            let guests = Box::new(Guests::open(provided, journal)?);
+            let (guests, jobs) = guests(schedule, manner, journal, interrupt)?;
             return act(Ready::Guests(guests, jobs));
         }
         Target::Image { size_bytes, folder } => {
@@ -141,6 +134,22 @@ pub fn with_stage<T>(
     act(Ready::Here(here, !manner.no_trace))
 }
 
+/// The guests of a schedule of the virtual lab, and how many of them run at once.
+fn guests<'a>(
+    schedule: &'a Schedule,
+    manner: Manner<'_>,
+    journal: &mut Journal,
+    interrupt: &'a Interrupt,
+) -> Result<(Box<Guests<'a>>, usize), Report> {
+    let kernels = kernels(schedule, manner.kernel)?;
+    let Models { drives, plausible, hosts } = models(schedule, interrupt)?;
+    drives.values().try_for_each(check_memory)?;
+    let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
+    let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
+    let provided = Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
+    Ok((Box::new(Guests::open(provided, journal)?), jobs))
+}
+
 /// Has guests do something with a schedule of the virtual lab, and undoes what they left.
 pub fn in_guests<T>(
     schedule: &Schedule,
@@ -148,14 +157,15 @@ pub fn in_guests<T>(
     interrupt: &Interrupt,
     act: impl FnOnce(Guests<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
+    if !matches!(target(schedule)?, Target::Virtual { .. }) {
+        return Err(Wrong::report(
+            format!("{} is for the {} lab, where no guests run", schedule.plan, schedule.origin()),
+            "name a run of the virtual lab",
+        ));
+    }
     let mut journal = restore::journal()?;
-    let done = with_stage(schedule, manner, &mut journal, interrupt, |ready| match ready {
-        Ready::Guests(guests, _) => act(*guests),
-        Ready::Here(..) => Err(Wrong::report(
-            format!("{} is of the {} lab, where no guests run", schedule.plan, schedule.origin()),
-            "name one of the virtual lab",
-        )),
-    })?;
+    let (guests, _) = guests(schedule, manner, &mut journal, interrupt)?;
+    let done = act(*guests)?;
     journal.finish().into_diagnostic()?;
     Ok(done)
 }

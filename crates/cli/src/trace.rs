@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_conductor as conductor;
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::{self as report, Chart, Traced};
 use ssdlab_results::{self as results, Contents, Executed, Record};
 use ssdlab_trace::{Clamped, Course, Request, Summary, Tally, TraceError};
@@ -176,8 +176,11 @@ impl Trace {
         }
         match unread.first() {
             Some(says) if executed.is_empty() => {
-                let help =
-                    "only the virtual lab counts what its kernel executes: run it there again";
+                let help = if schedule.is_in(LabKind::Virtual) {
+                    "a guest that failed has counted nothing: choose another trial"
+                } else {
+                    "only the virtual lab counts what its kernel executes: run it there again"
+                };
                 return Err(Wrong::report(says, help));
             }
             // A guest that died has counted nothing; other trials are unaffected.

@@ -368,7 +368,7 @@ impl<'a> Fleet<'a> {
             tell(desk, rsync.clear(&self.folder));
         }
         if let Err(error) = take_logs(&self.folder, &desk.records) {
-            let text = format!("logs of requests stay in {ATTEMPTS}: {error}");
+            let text = format!("logs of trials stay in {ATTEMPTS}: {error}");
             desk.observer.notice(Event::Trouble { text: &text });
         }
         let not_undone = self.attempts.not_undone()?;

@@ -269,7 +269,7 @@ impl<'a> Running<'a> {
     }
 
     /// Waits for its end, and returns its status and how long it took; an error if the rules end it
-    /// before. It prints into files, or into a pipe.
+    /// before. It may print no more than `MOST_OUTPUT` into these files and this pipe.
     fn end(
         mut self,
         files: &[&File],
@@ -277,12 +277,12 @@ impl<'a> Running<'a> {
     ) -> Result<(ExitStatus, Duration), ProgramError> {
         self.watch(files, pipe)?;
         self.has_ended = true;
-        let status = self.child.wait().map_err(|cause| self.not_started(cause))?;
+        let status = self.child.wait().map_err(|cause| self.failed(cause))?;
         Ok((status, self.started.elapsed()))
     }
 
     fn watch(&self, files: &[&File], mut pipe: Option<Pipe<'_>>) -> Result<(), ProgramError> {
-        let start = |cause| self.not_started(cause);
+        let start = |cause| self.failed(cause);
         let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
             .map_err(|errno| start(errno.into()))?;
         let mut piece = [0; 4096];
@@ -321,7 +321,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn not_started(&self, cause: io::Error) -> ProgramError {
+    fn failed(&self, cause: io::Error) -> ProgramError {
         ProgramError::Start { program: self.line.clone(), cause }
     }
 }

@@ -2,7 +2,7 @@
 //! two locks (flock(2)). Every user can open the shared lock, `/run/lock/ssdlab.lock`, and so hold
 //! it without measuring. Only root can open root's lock, `/run/ssdlab/turn.lock`. The rule:
 //! - Root takes root's lock, then the shared one. It waits for root without a limit. For others it
-//!   waits at most an hour over all its trials; then it measures with root's lock alone, and
+//!   waits at most `PATIENCE` over all its trials; then it measures with root's lock alone, and
 //!   names the process that runs beside it.
 //! - Another user takes the shared lock, then checks in /proc/locks whether root's is held. If so,
 //!   it releases the shared lock and starts over. Each takes its own lock before it checks the
@@ -194,7 +194,7 @@ fn try_lock(path: &Path, mode: u32) -> io::Result<Option<FileLock>> {
         let lock = open(path, mode).and_then(FileLock::exclusive).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
-        // Of a file that its creator has removed, others lock another by now.
+        // If its creator has removed the file, others lock a new one by now.
         if lock.as_ref().is_none_or(|lock| lock.is_at(path)) {
             return Ok(lock);
         }

@@ -28,7 +28,7 @@ impl Cache {
     /// The kernels and the build that are there.
     pub fn kept(&self) -> Result<Vec<Kept>, KernelError> {
         let of = |path: PathBuf| {
-            // There may be no build, and one may just have removed a kernel.
+            // There may be no build, or a build may just have removed a kernel.
             let metadata = path.symlink_metadata().ok()?;
             let is_unfinished = path == self.work();
             Some(Kept {

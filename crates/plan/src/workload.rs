@@ -106,8 +106,8 @@ pub(super) fn resolve(
     Ok(workload)
 }
 
-/// Refuses phases without the earlier phase that they depend on, and those that would overwrite
-/// its files.
+/// Refuses phases without the earlier phase that they depend on, and phases that would overwrite
+/// the files of an earlier one.
 fn check_order(written: &written::Workload) -> Result<(), Fault> {
     // Since the last `delete`.
     let mut done: Vec<Verb> = Vec::new();

@@ -51,8 +51,8 @@ pub fn clamped(Clamped { requests, furthest_ns }: Clamped) -> Option<String> {
     let (times, furthest) = (count(requests), time(furthest_ns));
     (requests > 0).then(|| {
         format!(
-            "times that go backwards, and are raised to the one before: {times}, by {furthest} at \
-             most"
+            "timestamps that go backwards: {times}, by {furthest} at most; each is raised to the \
+             one before it"
         )
     })
 }

@@ -48,6 +48,7 @@ impl<R: BufRead> Records<R> {
                 self.read_bytes += size_of::<T>() as u64;
                 Ok(value)
             }
+            // Of a file, it is never the reader's own error.
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => Err(self.truncated()),
             Err(cause) => Err(self.unreadable(cause)),
         }

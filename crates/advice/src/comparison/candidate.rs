@@ -107,7 +107,9 @@ impl Candidate {
             all_facts.push(facts(shown()));
             metrics.extend(shown().flat_map(measured));
         }
-        let bad = records.iter().find(|record| record.status != Status::Ok);
+        // A trial that failed before its drive was drawn has no draw.
+        let is_published = |record: &&Record| schedule.draw_of(record.trial.block).is_none();
+        let bad = records.iter().filter(is_published).find(|record| record.status != Status::Ok);
         Self {
             run: run.to_owned(),
             metric: metric.to_owned(),

@@ -18,11 +18,13 @@ const MOST_NAMED: usize = 4;
 #[derive(Debug, Error, Diagnostic)]
 pub enum Incomparable {
     /// A run in which nothing was measured.
-    #[error("{run} has no trial that went well: {reason}")]
+    #[error("{run} has no trial{of_drive} that went well: {reason}")]
     #[diagnostic(help("go on with it (`ssdlab run --resume {run}`), or leave it out"))]
     NothingMeasured {
         /// The run.
         run: String,
+        /// Of which drive, if its trials are of several.
+        of_drive: &'static str,
         /// Why not.
         reason: String,
     },
@@ -96,7 +98,9 @@ pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
         if !candidate.has_good_trials() {
             let reason = candidate.first_reason.clone();
             let reason = reason.unwrap_or_else(|| "none has run yet".to_owned());
-            return Err(Incomparable::NothingMeasured { run: run(), reason });
+            let has_others = candidate.schedule.plausible > 0;
+            let of_drive = if has_others { " on the published drive" } else { "" };
+            return Err(Incomparable::NothingMeasured { run: run(), of_drive, reason });
         }
         let workloads = (&candidate.schedule.workload, &first.schedule.workload);
         if let Some(what) = difference(workloads.0, workloads.1) {

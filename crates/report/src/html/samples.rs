@@ -57,7 +57,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
                     (factor_cells(&factors, &treatment.levels))
                     td.number { (trial.position + 1) }
                     td.number { (trial.block + 1) }
-                    @if has_drives { td { (drive(trial)) } }
+                    @if has_drives { td { (drive(schedule, trial)) } }
                     @for phase in &phases { (cell(trial, phase, &analysis.metric)) }
                     td { (ended(trial)) }
                 }
@@ -90,8 +90,9 @@ fn shortened(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn drive(trial: &TrialResult) -> &'static str {
-    if trial.draw.is_some() { "plausible" } else { "published" }
+fn drive(schedule: &Schedule, trial: &TrialResult) -> &'static str {
+    // A trial that failed before its drive was drawn has no draw.
+    if schedule.draw_of(trial.block).is_some() { "plausible" } else { "published" }
 }
 
 fn ended(trial: &TrialResult) -> String {
