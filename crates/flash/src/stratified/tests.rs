@@ -87,12 +87,16 @@ fn agreeing_draws_say_about_what_independent_ones_would() {
             ("the top of two values", 0.05, &both),
             ("opposite corners", 0.10, &corners),
         ];
+        let points: Vec<Vec<(f64, f64)>> = (0..SEEDS)
+            .map(|seed| {
+                let [one, two] = ["one", "two"].map(|name| Stream::new(seed, name));
+                let at = |value: &Stream, draw: u32| f64::from(value.at(draw)) / WHOLE;
+                (0..draws).map(|draw| (at(&one, draw), at(&two, draw))).collect()
+            })
+            .collect();
         for (what, most, is_other) in places {
-            let sees_none = |seed: &u64| {
-                let at = |name, draw| f64::from(Stream::new(*seed, name).at(draw)) / WHOLE;
-                !(0..draws).any(|draw| is_other(at("one", draw), at("two", draw)))
-            };
-            let wrong = (0..SEEDS).filter(sees_none).count() as f64 / SEEDS as f64;
+            let sees_none = |drawn: &&Vec<(f64, f64)>| !drawn.iter().any(|(x, y)| is_other(*x, *y));
+            let wrong = points.iter().filter(sees_none).count() as f64 / SEEDS as f64;
             println!("{draws} draws, {what}: {:.2} %", 100.0 * wrong);
             assert!(wrong <= most, "{draws} draws, {what}: {wrong}");
         }
