@@ -163,6 +163,8 @@ pub fn in_guests<T>(
             "name a run of the virtual lab",
         ));
     }
+    // Each guest prepares its own. What of its input is missing or has changed is said before.
+    Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let mut journal = restore::journal()?;
     let (guests, _) = guests(schedule, manner, &mut journal, interrupt)?;
     let done = act(*guests)?;
