@@ -282,9 +282,9 @@ impl<'a> Running<'a> {
     }
 
     fn watch(&self, files: &[&File], mut pipe: Option<Pipe<'_>>) -> Result<(), ProgramError> {
-        let start = |cause| self.failed(cause);
+        let failed = |cause| self.failed(cause);
         let process = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
-            .map_err(|errno| start(errno.into()))?;
+            .map_err(|errno| failed(errno.into()))?;
         let mut piece = [0; 4096];
         let mut piped_bytes = 0;
         loop {
@@ -294,11 +294,11 @@ impl<'a> Running<'a> {
             watched.extend(pipe.iter().map(|(output, _)| PollFd::new(output, PollFlags::IN)));
             match poll(&mut watched, Some(&left)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(start(errno.into())),
+                Err(errno) => return Err(failed(errno.into())),
             }
             let is_ready: Vec<bool> = watched.iter().map(|fd| !fd.revents().is_empty()).collect();
             if let Some((output, hear)) = pipe.as_mut().filter(|_| is_ready[1]) {
-                let length = output.read(&mut piece).map_err(start)?;
+                let length = output.read(&mut piece).map_err(failed)?;
                 piped_bytes += length as u64;
                 hear(&piece[..length]);
                 if length == 0 {
