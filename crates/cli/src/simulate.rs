@@ -12,6 +12,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
 use ssdlab_simulation::{self as simulation, Job, Outcome, Sequence, SimulationError, Synthetic};
+use ssdlab_trace::Merge;
 
 use super::drive;
 use super::exit::{Exit, Wrong};
@@ -270,13 +271,9 @@ impl Simulate {
             };
             simulation::synthetic(&self.job(point, source), &mut tell)
         } else {
-            let mut trace = self.reading.open(&self.trace)?;
+            let trace = self.reading.open(&self.trace)?;
             let files = self.reading.of(&self.trace);
-            let mut outcome = simulation::replay(&self.job(point, files), &mut trace, &mut tell);
-            if let Ok(Outcome { trace: Some(replayed), .. }) = &mut outcome {
-                replayed.clamped = trace.clamped();
-            }
-            outcome
+            simulation::replay(&self.job(point, files), trace, Merge::clamped, &mut tell)
         };
         let outcome = outcome.map_err(|error| match error {
             SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),

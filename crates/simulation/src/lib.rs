@@ -107,50 +107,47 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
 }
 
 /// Performs the requests of a trace at their times. A truncated trace is performed as far as it
-/// goes.
+/// goes. `clamped` says which of the times that were read went backwards.
 pub fn replay<T>(
     job: &Job<TraceFiles>,
-    trace: T,
+    mut trace: T,
+    clamped: impl FnOnce(&T) -> Clamped,
     progress: Progress<'_>,
 ) -> Result<Outcome, SimulationError>
 where
-    T: IntoIterator<Item = Result<Request, TraceError>>,
+    T: Iterator<Item = Result<Request, TraceError>>,
 {
     let (mut drive, conditioned) = prepared(job, progress)?;
     let mut recorder = Recorder::new(&drive);
-    let mut replayed = Replayed {
-        of: job.source.clone(),
-        requests: 0,
-        duration_ns: 0,
-        clamped: Clamped::default(),
-        cut_off: None,
-    };
-    for request in trace {
+    let (mut requests, mut duration_ns, mut cut_off) = (0_u64, 0, None);
+    for request in &mut trace {
         let request = match request {
             Ok(request) => request,
             Err(error @ TraceError::Truncated { .. }) => {
-                replayed.cut_off = Some(error.to_string());
+                cut_off = Some(error.to_string());
                 break;
             }
             Err(error) => return Err(error.into()),
         };
-        replayed.requests += 1;
-        if replayed.requests.is_multiple_of(STEP) {
-            tell(progress, Stage::Running, replayed.requests, 0)?;
+        requests += 1;
+        if requests.is_multiple_of(STEP) {
+            tell(progress, Stage::Running, requests, 0)?;
         }
         let now = Nanos(request.submitted_ns);
-        replayed.duration_ns = request.submitted_ns;
+        duration_ns = request.submitted_ns;
         for command in commands(&request) {
             match drive.submit(now, command) {
                 Ok(completion) => recorder.record(&drive, &command, now, completion.at),
                 Err(Refusal::WornOut) => break,
                 Err(refusal) => {
-                    let (number, submitted_ns) = (replayed.requests, request.submitted_ns);
+                    let (number, submitted_ns) = (requests, request.submitted_ns);
                     return Err(SimulationError::Request { number, submitted_ns, refusal });
                 }
             }
         }
     }
+    let (of, clamped) = (job.source.clone(), clamped(&trace));
+    let replayed = Replayed { of, requests, duration_ns, clamped, cut_off };
     let settings = Settings::of_job(job);
     Ok(recorder.finish(&drive, job.drive.seed, settings, &conditioned, Some(replayed)))
 }

@@ -38,7 +38,7 @@ fn replayed(text: &str, requests: Vec<Request>) -> Outcome {
     let trace = requests.into_iter().map(Ok);
     let source = TraceFiles { files: vec!["trace".to_owned()], drive: None, is_queued: false };
     let job = job(text, Condition::Purged, source);
-    replay(&job, trace, &mut unwatched).expect("it fits the drive")
+    replay(&job, trace, |_| Clamped::default(), &mut unwatched).expect("it fits the drive")
 }
 
 #[test]

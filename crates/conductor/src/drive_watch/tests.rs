@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ssdlab_disk::Backend;
 use ssdlab_flash::{Condition, Drive, Preparation, Specification, presets};
 use ssdlab_simulation::{self as simulation, TraceFiles};
-use ssdlab_trace::{Flags, Kind, Request};
+use ssdlab_trace::{Clamped, Flags, Kind, Request};
 
 use super::*;
 
@@ -73,8 +73,8 @@ fn a_phase_counts_what_a_simulation_counts() {
     let source = TraceFiles { files: Vec::new(), drive: None, is_queued: false };
     let job = simulation::Job { drive: preparation, source };
     let trace = requests.into_iter().map(Ok);
-    let outcome =
-        simulation::replay(&job, trace, &mut |_, _, _| ControlFlow::Continue(())).unwrap();
+    let mut watched = |_, _, _| ControlFlow::Continue(());
+    let outcome = simulation::replay(&job, trace, |_| Clamped::default(), &mut watched).unwrap();
     let (phase, course) = (watch.phases["one"], watch.course.unwrap());
     assert!(outcome.flash_pages > 1000, "{outcome:?}");
     assert_eq!(outcome.flash_written_bytes, outcome.flash_pages * 2048);
