@@ -13,3 +13,13 @@ fn nothing_steers_and_values_are_equal() {
         assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [hostile.clone()]);
     }
 }
+
+/// No character is cut where a block of the buffer ends.
+#[test]
+fn any_length_is_written_whole() {
+    let long: Vec<String> = (0..60_000).map(|length| "é\u{9b}".repeat(length % 7)).collect();
+    let mut pretty = Vec::new();
+    write(&long, &mut pretty).unwrap();
+    assert!(pretty.len() > 2 * BUFFER_BYTES);
+    assert_eq!(serde_json::from_slice::<Vec<String>>(&pretty).unwrap(), long);
+}
