@@ -3,6 +3,9 @@
 //!
 //! Code that reads, compares or shows a metric decides by this table, never by its name.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 use ssdlab_filesystem::layout::Kind;
 use ssdlab_quantity::similar;
@@ -288,7 +291,12 @@ pub const METRICS: [(&str, Metric, &str); 71] = [
 /// The metric of this name, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<Metric> {
-    let fixed = |name: &str| METRICS.iter().find(|row| row.0 == name).map(|row| row.1);
+    // Reports look metrics up for each record. Most names differ in length, so that is compared
+    // first.
+    static FIXED: LazyLock<BTreeMap<(usize, &str), Metric>> = LazyLock::new(|| {
+        METRICS.iter().map(|(name, metric, _)| ((name.len(), *name), *metric)).collect()
+    });
+    let fixed = |name: &str| FIXED.get(&(name.len(), name)).copied();
     fixed(name).or_else(|| {
         let alike = if let Some(of_fio) = name.strip_prefix(FIO_PREFIX) {
             let of_job = of_fio.rsplit_once('.').map_or(of_fio, |(_, of_job)| of_job);
