@@ -34,7 +34,7 @@ impl PageMapped {
     ) -> Nanos {
         let pool = self.pools.of_stream(stream);
         let frontier = self.slc.as_ref().map_or(self.pools[pool].host, |slc| slc.frontier);
-        run.pages().for_each(|page| _ = self.forget(page));
+        self.trim(run);
         let mut safe = earliest;
         let PageRun { first: LogicalPage(mut at), count } = run;
         let end = at + count;
