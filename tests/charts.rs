@@ -376,6 +376,30 @@ fn samples_on_plausible_drives_are_told_from_the_mean() {
     assert!(charts.iter().all(|chart| chart.id != "wear" && chart.id != "drift"));
 }
 
+/// A treatment that went well on plausible drives only has samples, but no bytes of its own.
+#[test]
+fn what_has_no_means_is_not_drawn_as_nothing_written() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
+    let mut records = records(&schedule, |_, _| vec![with_device(phase("sync", 1), 1_000_000)]);
+    let off = |record: &Record| record.levels.to_string().contains("discard = off");
+    for record in records.iter_mut().filter(|record| off(record)) {
+        record.draw = Some(Draw { values: BTreeMap::new(), redrawn: 0 });
+    }
+    let charts = drawn(&schedule, &records);
+    let written = find(&charts, "written");
+    assert!(
+        written.says.contains("written to the device: 1.00 MB (discard on)"),
+        "{}",
+        written.says
+    );
+    for record in &mut records {
+        record.draw = Some(Draw { values: BTreeMap::new(), redrawn: 0 });
+    }
+    let charts = drawn(&schedule, &records);
+    assert!(charts.iter().all(|chart| chart.id != "written"));
+    assert_eq!(find(&charts, "samples").says, "Samples of time_ns, on plausible drives only.");
+}
+
 #[test]
 fn names_steer_nothing() {
     let names = ["<script>alert(1)</script>", "\"'&amp;\u{202e}evil\u{200f}", "مزامنة 同步"];
@@ -452,6 +476,16 @@ fn many_treatments_and_phases_are_readable() {
     };
     let shown: usize = (0..36).map(last).sum();
     assert_eq!(dots, shown * 12);
+    // Each is divided and says so; the answer, one of the samples' charts, is not.
+    for title in ["Samples: bytes_per_second", "Samples: ops_per_second", "Latency", "Effects"] {
+        let of_title = |chart: &&Chart| chart.title.starts_with(title) && chart.id != "answer";
+        let parts = charts.iter().filter(of_title);
+        let titles: Vec<&str> = parts.map(|chart| chart.title.as_str()).collect();
+        assert!(titles.len() > 1, "{title}");
+        for (index, part) in (1..).zip(&titles) {
+            assert!(part.ends_with(&format!(" ({index} of {})", titles.len())), "{titles:?}");
+        }
+    }
 }
 
 #[test]

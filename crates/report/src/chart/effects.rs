@@ -9,7 +9,7 @@ use super::data::{Data, Shown, described};
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, label};
+use super::{Chart, in_parts, label};
 use crate::plausible;
 use crate::text::plain;
 
@@ -36,37 +36,34 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             |effect: &&&Effect| effect.phases == phases && effect.levels == shown.treatment.levels;
         all.iter().copied().find(|effect| is_it(&effect))
     };
-    let parts = panels.chunks(panels_in_a_chart(rows.len()));
-    parts
-        .map(|part| {
-            let panels: Vec<Panel> = part
-                .iter()
-                .map(|phases| {
-                    let effects = rows.iter().map(|shown| find(shown, phases)).collect::<Vec<_>>();
-                    panel(phases, &effects)
-                })
-                .collect();
-            let better = match metric::of(metric).better {
-                Better::Less => ", of which less is better",
-                Better::More => ", of which more is better",
-                Better::Neither => "",
-            };
-            let notes = format!(
-                "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
-                 without a cap lies outside. The line is at 1, where there is no difference.",
-                plain(&data.schedule.baseline.to_string())
-            );
-            let title = format!("Effects: {}", described(metric));
-            let heading = Heading { title, notes, keys: Vec::new() };
-            let names = rows.iter().map(|shown| shown.name.clone()).collect();
-            let shown = rows.iter().flat_map(|shown| {
-                let of = |phases: &&[String]| Some((find(shown, phases)?, shown.name.as_str()));
-                part.iter().filter_map(of).collect::<Vec<_>>()
-            });
-            let says = says(metric, &shown.collect::<Vec<_>>());
-            Rows { heading, names, panels }.chart("effects", says)
-        })
-        .collect()
+    in_parts(&panels, panels_in_a_chart(rows.len()), |shown_phases, part| {
+        let panels: Vec<Panel> = shown_phases
+            .iter()
+            .map(|phases| {
+                let effects = rows.iter().map(|shown| find(shown, phases)).collect::<Vec<_>>();
+                panel(phases, &effects)
+            })
+            .collect();
+        let better = match metric::of(metric).better {
+            Better::Less => ", of which less is better",
+            Better::More => ", of which more is better",
+            Better::Neither => "",
+        };
+        let notes = format!(
+            "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
+             without a cap lies outside. The line is at 1, where there is no difference.",
+            plain(&data.schedule.baseline.to_string())
+        );
+        let title = format!("Effects: {}{part}", described(metric));
+        let heading = Heading { title, notes, keys: Vec::new() };
+        let names = rows.iter().map(|shown| shown.name.clone()).collect();
+        let shown = rows.iter().flat_map(|shown| {
+            let of = |phases: &&[String]| Some((find(shown, phases)?, shown.name.as_str()));
+            shown_phases.iter().filter_map(of).collect::<Vec<_>>()
+        });
+        let says = says(metric, &shown.collect::<Vec<_>>());
+        Rows { heading, names, panels }.chart("effects", says)
+    })
 }
 
 fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {

@@ -7,7 +7,7 @@ use super::data::{Data, Shown, range};
 use super::palette::{COLOURS, PLAIN, SYMBOLS};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, label};
+use super::{Chart, in_parts, label};
 use crate::number;
 use crate::text::plain;
 
@@ -28,8 +28,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let phases =
         data.phases.iter().filter(|phase| rows.iter().any(|row| means(row, phase).is_some()));
     let phases: Vec<&String> = phases.collect();
-    let parts = phases.chunks(panels_in_a_chart(rows.len()));
-    parts.map(|phases| chart(&rows, phases)).collect()
+    in_parts(&phases, panels_in_a_chart(rows.len()), |phases, part| chart(&rows, phases, part))
 }
 
 fn means(shown: &Shown<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
@@ -38,8 +37,8 @@ fn means(shown: &Shown<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
     Some([p50?, p90?, p99?, p999?, max?])
 }
 
-fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
-    let title = "Latency of operations".to_owned();
+fn chart(rows: &[&Shown<'_>], phases: &[&String], part: &str) -> Chart {
+    let title = format!("Latency of operations{part}");
     let notes = "How long operations took at most: half of them, 90 %, 99 %, 99.9 %, all; means \
                  over trials. The number is that of 99 %.";
     let key = |((_, says), place): ((&str, &str), usize)| Key {

@@ -7,7 +7,7 @@ use super::data::{Data, Shown, described, range, thinned};
 use super::palette::Symbol;
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, label};
+use super::{Chart, in_parts, label};
 use crate::number;
 use crate::text::plain;
 
@@ -22,16 +22,15 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             metrics.push(data.metric(phase));
         }
     }
-    let parts = metrics.into_iter().flat_map(|metric| {
+    let charts = metrics.into_iter().flat_map(|metric| {
         let has = |shown: &Shown<'_>, phase: &str| !shown.samples(phase, metric).is_empty();
         let phases = data.phases.iter().filter(|phase| {
             data.metric(phase) == metric && data.treatments.iter().any(|shown| has(shown, phase))
         });
         let phases: Vec<&str> = phases.map(String::as_str).collect();
-        let parts = phases.chunks(panels_in_a_chart(data.treatments.len()));
-        parts.map(|phases| chart(data, metric, phases)).collect::<Vec<_>>()
+        parts(data, metric, &phases)
     });
-    parts.collect()
+    charts.collect()
 }
 
 /// The metric of the claim that answers the question, in its phases: the first chart. Empty if the
@@ -50,13 +49,17 @@ pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
     if phases.is_empty() || is_first {
         return Vec::new();
     }
-    let parts = phases.chunks(panels_in_a_chart(data.treatments.len()));
-    parts
-        .map(|phases| Chart { id: "answer".to_owned(), ..chart(data, &claim.metric, phases) })
-        .collect()
+    let charts = parts(data, &claim.metric, &phases).into_iter();
+    charts.map(|chart| Chart { id: "answer".to_owned(), ..chart }).collect()
 }
 
-fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
+fn parts(data: &Data<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
+    in_parts(phases, panels_in_a_chart(data.treatments.len()), |phases, part| {
+        chart(data, metric, phases, part)
+    })
+}
+
+fn chart(data: &Data<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
     let samples: Vec<Vec<Vec<f64>>> = phases
         .iter()
         .map(|phase| data.treatments.iter().map(|shown| shown.samples(phase, metric)).collect())
@@ -78,7 +81,11 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
         0 => ("", ""),
         _ => (" on the published drive", ", on that drive or a plausible one"),
     };
-    let says = format!("Means of {metric}{of_mean}: {}.{thinned}", ranges.join("; "));
+    let says = if ranges.is_empty() {
+        format!("Samples of {metric}, on plausible drives only.{thinned}")
+    } else {
+        format!("Means of {metric}{of_mean}: {}.{thinned}", ranges.join("; "))
+    };
     let marks = if panels.iter().any(|panel| panel.scale.is_log) {
         "Bar, or thick line where the axis is logarithmic: mean"
     } else {
@@ -88,7 +95,7 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
         "{marks}{of_mean}. Whisker: its 95 % interval; an end without a cap lies outside. Dot: a \
          sample{of_sample}.{thinned}"
     );
-    let title = format!("Samples: {}", described(metric));
+    let title = format!("Samples: {}{part}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let heading = Heading { title, notes, keys: Vec::new() };
     Rows { heading, names, panels }.chart("samples", says)

@@ -23,21 +23,21 @@ const TOLD_APART: usize = COLOURS.len() - 1;
 
 /// The bytes at each level, on one axis.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
-    let device = LEVELS[1].0;
-    if !data.treatments.iter().any(|shown| total(data, shown, device) > 0.0) {
+    // A treatment that went well on plausible drives only has no means.
+    let has_means = |shown: &&Shown<'_>| !shown.trials.is_empty();
+    let rows: Vec<&Shown<'_>> = data.treatments.iter().filter(has_means).collect();
+    let is_written = |metric: &str| rows.iter().any(|shown| total(data, shown, metric) > 0.0);
+    if !is_written(LEVELS[1].0) {
         return Vec::new();
     }
-    let levels: Vec<(&str, &str)> = LEVELS
-        .into_iter()
-        .filter(|(metric, _)| data.treatments.iter().any(|shown| total(data, shown, metric) > 0.0))
-        .collect();
-    let totals = levels
-        .iter()
-        .flat_map(|(metric, _)| data.treatments.iter().map(|shown| total(data, shown, metric)));
+    let levels = LEVELS.into_iter().filter(|(metric, _)| is_written(metric));
+    let levels: Vec<(&str, &str)> = levels.collect();
+    let of_level = |metric| rows.iter().map(move |shown| total(data, shown, metric));
+    let totals = levels.iter().flat_map(|(metric, _)| of_level(metric));
     let scale = Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max));
     let places = places(data);
-    in_parts(&levels, panels_in_a_chart(data.treatments.len()), |levels, part| {
-        chart(data, levels, &scale, &places, part)
+    in_parts(&levels, panels_in_a_chart(rows.len()), |levels, part| {
+        chart(data, (&rows, levels), &scale, &places, part)
     })
 }
 
@@ -66,7 +66,7 @@ fn places(data: &Data<'_>) -> Vec<Option<usize>> {
 
 fn chart(
     data: &Data<'_>,
-    levels: &[(&str, &str)],
+    (rows, levels): (&[&Shown<'_>], &[(&str, &str)]),
     scale: &Scale,
     places: &[Option<usize>],
     part: &str,
@@ -82,16 +82,16 @@ fn chart(
     };
     let keys = (0..COLOURS.len()).filter(used).map(key).collect();
     let heading = Heading { title, notes: notes.to_owned(), keys };
-    let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
+    let names = rows.iter().map(|shown| shown.name.clone()).collect();
     let panels = levels.iter().map(|(metric, says)| Panel {
         title: (*says).to_owned(),
         scale: scale.clone(),
         reference: None,
-        rows: data.treatments.iter().map(|shown| row(data, shown, metric, places)).collect(),
+        rows: rows.iter().map(|shown| row(data, shown, metric, places)).collect(),
     });
     let panels = panels.collect();
     let ranges = levels.iter().filter_map(|(metric, says)| {
-        let totals = data.treatments.iter().map(|shown| shown.named(total(data, shown, metric)));
+        let totals = rows.iter().map(|shown| shown.named(total(data, shown, metric)));
         Some(format!("{says}: {}", range(Unit::Bytes, totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
