@@ -9,7 +9,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual gallery today \
-	install deb dist test check bench validation kill-test fuzz clean
+	install deb dist test check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -101,11 +101,15 @@ test: kernel
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	$(CARGO) test --workspace --locked --no-fail-fast
 
-# What must hold before anything is tested.
-check:
+# What must hold of the source.
+check: lint rustdoc
+
+lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+rustdoc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
@@ -149,6 +153,11 @@ SECONDS = 60
 fuzz:
 	scripts/install-packages fuzz
 	scripts/fuzz $(SECONDS)
+
+# Only builds them.
+fuzz-targets:
+	scripts/install-packages fuzz
+	scripts/fuzz --build
 
 clean:
 	$(CARGO) clean
