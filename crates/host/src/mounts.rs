@@ -92,11 +92,18 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
 }
 
 /// Unmounts this program's mount on a directory. While it is busy, the run's processes are killed
-/// and unmounting is retried, until the patience ends. Mounts by others are left alone; an error if
-/// one covers ours.
-pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) -> io::Result<()> {
+/// and unmounting is retried, until the patience ends; `before` is called before each attempt.
+/// Mounts by others are left alone; an error if one covers ours.
+pub fn unmount(
+    target: &Path,
+    ours: &Mounted,
+    marker: &str,
+    patience: Duration,
+    before: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
     let started = Instant::now();
     while ours.is_on_top(target)? {
+        before()?;
         match rustix::mount::unmount(target, UnmountFlags::NOFOLLOW) {
             Ok(()) => {}
             Err(Errno::BUSY) if let Some(inner) = mounted_in(target)? => {

@@ -316,10 +316,8 @@ fn let_go(
     let mount = mounts::at(target).map_err(LabError::step("look for the mount on", target))?;
     let filesystem = mounting::made(setup);
     let pool = filesystem.pool.filter(|_| mount.is_some());
-    if pool.is_some() {
-        pool::drain(target)?;
-    }
-    mounts::unmount(target, &ours(device, setup, rules), rules.marker, PATIENCE)
+    let before = || pool.map_or(Ok(()), |_| pool::drain(target));
+    mounts::unmount(target, &ours(device, setup, rules), rules.marker, PATIENCE, before)
         .map_err(LabError::step("unmount", target))?;
     pool.map_or(Ok(()), |pool| pool::export(filesystem, pool, device, target, rules))
 }

@@ -27,6 +27,9 @@ use super::{LOOK, LabError, Tools};
 const PATIENCE: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(2);
 
+/// How long exporting a pool may take: what a pool has in memory is written then.
+const LONGEST_EXPORT: Duration = Duration::from_mins(5);
+
 /// The name of a run's pool.
 pub(super) fn name(marker: &str) -> String {
     format!("ssdlab-{marker}")
@@ -138,15 +141,15 @@ pub(super) fn mount(
 /// Waits until the daemon has processed all closes of files. The kernel does not wait for that, and
 /// drops pending ones at unmount; a daemon that considers a file open then spins for ever. A reply
 /// shows that everything queued before it has been read.
-pub(super) fn drain(target: &Path) -> Result<(), LabError> {
+pub(super) fn drain(target: &Path) -> io::Result<()> {
     for _ in 0..2 {
-        rustix::fs::statvfs(target).map_err(|errno| LabError::step("ask", target)(errno.into()))?;
+        rustix::fs::statvfs(target)?;
         sleep(TURN);
     }
     Ok(())
 }
 
-/// Exports the pool. Its server may still be busy unmounting.
+/// Exports the pool. Its server may still be busy unmounting; it answers nothing if it spins.
 pub(super) fn export(
     filesystem: &Filesystem,
     pool: &Pool,
@@ -154,6 +157,7 @@ pub(super) fn export(
     target: &Path,
     rules: Rules<'_>,
 ) -> Result<(), LabError> {
+    let rules = Rules { limit: rules.limit.min(LONGEST_EXPORT), ..rules };
     let started = Instant::now();
     loop {
         match call(filesystem, pool.export, device, target, rules) {

@@ -64,7 +64,7 @@ impl Recovery {
         let took = started.elapsed();
         let mounted = mounted.map(|_| (took, look(&self.mount_point.join(super::DIRECTORY))));
         let ours = Mounted::Device(self.device.number.clone());
-        mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE)
+        mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE, || Ok(()))
             .map_err(LabError::step("unmount", &self.mount_point))?;
         Ok(Recovered { mounted, checked: self.check(setup, rules)? })
     }

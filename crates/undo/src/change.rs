@@ -182,8 +182,10 @@ impl Change {
         match self {
             Self::Folder { path } => remove_folder(path),
             Self::Loop { device, backing, file } => detach(device, backing, *file),
-            Self::Mount { target, mounted } => mounts::unmount(target, mounted, marker, PATIENCE)
-                .map_err(|cause| UndoError::new("unmount", target, cause)),
+            Self::Mount { target, mounted } => {
+                mounts::unmount(target, mounted, marker, PATIENCE, || Ok(()))
+                    .map_err(|cause| UndoError::new("unmount", target, cause))
+            }
             Self::Daemon { folders } => end_daemon(folders, marker, DAEMON_PATIENCE),
             Self::Pool { name } => let_go(name, marker),
             // Processes that still have the file open have only got errors since the server ended.
