@@ -20,10 +20,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use ssdlab_kernel as kernel;
 
-use self::common::{caught, shown};
+use self::common::{shown, trial};
 use self::page::{Block, Needs, Page};
 
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
@@ -31,16 +31,16 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = vec![
-        Trial::test("the_reference_is_what_the_program_writes", || caught(reference_is_current)),
-        Trial::test("links_lead_somewhere", || caught(links::lead_somewhere)),
-        Trial::test("commands_that_no_test_runs_are_known", || caught(known::are_known)),
+        trial("the_reference_is_what_the_program_writes", reference_is_current),
+        trial("links_lead_somewhere", links::lead_somewhere),
+        trial("commands_that_no_test_runs_are_known", known::are_known),
     ];
     let lacking = kernel::find(None).err();
     for page in Page::all() {
         let is_ignored = page.needs_kernel() && lacking.is_some();
         if page.commands().next().is_some() {
             let name = format!("commands_of_{}", page.name());
-            let test = Trial::test(name, move || caught(|| commands_do_what_it_says(&page)));
+            let test = trial(&name, move || commands_do_what_it_says(&page));
             let kind = if is_ignored { "needs a lab kernel: make kernel" } else { "" };
             trials.push(test.with_kind(kind).with_ignored_flag(is_ignored));
         }

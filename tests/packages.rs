@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 
 use libtest_mimic::{Arguments, Trial};
 
-use self::common::{caught, sh};
+use self::common::{sh, trial};
 use self::page::{Block, Needs, Page};
 
 /// The tutorial's pages, in order, but the last: in a chroot, the folder that it measures in is
@@ -38,7 +38,7 @@ fn main() {
 
 /// A test that is ignored if something is missing.
 fn test(name: &str, lacking: Option<String>, run: fn()) -> Trial {
-    let test = Trial::test(name, move || caught(run));
+    let test = trial(name, run);
     match lacking {
         Some(reason) => test.with_kind(reason).with_ignored_flag(true),
         None => test,

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
-use self::common::{caught, sh};
+use self::common::{sh, trial};
 
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 
@@ -33,7 +33,7 @@ fn main() {
 fn test(name: &str, program: &str, run: fn()) -> Trial {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
     let is_there = found.is_ok_and(|status| status.success());
-    let test = Trial::test(name, move || caught(run));
+    let test = trial(name, run);
     if is_there { test } else { test.with_kind(format!("needs {program}")).with_ignored_flag(true) }
 }
 

@@ -3,15 +3,34 @@
 #![allow(dead_code, reason = "each uses what it needs")]
 
 use std::panic::{UnwindSafe, catch_unwind};
-use std::process::{Command, Output};
-use std::thread::sleep;
+use std::process::{self, Command, Output};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 
-/// Reports a panic as a failed test, so that the next test runs anyway.
-pub fn caught(run: impl FnOnce() + UnwindSafe) -> Result<(), Failed> {
-    catch_unwind(run).map_err(|panic| {
+/// After this time a test hangs: the longest takes two minutes.
+const LONGEST: Duration = Duration::from_mins(20);
+
+/// A test that fails if it panics, so that the next test runs anyway. If it hangs, its name is the
+/// last that its suite says.
+pub fn trial(name: &str, run: impl FnOnce() + UnwindSafe + Send + 'static) -> Trial {
+    let own = name.to_owned();
+    Trial::test(name, move || caught(own, run))
+}
+
+fn caught(name: String, run: impl FnOnce() + UnwindSafe) -> Result<(), Failed> {
+    let (running, end) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        if end.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("{name} hangs: it has been running for {} min", LONGEST.as_secs() / 60);
+            process::abort();
+        }
+    });
+    let ended = catch_unwind(run);
+    drop(running);
+    ended.map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))

@@ -51,11 +51,11 @@ fn main() {
         let reason = case.needs.reason();
         let is_ignored = reason.is_some() && !is_ci;
         let kind = reason.clone().unwrap_or_default();
-        let run = move || match reason {
-            Some(reason) => Err(Failed::from(reason)),
-            None => common::caught(case.run),
+        let trial = match reason {
+            Some(reason) => Trial::test(case.name, || Err(Failed::from(reason))),
+            None => common::trial(case.name, case.run),
         };
-        Trial::test(case.name, run).with_kind(kind).with_ignored_flag(is_ignored)
+        trial.with_kind(kind).with_ignored_flag(is_ignored)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }

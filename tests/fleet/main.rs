@@ -13,7 +13,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use serde_json::{Value, json};
 
 use self::cluster::{Cluster, entries, lines};
@@ -86,7 +86,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let lacks = cluster::lacks();
     let trials = CASES.into_iter().map(|(name, run)| {
-        Trial::test(name, move || common::caught(run))
+        common::trial(name, run)
             .with_kind(lacks.unwrap_or_default())
             .with_ignored_flag(lacks.is_some())
     });

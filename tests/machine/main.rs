@@ -22,7 +22,7 @@ use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::Command;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use rustix::fs::{Mode, OFlags};
 
 /// A test and what it needs beyond root.
@@ -104,7 +104,7 @@ fn main() {
             _ => None,
         };
         let run = case.run;
-        Trial::test(case.name, move || common::caught(run))
+        common::trial(case.name, run)
             .with_kind(reason.clone().unwrap_or_default())
             .with_ignored_flag(reason.is_some())
     });

@@ -25,13 +25,11 @@ fn main() {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let reason = lacking();
     let trials = CASES.into_iter().map(|(name, run)| {
-        let run = move || match reason {
-            Some(reason) => Err(Failed::from(reason)),
-            None => common::caught(run),
+        let trial = match reason {
+            Some(reason) => Trial::test(name, move || Err(Failed::from(reason))),
+            None => common::trial(name, run),
         };
-        Trial::test(name, run)
-            .with_kind(reason.unwrap_or_default())
-            .with_ignored_flag(reason.is_some() && !is_ci)
+        trial.with_kind(reason.unwrap_or_default()).with_ignored_flag(reason.is_some() && !is_ci)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }

@@ -250,9 +250,7 @@ fn main() {
 
 /// A test, which is ignored if there is a reason.
 fn trial(name: &str, run: impl FnOnce() + UnwindSafe + Send + 'static, reason: &str) -> Trial {
-    Trial::test(name, move || common::caught(run))
-        .with_kind(reason)
-        .with_ignored_flag(!reason.is_empty())
+    common::trial(name, run).with_kind(reason).with_ignored_flag(!reason.is_empty())
 }
 
 /// Whether the folder of tests is on a filesystem that the lab has.
