@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_cuts::Outcome;
 use ssdlab_flash::Draw;
-use ssdlab_plan::{Levels, Schedule};
+use ssdlab_plan::{Levels, Schedule, metric};
 use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
 use ssdlab_stats::Summary;
 
@@ -228,8 +228,9 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
     let names = measured.first().into_iter().flat_map(|first| first.metrics());
     let metrics = names
         .filter_map(|(name, _)| {
+            let source = metric::of(name).source;
             let values: Option<Vec<f64>> =
-                measured.iter().map(|phase| phase.metric(name)).collect();
+                measured.iter().map(|phase| phase.of(source, name)).collect();
             let summary = Summary::of(&values?)?;
             let interval = summary.interval(CONFIDENCE).map(Into::into);
             let Summary { n, mean, median, sd, min, max, .. } = summary;

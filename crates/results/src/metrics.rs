@@ -13,13 +13,18 @@ impl Record {
     /// is missing.
     #[must_use]
     pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
-        let value =
-            |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
+        let known = metric::of(metric);
+        // They are usually asked for in the order in which they were performed.
+        let mut phase = self.phases.iter().cycle();
+        let mut value = |name: &String| {
+            let mut each = phase.by_ref().take(self.phases.len());
+            each.find(|phase| phase.name == *name)?.of(known.source, metric)
+        };
         if let [phase] = phases {
             return value(phase);
         }
         let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
-        metric::of(metric).taken_together(&values)
+        known.taken_together(&values)
     }
 
     /// Whether a metric is missing although its phases were performed: the program could not
@@ -27,7 +32,7 @@ impl Record {
     #[must_use]
     pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
         let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
-        phases.iter().all(has) && self.over(metric, phases).is_none()
+        self.over(metric, phases).is_none() && phases.iter().all(has)
     }
 }
 
@@ -36,7 +41,7 @@ impl Phase {
     pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
         let own = METRICS.iter().filter_map(|(name, metric, _)| match metric.source {
             Source::Reported => None,
-            source => Some((*name, self.measured(source).or_else(|| self.reported(name))?)),
+            source => Some((*name, self.of(source, name)?)),
         });
         let is_own = |name: &str| {
             METRICS.iter().any(|row| row.0 == name && row.1.source != Source::Reported)
@@ -48,7 +53,13 @@ impl Phase {
     /// A metric by its name in plans; `None` if it was not measured.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {
-        self.measured(metric::of(name).source).or_else(|| self.reported(name))
+        self.of(metric::of(name).source, name)
+    }
+
+    /// The same of a metric whose source is known.
+    #[must_use]
+    pub fn of(&self, source: Source, name: &str) -> Option<f64> {
+        self.measured(source).or_else(|| self.reported(name))
     }
 
     /// What was written, by kind.
