@@ -196,14 +196,11 @@ impl<'a> Blocks<'a> {
             if !self.can_be_compared(block, treatments()) {
                 return None;
             }
-            if trials.iter().any(|trial| trial.lacks(quantity.metric, quantity.phases)) {
-                return Some(None);
-            }
-            let other = match baseline {
-                Some(baseline) => value(quantity, baseline, block)?,
-                None => 1.0,
+            let other = baseline.map_or(Some(1.0), |baseline| value(quantity, baseline, block));
+            let Some(values) = value(quantity, side, block).zip(other) else {
+                let lacks = |trial: &&Record| trial.lacks(quantity.metric, quantity.phases);
+                return trials.iter().any(lacks).then_some(None);
             };
-            let values = (value(quantity, side, block)?, other);
             let mut machines = trials.into_iter().map(Machine::of);
             let first = machines.next()?;
             let machine = first.filter(|_| machines.all(|other| other == first));
