@@ -3,6 +3,8 @@
 
 #[path = "../../../disk/tests/disk/body.rs"]
 mod body;
+#[path = "../../../../tests/common/mod.rs"]
+mod common;
 #[path = "../../../disk/tests/disk/driver.rs"]
 mod driver;
 mod file;
@@ -12,7 +14,7 @@ use std::fs::OpenOptions;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Arguments;
 use ssdlab_flash::{Drive, Specification};
 
 /// A test: its name, whether it mounts, and what it does.
@@ -25,7 +27,7 @@ fn main() {
     let lacking = lacking();
     let trials = [file::CASES, guest::CASES].concat().into_iter().map(|(name, mounts, run)| {
         let reason = lacking.filter(|_| mounts);
-        Trial::test(name, move || caught(run))
+        common::trial(name, run)
             .with_kind(reason.unwrap_or_default())
             .with_ignored_flag(reason.is_some())
     });
@@ -39,15 +41,6 @@ fn lacking() -> Option<&'static str> {
     }
     let connection = OpenOptions::new().read(true).write(true).open("/dev/fuse");
     connection.is_err().then_some("needs FUSE")
-}
-
-/// A panic is a failed assertion; the next test runs all the same.
-fn caught(run: fn()) -> Result<(), Failed> {
-    std::panic::catch_unwind(run).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
-    })
 }
 
 /// How long to wait for what is going to happen; it only decides when a test fails.
