@@ -80,7 +80,7 @@ evidence: kernel
 	rm -rf target/evidence
 	for plan in $(EVIDENCE); do \
 		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
-	UPDATE_EVIDENCE=1 $(CARGO) test --locked --test evidence the_page
+	UPDATE_EVIDENCE=runs $(CARGO) test --locked --test evidence the_page
 	$(CARGO) test --locked --test evidence
 
 # The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md. On an idle machine.
@@ -88,6 +88,7 @@ cross-check: kernel-6.12
 	scripts/install-packages build run test
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
+	UPDATE_EVIDENCE=page $(CARGO) test --locked --test evidence the_page
 
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel
