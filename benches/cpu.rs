@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssdlab_conductor::ComputingLab;
-use ssdlab_conductor::computing::{self, Times};
+use ssdlab_conductor::computing::{self, Measured, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem, Level};
 use ssdlab_flash::evidence::Value;
 use ssdlab_host::interrupt::Interrupt;
@@ -78,19 +78,15 @@ impl Sides {
         let filesystem = filesystem::find(BASE).unwrap();
         let counts = sides.in_lab(filesystem, |lab, _| lab.counts().unwrap());
         let here = here(filesystem, None).unwrap();
-        let [(_, crc32_ns), ..] = computing::transforms();
-        let measured: Vec<_> =
+        let operations: Vec<_> =
             counts.into_iter().zip(here).map(|(counts, (_, ns))| (counts, ns as f64)).collect();
-        let fitted = computing::fit(&measured, crc32_ns).unwrap();
-        println!("fitted to {BASE} here: {fitted:.3?}");
-        let costs = [
-            ("ns_per_block", fitted.block_ns),
-            ("ns_per_call", fitted.call_ns),
-            ("ns_per_kib.copy", fitted.copy_ns),
-            ("ns_per_kib.crc32", fitted.crc32_ns),
-        ];
-        let costs = costs.map(|(key, ns)| (key.to_owned(), Value::Number(ns)));
-        sides.host = sides.host.with(&costs.into_iter().collect());
+        let measured = Measured::here();
+        let block_ns = computing::fit_block(&operations, &measured).unwrap();
+        println!("fitted to {BASE} here: {block_ns:.3} ns a block; measured: {measured:.0?}");
+        let by_kib = measured.per_kib.by_key().map(|(key, ns)| (format!("ns_per_kib.{key}"), ns));
+        let others = [("ns_per_block", block_ns), ("ns_per_call", measured.call)];
+        let costs = others.map(|(key, ns)| (key.to_owned(), ns)).into_iter().chain(by_kib);
+        sides.host = sides.host.with(&costs.map(|(key, ns)| (key, Value::Number(ns))).collect());
         sides
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Programs compute next to nothing in these operations: the kernel is measured.
 
+mod counts;
 mod fit;
+mod measured;
 mod operations;
-mod transforms;
 
 use std::ffi::CString;
 use std::fs;
@@ -18,9 +19,10 @@ use ssdlab_filesystem::{self as filesystem, Filesystem, Format, Level};
 use ssdlab_host::thread;
 use ssdlab_meter::processor;
 
-pub use self::fit::{Counts, Fitted, fit};
+pub use self::counts::Counts;
+pub use self::fit::fit_block;
+pub use self::measured::Measured;
 pub use self::operations::Times;
-pub use self::transforms::transforms;
 
 /// Where the guest's drive is, and where it is mounted.
 const DEVICE: &str = "/dev/vda";
