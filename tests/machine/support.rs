@@ -86,20 +86,31 @@ impl Place {
     }
 }
 
-/// The instances that runs have left in tracefs. Each test mounts it, as it may not be mounted. An
-/// instance whose run is alive belongs to somebody else on this machine.
+/// The instances that runs have left in tracefs. An instance whose run is alive belongs to somebody
+/// else on this machine. It is removed before its run ends, so that one that is still there after
+/// its run was found dead is left.
 fn traces() -> Vec<String> {
+    let is_dead = |name: &String| {
+        let pid = name.split('-').nth(1).unwrap_or_default();
+        !Path::new("/proc").join(pid).exists()
+    };
+    let dead: Vec<String> = instances().into_iter().filter(is_dead).collect();
+    if dead.is_empty() {
+        return dead;
+    }
+    let still = instances();
+    dead.into_iter().filter(|name| still.contains(name)).collect()
+}
+
+/// The instances of runs in tracefs, which is mounted for this, as it may not be.
+fn instances() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().display().to_string();
     let script = format!(
         "mount -t tracefs tracefs {target}; ls {target}/instances | grep ^ssdlab- || true; \
          umount {target}"
     );
-    let is_left = |name: &&str| {
-        let pid = name.split('-').nth(1).unwrap_or_default();
-        !Path::new("/proc").join(pid).exists()
-    };
-    sh(&script).lines().filter(is_left).map(str::to_owned).collect()
+    sh(&script).lines().map(str::to_owned).collect()
 }
 
 /// A loop device over a sparse file; detached when dropped.
