@@ -83,7 +83,8 @@ evidence: kernel
 	UPDATE_EVIDENCE=runs $(CARGO) test --locked --test evidence the_page
 	$(CARGO) test --locked --test evidence
 
-# The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md. On an idle machine.
+# The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md, and
+# docs/evidence.md. On an idle machine.
 cross-check: kernel-6.12
 	scripts/install-packages build run test
 	$(SUDO) rm -rf target/cross-check

@@ -20,7 +20,11 @@ fn path(parts: &[&str]) -> PathBuf {
 #[test]
 fn the_page_shows_the_book() {
     let update = std::env::var("UPDATE_EVIDENCE").ok();
-    let has_run = update.as_deref() == Some("runs");
+    let has_run = match update.as_deref() {
+        Some("runs") => true,
+        Some("page") | None => false,
+        Some(other) => panic!("UPDATE_EVIDENCE={other}: runs or page"),
+    };
     let mut kept = if has_run { Kept::default() } else { Kept::parse(KEPT).unwrap() };
     if has_run {
         for run in fs::read_dir(path(&["target", "evidence"])).unwrap().flatten() {

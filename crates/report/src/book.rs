@@ -96,7 +96,7 @@ pub fn book_markdown(figures: &[Figure]) -> String {
          Nothing was fitted to a number that is *predicted*; those that fail stay here. The \
          figures of *cross-check* are not published: [the same simulated drive in real \
          time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
-         made by `make evidence`.\n\n{}\n",
+         made by `make evidence` and `make cross-check`.\n\n{}\n",
         summary(figures)
     );
     let group = |figure: &Figure| figure.id.split('/').next().unwrap_or_default().to_owned();
