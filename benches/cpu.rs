@@ -1,7 +1,7 @@
 //! The lab's processor against this machine's: the processor time that a process needs for the same
 //! operations on each filesystem, relative to ext4, and what checksums add, in the virtual lab and
-//! on a loop device in memory under the running kernel. The costs of the lab's host are fitted to
-//! ext4 here or measured here, but for those of hashes.
+//! on a loop device in memory under the running kernel. The cost of a block is fitted to ext4 here,
+//! all others are measured here.
 //!
 //! It needs a lab kernel (`ssdlab kernel build` or `SSDLAB_TEST_KERNEL`), root and 2 GB in
 //! /dev/shm. This program is also the guest's first process, as ssdlab is in a trial. The programs
@@ -35,7 +35,7 @@ const DRIVE_BYTES: u64 = 16 << 30;
 /// The filesystem that the host is fitted to and the others are compared with.
 const BASE: &str = "ext4";
 
-/// The host whose memory and costs of hashes it has.
+/// The host whose memory it has.
 const HOST: &str = "modern-2020s";
 
 /// How often this machine is measured; the minimum of each operation counts.

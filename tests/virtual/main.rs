@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
 use ssdlab_host::mounts;
-use ssdlab_plan::{HostModel, shipped as plans, shipped_host};
+use ssdlab_plan::{Costs, HostModel, find_host, shipped as plans, shipped_host};
 
 use self::support::{Load, Place, kernel};
 
@@ -268,7 +268,15 @@ fn fitting() {
     let file = String::from_utf8(output.stdout).unwrap();
     let host = HostModel::parse("here", &file).unwrap();
     // No processor for this test is a hundred times faster or slower than those of the 2020s.
-    assert!((15..=155_000).contains(&host.costs.block_ps), "{file}");
+    let usual = &find_host("modern-2020s").unwrap().costs;
+    let costs = |of: &Costs| {
+        let fixed = [of.block_ps, of.call_ns, of.copy_ns, of.crc32_ns];
+        let hashes = [of.xxhash_ns, of.sha256_ns, of.blake2_ns, of.aes_ns];
+        [fixed, hashes].concat()
+    };
+    for (cost, usual) in costs(&host.costs).into_iter().zip(costs(usual)) {
+        assert!((usual / 100..=usual * 100).contains(&cost), "{cost} beside {usual}: {file}");
+    }
     std::fs::write(place.path("copy.toml"), &file).unwrap();
     std::fs::write(place.path("slow.toml"), &file).unwrap();
     let json = place.run(HOSTS_PLAN);

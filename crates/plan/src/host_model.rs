@@ -43,7 +43,7 @@ const MEMORY: &str = "memory";
 
 impl HostModel {
     /// The host of a draw, and the values that make it this one. Its values were fitted to
-    /// processor times of other machines, so it is not tested against these.
+    /// or measured on other machines, so it is not tested against these.
     #[must_use]
     pub fn drawn(&self, seed: u64, draw: u32) -> (Self, BTreeMap<String, Value>) {
         let draw = |of: &Uncertain| (of.key.clone(), of.draw(seed, draw));

@@ -5,12 +5,13 @@ use super::{Counts, Measured};
 /// Fits the cost of a block, in ns, to the times of operations, in ns, by minimising the sum of
 /// absolute relative errors: an outlying operation distorts it less than least squares. The sum is
 /// least at the median of what the operations say a block costs, each weighted by the share that
-/// a block has of its time (P. S. Laplace, Théorie analytique des probabilités, 1818).
+/// a block has of its time (P. S. Laplace, second supplement to the Théorie analytique des
+/// probabilités, 1818).
 ///
 /// All other costs are given, since they can be measured by themselves: fitted to few operations,
-/// copying or calls came out as free.
+/// copying came out as free.
 ///
-/// Returns `None` without operations, or if the given costs exceed the times.
+/// Returns `None` without operations, or if the given costs exceed the times of most of them.
 #[must_use]
 pub fn fit_block(operations: &[(Counts, f64)], measured: &Measured) -> Option<f64> {
     let mut costs: Vec<(f64, f64)> = operations

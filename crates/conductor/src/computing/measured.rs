@@ -44,7 +44,7 @@ pub struct PerKib {
     pub sha256: f64,
     /// `BLAKE2b`.
     pub blake2: f64,
-    /// AES with a key of 256 bits: what XTS adds to it is little.
+    /// AES with a key of 256 bits, without the tweaks of XTS.
     pub aes: f64,
 }
 
