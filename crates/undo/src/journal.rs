@@ -26,6 +26,9 @@ use super::{Change, UndoError};
 
 const ENDING: &str = "undo";
 
+/// Until a journal is locked and names its machine.
+const UNNAMED: &str = "new";
+
 /// The changes of one run, newest last.
 #[derive(Debug)]
 pub struct Journal {
@@ -62,15 +65,14 @@ impl Journal {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
         let path = folder.join(&marker).with_extension(ENDING);
-        // Nobody else may find it before it is locked and names its machine.
-        let unnamed = path.with_extension("new");
+        let Here { boot, machine } = Here::now()?;
+        let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
+        header.push(b'\n');
+        let unnamed = path.with_extension(UNNAMED);
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create_new(true).mode(0o600).open(&unnamed)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        let Here { boot, machine } = Here::now()?;
-        let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
-        header.push(b'\n');
         file.write_all(&header)?;
         fs::rename(&unnamed, &path)?;
         Ok(Self { file, path, marker, changes: Vec::new(), unsound: Vec::new(), kept_bytes: 0 })
@@ -209,8 +211,6 @@ impl Drop for Journal {
 /// Takes the lock of a dead run. A child that was being started when the run was killed may hold
 /// the lock slightly longer.
 fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let pid = name.split('-').next().unwrap_or_default().to_owned();
     let started = Instant::now();
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -218,12 +218,18 @@ fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
             Err(Errno::WOULDBLOCK) => {}
             Err(errno) => return Err(errno.into()),
         }
-        let is_alive = Path::new("/proc").join(&pid).exists();
-        if is_alive || started.elapsed() > Duration::from_secs(5) {
+        if process_exists(path) || started.elapsed() > Duration::from_secs(5) {
             return Ok(false);
         }
         sleep(Duration::from_millis(5));
     }
+}
+
+/// Whether there is a process with the number in the name of a journal.
+fn process_exists(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let pid = name.split('-').next().unwrap_or_default();
+    Path::new("/proc").join(pid).exists()
 }
 
 /// A journal that was found.
@@ -278,7 +284,10 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
         return Ok(restored);
     }
     let folder = private_folder(folder)?;
-    for path in journals(&folder)? {
+    for path in with_ending(&folder, UNNAMED)? {
+        remove_unnamed(&path);
+    }
+    for path in with_ending(&folder, ENDING)? {
         let mut journal = match Journal::adopt(&path) {
             Ok(Found::Dead(journal)) => journal,
             Ok(Found::Alive) => {
@@ -311,20 +320,26 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
 /// it disturbs nobody, and may miss one.
 #[must_use]
 pub fn has_leftovers(folder: &Path) -> bool {
-    let is_dead = |path: &PathBuf| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let pid = name.split('-').next().unwrap_or_default();
-        !Path::new("/proc").join(pid).exists() && lock::holder(path).is_none()
-    };
-    journals(folder).is_ok_and(|paths| paths.iter().any(is_dead))
+    let is_dead = |path: &PathBuf| !process_exists(path) && lock::holder(path).is_none();
+    with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_dead))
 }
 
-/// The journals in a folder, in the order of their names.
-fn journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Removes what a run left that was killed as it started its journal: it had changed nothing yet. If
+/// the run is alive, perhaps in another container, it is left alone.
+fn remove_unnamed(path: &Path) {
+    let is_free = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if !process_exists(path) && File::open(path).is_ok_and(|file| is_free(&file)) {
+        // Whoever cannot remove it finds it again the next time; it does no harm.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The files in a folder whose names end so, in the order of their names.
+fn with_ending(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+        .filter(|path| path.extension().is_some_and(|of| of == ending))
         .collect();
     paths.sort();
     Ok(paths)

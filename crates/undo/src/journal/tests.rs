@@ -158,3 +158,23 @@ fn a_folder_that_was_there_before_is_not_removed() {
     journal.finish().unwrap();
     assert!(theirs.exists());
 }
+
+#[test]
+fn a_journal_that_was_only_begun_goes_if_its_run_is_dead() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    Journal::create(&folder).unwrap().finish().unwrap();
+    // No process has the number 0; `held` is of one in another container.
+    let [dead, held] = ["0-1.new", "0-2.new"].map(|name| folder.join(name));
+    let living = folder.join(format!("{}-3.new", std::process::id()));
+    for path in [&dead, &held, &living] {
+        fs::write(path, "").unwrap();
+    }
+    let lock = File::open(&held).unwrap();
+    flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert!(restore(&folder).unwrap().failed.is_empty());
+    assert!(!dead.exists() && held.exists() && living.exists());
+    drop(lock);
+    restore(&folder).unwrap();
+    assert!(!held.exists() && living.exists());
+}
