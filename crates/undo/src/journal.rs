@@ -324,8 +324,8 @@ pub fn has_leftovers(folder: &Path) -> bool {
     with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_dead))
 }
 
-/// Removes what a run left that was killed as it started its journal: it had changed nothing yet. If
-/// the run is alive, perhaps in another container, it is left alone.
+/// Removes what a run left that was killed as it started its journal: it had changed nothing yet.
+/// If the run is alive, perhaps in another container, it is left alone.
 fn remove_unnamed(path: &Path) {
     let is_free = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
     if !process_exists(path) && File::open(path).is_ok_and(|file| is_free(&file)) {
