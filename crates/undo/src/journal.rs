@@ -26,7 +26,7 @@ use super::{Change, UndoError};
 
 const ENDING: &str = "undo";
 
-/// Until a journal is locked and names its machine.
+/// The ending of a journal that is not locked yet or does not name its machine.
 const UNNAMED: &str = "new";
 
 /// The changes of one run, newest last.
