@@ -276,10 +276,10 @@ impl Run {
     fn begin(folder: &Path, plan: &str, schedule: &Schedule) -> Result<(), StoreError> {
         write_synced(&folder.join(RECORDS), b"")?;
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
-        // The schedule comes last: a folder that has one is complete.
+        // The schedule comes last, and whole: a folder that has one is complete.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
-        write_synced(&folder.join(SCHEDULE), &text)?;
-        sync_folder(folder).map_err(at("sync", folder))
+        let path = folder.join(SCHEDULE);
+        whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
     }
 
     /// Opens a run to append to it. A truncated last line is moved to `records.cut`.

@@ -14,6 +14,18 @@ fn run() -> (tempfile::TempDir, Run, Schedule) {
 }
 
 #[test]
+fn a_schedule_gets_its_name_when_it_is_complete() {
+    let (place, run, schedule) = run();
+    // What is written in place changes under all of a file's names.
+    let other = place.path().join("other");
+    fs::hard_link(run.folder().join(SCHEDULE), &other).unwrap();
+    fs::write(&other, "{").unwrap();
+    Run::begin(run.folder(), "", &schedule).unwrap();
+    assert_eq!(fs::read_to_string(&other).unwrap(), "{");
+    assert!(Run::read(run.folder()).is_ok());
+}
+
+#[test]
 fn a_lock_that_cannot_be_had_is_not_taken_for_one_that_is_held() {
     let (_place, run, _) = run();
     let again = Run::append(run.folder()).unwrap_err();
