@@ -83,7 +83,11 @@ impl Operations {
     }
 
     pub(crate) fn add(&mut self, why: Why) {
-        self.counts[why as usize] += 1;
+        self.add_all(why, 1);
+    }
+
+    pub(crate) fn add_all(&mut self, why: Why, count: u32) {
+        self.counts[why as usize] += u64::from(count);
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::counters::{FlashCounters, Why};
 use crate::dies::Dies;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, PhysicalPage};
+use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage};
 
 /// Flash memory: the array itself, or what a test puts between a drive and the array to watch
 /// operations.
@@ -24,6 +24,21 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         why: Why,
         earliest: Nanos,
     ) -> Nanos;
+
+    /// Programs erased pages, from `first` on, with the contents of a run, not before `earliest`.
+    /// Returns when the last is safe.
+    fn program_run(
+        &mut self,
+        first: PhysicalPage,
+        holds: PageRun,
+        why: Why,
+        earliest: Nanos,
+    ) -> Nanos
+    where
+        Self: Sized,
+    {
+        program_each(self, first, holds, why, earliest)
+    }
 
     /// Erases a block, not before `earliest`. Returns when its pages can be programmed.
     fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos;
@@ -50,6 +65,19 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         let read = self.read(from, why, earliest);
         self.program(to, holds, why, read)
     }
+}
+
+fn program_each<N: Nand>(
+    nand: &mut N,
+    first: PhysicalPage,
+    holds: PageRun,
+    why: Why,
+    earliest: Nanos,
+) -> Nanos {
+    holds.pages().zip(first.offset..).fold(earliest, |safe, (page, offset)| {
+        let place = PhysicalPage { block: first.block, offset };
+        safe.max(nand.program(place, page, why, earliest))
+    })
 }
 
 /// Dies, their timing and their wear.
@@ -215,6 +243,21 @@ impl Nand for Array {
             }
             None => earliest,
         }
+    }
+
+    #[inline]
+    fn program_run(
+        &mut self,
+        first: PhysicalPage,
+        holds: PageRun,
+        why: Why,
+        earliest: Nanos,
+    ) -> Nanos {
+        if self.dies.is_some() {
+            return program_each(self, first, holds, why, earliest);
+        }
+        self.counters.programs.add_all(why, holds.count);
+        earliest
     }
 
     fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos {

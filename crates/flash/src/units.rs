@@ -85,7 +85,7 @@ impl PageRun {
     }
 
     /// The pages in order.
-    pub fn pages(self) -> impl Iterator<Item = LogicalPage> {
+    pub fn pages(self) -> impl ExactSizeIterator<Item = LogicalPage> {
         (self.first.0..self.first.0 + self.count).map(LogicalPage)
     }
 

@@ -19,7 +19,7 @@ use self::collector::WORTH_A_SHARE;
 use crate::command::Stream;
 use crate::counters::Why;
 use crate::nand::Nand;
-use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
+use crate::units::{LogicalPage, Nanos, PageRun};
 
 pub(crate) use self::state::PageMapped;
 
@@ -47,13 +47,10 @@ impl PageMapped {
                 }
             }
             let count = self.frontiers[frontier].room().min(end - at);
-            let pages = (at..at + count).map(LogicalPage);
             let Some(first) = self.frontiers[frontier].take(count) else { break };
-            self.put(first, pages.clone());
-            for (page, offset) in pages.zip(first.offset..) {
-                let place = PhysicalPage { block: first.block, offset };
-                safe = safe.max(nand.program(place, page, Why::Host, earliest));
-            }
+            let pages = PageRun { first: LogicalPage(at), count };
+            self.put(first, pages.pages());
+            safe = safe.max(nand.program_run(first, pages, Why::Host, earliest));
             at += count;
             if self.slc.is_some() {
                 self.fold_a_part(nand, pool, count, earliest);
