@@ -165,6 +165,8 @@ impl Store {
             None => empty(&work)
                 .and_then(|()| empty(&folder))
                 .map_err(|cause| AgedError::step("empty", all)(cause).into())
+                // What killed runs have left may be what is in its way.
+                .and_then(|()| Ok(self.make_room()?))
                 .and_then(|()| make(&work))
                 .and_then(|facts| {
                     let (record, in_use) = keep(&work, &folder, made_from, &facts)

@@ -42,6 +42,19 @@ fn a_state_is_made_once_and_again_when_it_is_damaged() {
 }
 
 #[test]
+fn what_a_killed_run_left_makes_room_for_what_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let left = place.path().join(format!("{WORK}{}", "0".repeat(DIGITS)));
+    fs::create_dir(&left).unwrap();
+    let store = Store::at(Some(place.path().to_owned()));
+    let full = store.get(&1, &Interrupt::default(), |_| {
+        assert!(!left.exists());
+        Err::<(), _>(AgedError::Interrupted)
+    });
+    assert!(full.is_err());
+}
+
+#[test]
 fn a_store_that_others_could_replace_is_not_used() {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir().unwrap();

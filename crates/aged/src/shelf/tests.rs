@@ -67,13 +67,13 @@ fn clearing_leaves_what_is_in_use_and_what_is_no_state() {
     drop(get(&store, "unused"));
     let folder = place.path().join("aged");
     let given_up = folder.join(format!("{WORK}0123456789abcdef"));
-    fs::create_dir(&given_up).unwrap();
-    fs::write(given_up.join("image"), "half").unwrap();
     let theirs = ["notes", "0123456789abcdeX", "work-0"].map(|name| folder.join(name));
     for path in &theirs {
         fs::create_dir(path).unwrap();
     }
     let making = |_: &Path| {
+        fs::create_dir(&given_up).unwrap();
+        fs::write(given_up.join("image"), "half").unwrap();
         let cleared = store.clear().unwrap();
         assert_eq!((cleared.removed, cleared.in_use), (2, 2));
         Ok::<_, AgedError>(())
