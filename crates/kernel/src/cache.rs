@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use ssdlab_host::base_folder::cache_folder;
 use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
+use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
 use super::binary::{inspect, is_out_of_reach};
@@ -149,7 +150,11 @@ impl Cache {
         let is_default = is_default || !before.first().is_some_and(stays);
         let others: Vec<Origin> = before.into_iter().filter(stays).collect();
         let place = self.place(&built.identity);
+        // It is on the disk before a record names it, and before what it supersedes is removed.
+        let synced = File::open(&built.path).and_then(|kernel| kernel.sync_all());
+        synced.map_err(KernelError::at("sync", &built.path))?;
         fs::rename(&built.path, &place).map_err(KernelError::at("make", &place))?;
+        sync_folder(&self.folder).map_err(KernelError::at("sync", &self.folder))?;
         match &others[..] {
             [default, others @ ..] if !is_default => {
                 self.record(default, others.iter().chain([origin]).collect())?;
