@@ -1,7 +1,7 @@
 //! `ssdlab node`: runs one element of a submitted array on its node.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{Conductor, Desk, Presence, Submission};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::sync::{sync_folder, sync_tree};
+use ssdlab_host::sync::sync_folder;
+use ssdlab_host::whole_file;
 use ssdlab_lab::LabError;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Schedule, Target};
@@ -136,9 +137,10 @@ fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
     }
     fs::create_dir_all(to)?;
     for entry in entries {
-        fs::copy(entry.path(), to.join(entry.file_name()))?;
+        // A log that is there counts as delivered.
+        let mut log = File::open(entry.path())?;
+        let to = to.join(entry.file_name());
+        whole_file::write(&to, |out| io::copy(&mut log, out).map(drop))?;
     }
-    let above = to.parent().unwrap_or(to);
-    sync_tree(to)?;
-    sync_folder(above)
+    sync_folder(to.parent().unwrap_or(to))
 }
