@@ -26,6 +26,7 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::UnwindSafe;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
@@ -244,6 +245,7 @@ fn main() {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
     }));
     let has_none = if has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
+    trials.push(trial("a_killed_fit_leaves_nothing_behind", killed_fit, has_none));
     trials.push(trial("this_computer_is_measured_and_a_plan_runs_on_it", fitting, has_none));
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -284,6 +286,21 @@ fn fitting() {
     assert_eq!(of(1)["status"], "ok", "{json}");
     assert_eq!(of(1)["fingerprint"], of(2)["fingerprint"]);
     assert_ne!(of(1)["fingerprint"], of(0)["fingerprint"]);
+}
+
+fn killed_fit() {
+    let place = Place::new();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let is_empty = || std::fs::read_dir(folder.path()).unwrap().next().is_none();
+    let mut command = place.command(&["host", "fit", "--dir"]);
+    command.arg(folder.path()).arg("--kernel").arg(kernel().as_ref().unwrap());
+    let mut fit = command.stderr(Stdio::null()).spawn().unwrap();
+    common::wait_for(|| !is_empty());
+    fit.kill().unwrap();
+    fit.wait().unwrap();
+    let output = place.command(&["restore"]).output().unwrap();
+    assert!(output.status.success(), "{}", common::shown(&output));
+    assert!(is_empty());
 }
 
 /// Two of the README's trials, on the published drive. This program also runs in the guest, and

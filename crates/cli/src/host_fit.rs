@@ -14,6 +14,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::mounts;
 use ssdlab_kernel as kernel;
 use ssdlab_meter::environment::{self, Environment};
+use ssdlab_undo::Journal;
 
 use super::exit::{Exit, Wrong};
 use super::{output, restore};
@@ -64,7 +65,7 @@ impl Fit {
         output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));
         let mut rounds: Vec<Times> = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(computing::here(&self.dir).map_err(|error| self.refused(&error))?);
+            rounds.push(self.round(&mut journal)?);
             if interrupt.is_set() {
                 return Ok(Exit::Interrupted);
             }
@@ -87,6 +88,18 @@ impl Fit {
         let others = others(&operations, &measured);
         output::print(&file(filesystem, block_ns, &others, &measured, &errors));
         Ok(Exit::Done)
+    }
+
+    /// The times of the operations in a new folder, which is removed.
+    fn round(&self, journal: &mut Journal) -> Result<Times, Report> {
+        let before = journal.mark();
+        let refused = |error| self.refused(&error);
+        let above = fs::canonicalize(&self.dir).map_err(refused)?;
+        let folder = above.join(format!("ssdlab-{}", journal.marker()));
+        journal.make_folder(&folder).map_err(refused)?;
+        let times = computing::here(&folder).map_err(refused);
+        journal.undo_to(before)?;
+        times
     }
 
     fn refused(&self, error: &io::Error) -> Report {

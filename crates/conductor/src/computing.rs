@@ -37,8 +37,8 @@ pub(super) struct Computing {
     pub checksums: Option<String>,
 }
 
-/// Performs the operations in a new folder of this one, which is emptied again; the processor time
-/// is that of the calling thread.
+/// Performs the operations in an empty folder, where a file and folders are left; the processor
+/// time is that of the calling thread.
 pub fn here(folder: &Path) -> io::Result<Times> {
     operations::perform(folder, &|| thread::used().cpu_ns)
 }
@@ -81,7 +81,10 @@ pub fn on_device(
     let kind = if filesystem.name.starts_with("ext") { "ext4" } else { filesystem.name };
     let options = checksums.map(|level| level.mount.join(",")).unwrap_or_default();
     mount(device, place, kind, MountFlags::NOATIME, Some(&*CString::new(options)?))?;
-    let times = operations::perform(place, spent).and_then(|mut times| {
+    let folder = place.join("operations");
+    let performed = fs::create_dir(&folder).and_then(|()| operations::perform(&folder, spent));
+    let times = performed.and_then(|mut times| {
+        fs::remove_dir_all(&folder)?;
         if checksums.is_some() {
             times.push(operations::write_synced(place, spent)?);
         }

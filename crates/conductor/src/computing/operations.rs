@@ -32,12 +32,11 @@ const STEPS: [usize; 2] = [4_001, 2_999];
 const ORDERED: &str = "ordered";
 const MIXED: &str = "mixed";
 
-/// Performs the operations in a new folder below this one, and removes it; `spent` tells the
+/// Performs the operations in an empty folder, where a file and folders are left; `spent` tells the
 /// processor time that was spent so far, in ns. After each, and outside its time, the filesystem is
 /// synced.
-pub fn perform(below: &Path, spent: &dyn Fn() -> u64) -> io::Result<Times> {
-    let folder = tempfile::Builder::new().prefix("ssdlab-").tempdir_in(below)?;
-    let filesystem = File::open(folder.path())?;
+pub fn perform(folder: &Path, spent: &dyn Fn() -> u64) -> io::Result<Times> {
+    let filesystem = File::open(folder)?;
     let mut times = Times::new();
     let mut perform = |name: &str, work: &mut dyn FnMut() -> rustix::io::Result<()>| {
         let before = spent();
@@ -47,7 +46,7 @@ pub fn perform(below: &Path, spent: &dyn Fn() -> u64) -> io::Result<Times> {
     };
     // System calls take these unconverted: nothing is computed in between.
     let path = |name: String| {
-        CString::new(folder.path().join(name).as_os_str().as_bytes()).map_err(io::Error::other)
+        CString::new(folder.join(name).as_os_str().as_bytes()).map_err(io::Error::other)
     };
     let paths = |names: &mut dyn Iterator<Item = String>| names.map(path).collect();
     let ordered: Vec<CString> =
@@ -110,7 +109,6 @@ pub fn perform(below: &Path, spent: &dyn Fn() -> u64) -> io::Result<Times> {
     perform("read by 8 KiB", &mut || {
         places(BLOCK_BYTES).try_for_each(|place| pread(&large, &mut *block, place).map(drop))
     })?;
-    folder.close()?;
     Ok(times)
 }
 
