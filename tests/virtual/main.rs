@@ -13,6 +13,7 @@ mod dm_log;
 mod drivers;
 mod failing;
 mod flipping;
+mod hosts;
 mod kernels;
 mod layers;
 mod logged;
@@ -25,16 +26,13 @@ mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::UnwindSafe;
-use std::path::Path;
-use std::process::Stdio;
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
-use ssdlab_host::mounts;
-use ssdlab_plan::{Costs, HostModel, find_host, shipped as plans, shipped_host};
+use ssdlab_plan::shipped as plans;
 
 use self::support::{Load, Place, kernel};
 
@@ -171,19 +169,6 @@ const COMPRESSED_PLAN: &str = r#"
 "#;
 
 /// A shipped computer, a copy of its file, and one of half its speed.
-const HOSTS_PLAN: &str = r#"
-    name = "hosts"
-    question = "Is a computer what its file says?"
-    [target]
-    lab = "virtual"
-    [factors]
-    filesystem = "ext4"
-    host = ["modern-2020s", "./copy.toml", "./slow.toml"]
-    [workload]
-    tree = { files = 300, size = "5 MB" }
-    phases = [{ do = "unpack" }, { do = "delete" }]
-"#;
-
 /// Features of the lab kernel that others may lack: f2fs with compression, xfs of version 4.
 const SETTINGS: &str = r#"
     name = "settings"
@@ -210,7 +195,7 @@ const SETTINGS: &str = r#"
 /// The run that the README shows (`tests/readme.rs`).
 const README: &str = include_str!("../data/discard.jsonl");
 
-const CASES: [(&str, fn()); 13] = [
+const CASES: [(&str, fn()); 12] = [
     ("the_run_in_the_readme_comes_out_again", readme),
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
@@ -219,7 +204,6 @@ const CASES: [(&str, fn()); 13] = [
     ("checksums_and_compression_are_as_asked", settings),
     ("a_drive_s_course_agrees_with_its_phases", drives),
     ("a_run_and_a_simulation_of_its_requests_write_as_much_to_flash", compressed),
-    ("a_computer_is_what_its_file_says", hosts),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
@@ -239,68 +223,20 @@ fn main() {
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
-    let cases = cases.chain(workloads::CASES);
+    let cases = cases.chain(workloads::CASES).chain(hosts::CASES);
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
     trials.extend(shipped::plans().map(|name| {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
     }));
-    let has_none = if has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
-    trials.push(trial("a_killed_fit_leaves_nothing_behind", killed_fit, has_none));
-    trials.push(trial("this_computer_is_measured_and_a_plan_runs_on_it", fitting, has_none));
+    let has_none =
+        if hosts::has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
+    trials.extend(hosts::FITTING.map(|(name, run)| trial(name, run, has_none)));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
 /// A test, which is ignored if there is a reason.
 fn trial(name: &str, run: impl FnOnce() + UnwindSafe + Send + 'static, reason: &str) -> Trial {
     common::trial(name, run).with_kind(reason).with_ignored_flag(!reason.is_empty())
-}
-
-/// Whether the folder of tests is on a filesystem that the lab has.
-fn has_filesystem_of_lab() -> bool {
-    let mount = mounts::containing(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
-    mount.is_some_and(|mount| filesystem::find(&mount.kind).is_some_and(|of| of.pool.is_none()))
-}
-
-fn fitting() {
-    let place = Place::new();
-    let fit = ["host", "fit", "--dir", env!("CARGO_TARGET_TMPDIR")];
-    let kernel = kernel().as_ref().unwrap();
-    let output = place.command(&fit).arg("--kernel").arg(kernel).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let file = String::from_utf8(output.stdout).unwrap();
-    let host = HostModel::parse("here", &file).unwrap();
-    // No processor for this test is a hundred times faster or slower than those of the 2020s.
-    let usual = &find_host("modern-2020s").unwrap().costs;
-    let costs = |of: &Costs| {
-        let fixed = [of.block_ps, of.call_ns, of.copy_ns, of.crc32_ns];
-        let hashes = [of.xxhash_ns, of.sha256_ns, of.blake2_ns, of.aes_ns];
-        [fixed, hashes].concat()
-    };
-    for (cost, usual) in costs(&host.costs).into_iter().zip(costs(usual)) {
-        assert!((usual / 100..=usual * 100).contains(&cost), "{cost} beside {usual}: {file}");
-    }
-    std::fs::write(place.path("copy.toml"), &file).unwrap();
-    std::fs::write(place.path("slow.toml"), &file).unwrap();
-    let json = place.run(HOSTS_PLAN);
-    let of = |treatment: usize| &json["treatments"][treatment]["trials"][0];
-    assert_eq!(of(1)["status"], "ok", "{json}");
-    assert_eq!(of(1)["fingerprint"], of(2)["fingerprint"]);
-    assert_ne!(of(1)["fingerprint"], of(0)["fingerprint"]);
-}
-
-fn killed_fit() {
-    let place = Place::new();
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let is_empty = || std::fs::read_dir(folder.path()).unwrap().next().is_none();
-    let mut command = place.command(&["host", "fit", "--dir"]);
-    command.arg(folder.path()).arg("--kernel").arg(kernel().as_ref().unwrap());
-    let mut fit = command.stderr(Stdio::null()).spawn().unwrap();
-    common::wait_for(|| !is_empty());
-    fit.kill().unwrap();
-    fit.wait().unwrap();
-    let output = place.command(&["restore"]).output().unwrap();
-    assert!(output.status.success(), "{}", common::shown(&output));
-    assert!(is_empty());
 }
 
 /// Two of the README's trials, on the published drive. This program also runs in the guest, and
@@ -418,23 +354,6 @@ fn compressed() {
     let simulated = outcome["write_amplification"].as_f64().unwrap();
     assert!((measured - 0.5).abs() < 1e-9, "{measured}");
     assert!((simulated - measured).abs() < 1e-9, "{simulated} instead of {measured}");
-}
-
-fn hosts() {
-    let place = Place::new();
-    let file = shipped_host("modern-2020s").unwrap();
-    std::fs::write(place.path("copy.toml"), file).unwrap();
-    let slow = file.replace("ns_per_block = 1.55", "ns_per_block = 3.1");
-    let slow = slow.replace("range = [1.2, 2.0]", "range = [1.2, 4.0]");
-    std::fs::write(place.path("slow.toml"), slow).unwrap();
-    let json = place.run(HOSTS_PLAN);
-    let trials = json["treatments"].as_array().unwrap().iter().map(|own| &own["trials"][0]);
-    let trials: Vec<&Value> = trials.inspect(|trial| assert_eq!(trial["status"], "ok")).collect();
-    assert_eq!(trials[1]["fingerprint"], trials[0]["fingerprint"]);
-    assert_ne!(trials[2]["fingerprint"], trials[0]["fingerprint"]);
-    let spent = |trial: &Value| trial["phases"][1]["cpu_ns"].as_f64().unwrap();
-    let ratio = spent(trials[2]) / spent(trials[0]);
-    assert!((1.5..2.0).contains(&ratio), "deleting takes {ratio} times the processor time");
 }
 
 /// The lab kernel from Debian's source has no reiser4: its row says so, and no guest starts.
