@@ -278,8 +278,7 @@ impl Run {
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
         // The schedule comes last, and whole: a folder that has one is complete.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
-        let path = folder.join(SCHEDULE);
-        whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
+        write_whole(&folder.join(SCHEDULE), &text)
     }
 
     /// Opens a run to append to it. A truncated last line is moved to `records.cut`.
@@ -378,8 +377,7 @@ impl Run {
     /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
     pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
         let text = serde_json::to_vec(&ending).expect("an ending is plain data");
-        let path = self.folder.join(ENDING);
-        whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
+        write_whole(&self.folder.join(ENDING), &text)
     }
 
     /// Appends a record and syncs it.
@@ -567,6 +565,11 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut file = regular_file::open_own_with(path, &mut options).map_err(at("write", path))?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.sync_all().map_err(at("sync", path))
+}
+
+/// Writes a file that is there whole or not at all, and syncs it.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    whole_file::write(path, |out| out.write_all(bytes)).map_err(at("write", path))
 }
 
 /// The fuzzer's entry point: accepted records must round-trip.
