@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -57,7 +57,8 @@ impl Fit {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
-        let filesystem = self.filesystem()?;
+        let place = &self.place()?;
+        let filesystem = on(place)?;
         let kernel = kernel::find(self.kernel.as_deref())?;
         let mut journal = restore::journal()?;
         let mut lab =
@@ -65,7 +66,7 @@ impl Fit {
         output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));
         let mut rounds: Vec<Times> = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(self.round(&mut journal)?);
+            rounds.push(self.round(place, &mut journal)?);
             if interrupt.is_set() {
                 return Ok(Exit::Interrupted);
             }
@@ -90,12 +91,11 @@ impl Fit {
         Ok(Exit::Done)
     }
 
-    /// The times of the operations in a new folder, which is removed.
-    fn round(&self, journal: &mut Journal) -> Result<Times, Report> {
+    /// The times of the operations in a new folder there, which is removed.
+    fn round(&self, place: &Path, journal: &mut Journal) -> Result<Times, Report> {
         let before = journal.mark();
         let refused = |error| self.refused(&error);
-        let above = fs::canonicalize(&self.dir).map_err(refused)?;
-        let folder = above.join(format!("ssdlab-{}", journal.marker()));
+        let folder = place.join(format!("ssdlab-{}", journal.marker()));
         journal.make_folder(&folder).map_err(refused)?;
         let times = computing::here(&folder).map_err(refused);
         journal.undo_to(before)?;
@@ -109,21 +109,26 @@ impl Fit {
         )
     }
 
-    fn filesystem(&self) -> Result<&'static Filesystem, Report> {
-        let folder = fs::canonicalize(&self.dir).map_err(|error| {
+    /// The folder by its absolute path, which a journal needs.
+    fn place(&self) -> Result<PathBuf, Report> {
+        fs::canonicalize(&self.dir).map_err(|error| {
             let says = format!("{}: {error}", self.dir.display());
             Wrong::report(says, "name a folder with --dir")
-        })?;
-        let kind = mounts::containing(&folder).into_diagnostic()?.map(|mount| mount.kind);
-        let found = kind.as_deref().and_then(filesystem::find).filter(|of| of.pool.is_none());
-        found.ok_or_else(|| {
-            let kind = kind.unwrap_or_else(|| "an unknown filesystem".to_owned());
-            Wrong::report(
-                format!("{} is on {kind}, which the virtual lab does not have", folder.display()),
-                "name a folder on ext4, xfs, btrfs or f2fs with --dir",
-            )
         })
     }
+}
+
+/// The filesystem that a folder is on, if the virtual lab has it.
+fn on(folder: &Path) -> Result<&'static Filesystem, Report> {
+    let kind = mounts::containing(folder).into_diagnostic()?.map(|mount| mount.kind);
+    let found = kind.as_deref().and_then(filesystem::find).filter(|of| of.pool.is_none());
+    found.ok_or_else(|| {
+        let kind = kind.unwrap_or_else(|| "an unknown filesystem".to_owned());
+        Wrong::report(
+            format!("{} is on {kind}, which the virtual lab does not have", folder.display()),
+            "name a folder on ext4, xfs, btrfs or f2fs with --dir",
+        )
+    })
 }
 
 fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
