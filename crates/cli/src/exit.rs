@@ -207,9 +207,10 @@ fn of_kernel(error: &KernelError) -> Exit {
         | KernelError::Ambiguous { .. } => Exit::Wrong,
         KernelError::Exposed { .. } => Exit::Refused,
         KernelError::Program(ProgramError::Interrupted) => Exit::Interrupted,
-        KernelError::Busy { .. } | KernelError::Failed { .. } | KernelError::Program(_) => {
-            Exit::Failed
-        }
+        KernelError::Busy { .. }
+        | KernelError::Exhausted { .. }
+        | KernelError::Failed { .. }
+        | KernelError::Program(_) => Exit::Failed,
     }
 }
 

@@ -24,6 +24,11 @@ const CONFIGURED: &str = ".config-asked";
 /// How many lines of a failed build are shown.
 const MOST_SHOWN: usize = 12;
 
+/// What a build prints when it runs out of a resource: strerror(ENOSPC), and gcc's driver when its
+/// compiler was killed, as by the kernel's out-of-memory killer.
+const EXHAUSTED: [(&str, &str); 2] =
+    [("No space left on device", "disk space"), ("Killed signal terminated program", "memory")];
+
 /// What is built, and how.
 pub struct Order<'a> {
     /// The files to build it by.
@@ -153,7 +158,12 @@ impl Heard {
 
     fn failure(self) -> KernelError {
         let said = Vec::from(self.last).join("\n");
-        if self.is_prepared { KernelError::Failed { said } } else { KernelError::Lacking { said } }
+        let exhausted = EXHAUSTED.into_iter().find(|(sign, _)| said.contains(sign));
+        match exhausted {
+            Some((_, resource)) => KernelError::Exhausted { resource, said },
+            None if self.is_prepared => KernelError::Failed { said },
+            None => KernelError::Lacking { said },
+        }
     }
 }
 

@@ -132,6 +132,15 @@ pub enum KernelError {
         /// The end of what the build printed.
         said: String,
     },
+    /// The build ran out of disk space or memory: this says nothing about the source.
+    #[error("the build of the lab kernel ran out of {resource}:\n{said}")]
+    #[diagnostic(help("free some, then run this again: it goes on where it stopped"))]
+    Exhausted {
+        /// What it ran out of.
+        resource: &'static str,
+        /// The end of what the build printed.
+        said: String,
+    },
     /// The source was fine, but did not become a kernel.
     #[error("the build of the lab kernel failed:\n{said}")]
     #[diagnostic(help(

@@ -13,7 +13,8 @@ use super::cache::Cache;
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Progress, Source, binary, build, find, own_or_installed};
 
-/// Makes a kernel from the source's text; the words `flex` and `broken` make it fail.
+/// Makes a kernel from the source's text; the words `flex`, `broken` and `full` make
+/// it fail.
 const BUILD: &str = r#"#!/bin/sh
 exec 1>&2
 echo "== unpack $1"
@@ -23,6 +24,7 @@ echo "== configure"
 echo "== compile with 2 jobs"
 echo "  CC      kernel/fork.o"
 if grep -q broken "$1"; then echo "fork.c:1: error"; echo "build: compiling failed"; exit 1; fi
+if grep -q full "$1"; then echo "fork.o: final close failed: No space left on device"; exit 1; fi
 cat >"$2/linux" <<END
 #!/bin/sh
 # It knows ssdlab.seed= and ssdlab.cpu= and was made of $(cksum <"$1").
@@ -186,6 +188,8 @@ fn a_failed_build_says_why_and_leaves_the_kernel() {
     assert!(matches!(&lacking, KernelError::Lacking { said } if said.contains("programs: flex")));
     let failed = place.build("broken").0.unwrap_err();
     assert!(matches!(&failed, KernelError::Failed { said } if said.starts_with("fork.c:1: error")));
+    let exhausted = place.build("full").0.unwrap_err();
+    assert!(matches!(&exhausted, KernelError::Exhausted { resource: "disk space", .. }));
     assert_eq!(place.found().unwrap(), kernel);
     // The partial build is kept, to be resumed.
     assert!(place.files().contains(&"work".to_owned()));
