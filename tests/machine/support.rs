@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -75,7 +77,7 @@ impl Place {
             let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path().display().to_string()));
         }
-        left.extend(traces().into_iter().filter(|trace| !self.others_traces.contains(trace)));
+        left.extend(self.traces_left());
         let here = self.folder.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
@@ -84,22 +86,29 @@ impl Place {
         left.extend(loops.lines().filter(|line| line.contains(&here)).map(str::to_owned));
         left
     }
+
+    /// The traces that runs have left since this place was made. Another suite on this machine may
+    /// have killed a run and be about to restore it, so that they are given a minute to go.
+    fn traces_left(&self) -> Vec<String> {
+        let started = Instant::now();
+        loop {
+            let traces = traces().into_iter();
+            let left: Vec<_> = traces.filter(|one| !self.others_traces.contains(one)).collect();
+            if left.is_empty() || started.elapsed() > Duration::from_mins(1) {
+                return left;
+            }
+            sleep(Duration::from_millis(100));
+        }
+    }
 }
 
-/// The instances that runs have left in tracefs. An instance whose run is alive belongs to somebody
-/// else on this machine. It is removed before its run ends, so that one that is still there after
-/// its run was found dead is left.
+/// The instances in tracefs of runs that have ended.
 fn traces() -> Vec<String> {
     let is_dead = |name: &String| {
         let pid = name.split('-').nth(1).unwrap_or_default();
         !Path::new("/proc").join(pid).exists()
     };
-    let dead: Vec<String> = instances().into_iter().filter(is_dead).collect();
-    if dead.is_empty() {
-        return dead;
-    }
-    let still = instances();
-    dead.into_iter().filter(|name| still.contains(name)).collect()
+    instances().into_iter().filter(is_dead).collect()
 }
 
 /// The instances of runs in tracefs, which is mounted for this, as it may not be.
