@@ -50,6 +50,8 @@ enum Needs {
     Root,
     /// Root, and a kernel with FUSE.
     Fuse,
+    /// Root, a kernel with FUSE, and strace.
+    FuseAndStrace,
     /// Direct I/O in the source folder: not every temporary folder supports it.
     DirectIo,
     /// Root, and this program.
@@ -92,15 +94,18 @@ fn main() {
         serving::cases(),
     ];
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
+    let has_fuse = Path::new("/dev/fuse").exists();
     let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match &case.needs {
             needs if !is_root && needs.root() => Some("needs root".to_owned()),
             Needs::RootAnd(program) if !is_installed(program) => Some(format!("needs {program}")),
             Needs::RootAndFile(file) if !Path::new(file).exists() => Some(format!("needs {file}")),
-            Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE".to_owned()),
+            Needs::Fuse | Needs::FuseAndStrace if !has_fuse => Some("needs FUSE".to_owned()),
             Needs::DirectIo if !takes_direct_io() => Some("needs direct I/O".to_owned()),
-            Needs::Strace | Needs::RootAndStrace if !can_trace => Some("needs strace".to_owned()),
+            Needs::Strace | Needs::RootAndStrace | Needs::FuseAndStrace if !can_trace => {
+                Some("needs strace".to_owned())
+            }
             _ => None,
         };
         let run = case.run;

@@ -18,6 +18,7 @@ pub fn cases() -> Vec<Case> {
         case("a_killed_server_hangs_nobody_and_restore_unmounts", killed),
         case("a_second_server_on_a_folder_is_refused_and_leaves_the_first", second),
         case("restore_leaves_the_server_that_came_after_a_killed_one", successor),
+        Case::new("a_server_never_waits_for_itself", Needs::FuseAndStrace, alone),
     ]
 }
 
@@ -194,6 +195,27 @@ fn successor() {
     assert!(restored.status.success(), "{}", shown(&restored));
     assert!(shown(&restored).contains("1 change undone"), "{}", shown(&restored));
     goes_on(&mut served);
+}
+
+/// A server that is killed while it waits for an answer of its own stays for ever.
+fn alone() {
+    let place = Place::new();
+    let [folder, trace] = ["served", "trace"].map(|name| place.path(name));
+    fs::create_dir(&folder).unwrap();
+    let serve = serve(&place, &folder);
+    let mut traced = place.program("strace");
+    traced.args(["--follow-forks", "--trace=%%stat,mount", "--trace-path"]).arg(&folder);
+    traced.arg("--output").arg(&trace).arg(serve.get_program()).args(serve.get_args());
+    let mut server = traced.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| folder.join("disk").exists() || has_ended(&server));
+    sh(&format!("kill -INT $(pgrep --parent {})", server.id()));
+    assert!(server.wait().unwrap().success());
+    let trace = fs::read_to_string(trace).unwrap();
+    let mut calls = trace.lines().skip_while(|call| !call.contains(" mount("));
+    assert!(calls.next().is_some(), "{trace}");
+    let calls: Vec<&str> = calls.filter(|call| call.contains("stat")).collect();
+    assert!(!calls.is_empty(), "{trace}");
+    assert!(calls.iter().all(|call| call.contains("AT_STATX_DONT_SYNC")), "{trace}");
 }
 
 /// The drive continues to be served, and ends normally.

@@ -1,10 +1,9 @@
 //! Defines a disk served as a file: its start, end, and state.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -138,7 +137,7 @@ fn begin(
     config.n_threads = Some(THREADS);
     config.clone_fd = true;
     let session = Session::from_fd(contents, connection, SessionACL::Owner, config)?.spawn()?;
-    let mut abort = abort_file(mount.folder())?;
+    let mut abort = abort_file(mount);
     let mount = mount.clone();
     let watchdog = Watchdog::start(Arc::clone(answers), patience, move || {
         // Unmounting would end the connection, too; this comes first because it cannot block.
@@ -149,8 +148,7 @@ fn begin(
 }
 
 /// The file that ends the connection when written to, if fusectl is mounted.
-fn abort_file(folder: &Path) -> io::Result<Option<File>> {
-    let number = rustix::fs::minor(fs::metadata(folder)?.dev());
-    let path = format!("/sys/fs/fuse/connections/{number}/abort");
-    Ok(OpenOptions::new().write(true).open(path).ok())
+fn abort_file(mount: &Mount) -> Option<File> {
+    let path = format!("/sys/fs/fuse/connections/{}/abort", mount.connection());
+    OpenOptions::new().write(true).open(path).ok()
 }

@@ -22,6 +22,7 @@ pub const KIND: &str = "fuse.ssdlab";
 pub struct Mount {
     folder: PathBuf,
     id: u64,
+    connection: u32,
 }
 
 impl Mount {
@@ -41,9 +42,19 @@ impl Mount {
         let options = CString::new(options).expect("it has no zero byte");
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         rustix::mount::mount(source, folder, KIND, flags, options.as_c_str())
-            .and_then(|()| id(folder))
-            .map(|id| (Self { folder: folder.to_owned(), id }, connection))
+            .and_then(|()| look(folder))
+            .map(|found| (Self::found(folder, &found), connection))
             .map_err(|errno| ServeError::step("mount on", folder)(errno.into()))
+    }
+
+    fn found(folder: &Path, found: &Statx) -> Self {
+        let (id, connection) = (found.stx_mnt_id, found.stx_dev_minor);
+        Self { folder: folder.to_owned(), id, connection }
+    }
+
+    /// The number of its connection in fusectl.
+    pub fn connection(&self) -> u32 {
+        self.connection
     }
 
     /// The mount point.
@@ -67,7 +78,7 @@ impl Mount {
     }
 
     fn unmount_with(&self, flags: UnmountFlags) -> Result<(), Errno> {
-        if id(&self.folder)? != self.id {
+        if look(&self.folder)?.stx_mnt_id != self.id {
             return Ok(());
         }
         rustix::mount::unmount(&self.folder, flags | UnmountFlags::NOFOLLOW)
@@ -89,12 +100,8 @@ pub fn check(folder: &Path) -> Result<(), ServeError> {
     }
 }
 
-/// The id of the mount that contains a folder.
-fn id(folder: &Path) -> Result<u64, Errno> {
-    Ok(look(folder)?.stx_mnt_id)
-}
-
-/// Looks at a folder without asking a server that may be dead.
+/// Looks at a folder without asking its server, which may be dead or this process: one that waits
+/// for itself cannot be killed.
 fn look(folder: &Path) -> Result<Statx, Errno> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     statx(CWD, folder, flags, StatxFlags::MNT_ID)
