@@ -23,7 +23,7 @@ use super::failure::Failure;
 use super::inside::Job;
 use super::trial::PREPARATION;
 
-/// How long the guest of a trial may compute, in real time, without issuing a request.
+/// How long the guest of a trial may compute, in processor time, without issuing a request.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What guests share.
@@ -60,7 +60,7 @@ pub(super) struct Run<'a> {
     pub seed: u64,
     /// The limit of its virtual time.
     pub limit: Nanos,
-    /// How long it may compute, in real time, without issuing a request; one that goes on for
+    /// How long it may compute, in processor time, without issuing a request; one that goes on for
     /// longer is taken to be in an endless loop.
     pub patience: Duration,
 }

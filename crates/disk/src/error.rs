@@ -114,12 +114,12 @@ pub enum DiskError {
     },
     /// The guest computes without end.
     #[error(
-        "the guest has issued no request for {} s since {} ns of its time: it is in an endless \
-         loop, or this machine is very slow; its console shows its last actions",
+        "the guest has issued no request in {} s of processor time, or ten times that in all, \
+         since {} ns of its time: it is in an endless loop; its console shows its last actions",
         patience.as_secs(), now.0
     )]
     Silent {
-        /// How long we waited for it.
+        /// The processor time that it had.
         patience: Duration,
         /// The time.
         now: Nanos,

@@ -24,6 +24,7 @@ mod disk;
 mod error;
 mod fingerprint;
 mod log;
+mod process;
 mod run;
 mod socket;
 mod vhost;
@@ -35,5 +36,6 @@ pub use device::{
 pub use disk::Disk;
 pub use error::DiskError;
 pub use fingerprint::{Fingerprint, Seen, Witness};
+pub use process::Process;
 pub use run::{Options, Outcome, run};
 pub use socket::Door;

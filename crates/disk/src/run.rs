@@ -6,8 +6,7 @@
 //! side.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use ssdlab_flash::Nanos;
 
@@ -15,6 +14,7 @@ use crate::DiskError;
 use crate::calendar::{Calendar, Heard, NEVER};
 use crate::disk::Disk;
 use crate::fingerprint::{Fingerprint, Witness};
+use crate::process::{Process, Silence};
 use crate::socket::{Door, wait};
 use crate::vhost::{Answer, Frame, Pending, Purpose, receive_frame, send_frame};
 
@@ -25,12 +25,8 @@ pub struct Options {
     pub epoch: Nanos,
     /// The limit of the guest's time, if any.
     pub limit: Option<Nanos>,
-    /// How long the guest may compute without sending a message, in real time, if limited. The
-    /// guest's own time does not pass while it computes.
-    pub patience: Option<Duration>,
-    /// Becomes readable when the guest's process has ended, like a pidfd. This detects a guest that
-    /// never connects.
-    pub process: Option<OwnedFd>,
+    /// The guest's process, which detects a guest that never connects or is silent for too long.
+    pub process: Option<Process>,
 }
 
 /// The outcome of a guest that ended while it was running and waited for no answer.
@@ -136,13 +132,7 @@ impl Lab<'_, '_> {
         let process = self.options.process.as_ref().map(AsFd::as_fd);
         let sources: Vec<Option<BorrowedFd<'_>>> =
             [Some(calendar), process].into_iter().chain(disks).collect();
-        let ready = wait(&sources, self.options.patience)
-            .map_err(|cause| DiskError::Socket {
-                peer: "guest".to_owned(),
-                doing: "wait for",
-                cause,
-            })?
-            .ok_or_else(|| self.silent())?;
+        let ready = self.wait(&sources)?;
         if ready[0] {
             return self.hear_calendar();
         }
@@ -153,6 +143,24 @@ impl Lab<'_, '_> {
             return Err(self.gone(CALENDAR, "its connection"));
         }
         Ok(Life::Ended)
+    }
+
+    /// Waits until a source is readable, unless the guest is silent for too long.
+    fn wait(&self, sources: &[Option<BorrowedFd<'_>>]) -> Result<Vec<bool>, DiskError> {
+        let process = self.options.process.as_ref();
+        let mut silence = Silence::default();
+        loop {
+            let ready = wait(sources, process.map(Process::interval));
+            let failed =
+                |cause| DiskError::Socket { peer: "guest".to_owned(), doing: "wait for", cause };
+            if let Some(ready) = ready.map_err(failed)? {
+                return Ok(ready);
+            }
+            if let Some(process) = process.filter(|process| silence.is_too_long(process)) {
+                let patience = process.patience();
+                return Err(DiskError::Silent { patience, now: self.now() });
+            }
+        }
     }
 
     fn hear_calendar(&mut self) -> Result<Life, DiskError> {
@@ -260,12 +268,6 @@ impl Lab<'_, '_> {
             Some(calendar) => calendar.run(at, called, free_until),
             None => Ok(()),
         }
-    }
-
-    /// The error for a guest that is silent for too long.
-    fn silent(&self) -> DiskError {
-        let patience = self.options.patience.unwrap_or_default();
-        DiskError::Silent { patience, now: self.now() }
     }
 
     fn gone(&self, peer: &str, expected: &'static str) -> DiskError {

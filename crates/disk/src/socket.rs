@@ -181,13 +181,13 @@ impl Socket {
 /// timeout.
 pub fn wait(
     sources: &[Option<BorrowedFd<'_>>],
-    patience: Option<Duration>,
+    limit: Option<Duration>,
 ) -> io::Result<Option<Vec<bool>>> {
     let present = sources.iter().flatten();
     let mut polled: Vec<PollFd<'_>> =
         present.map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
-    let patience = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-    if retry_on_intr(|| poll(&mut polled, patience.as_ref()))? == 0 {
+    let limit = limit.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+    if retry_on_intr(|| poll(&mut polled, limit.as_ref()))? == 0 {
         return Ok(None);
     }
     let mut events = polled.iter().map(|one| !one.revents().is_empty());

@@ -18,7 +18,7 @@ use rustix::process::{
     pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use ssdlab_disk::{Disk, DiskError, Fingerprint, Options};
+use ssdlab_disk::{Disk, DiskError, Fingerprint, Options, Process};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::processes::MARKER_VARIABLE;
@@ -56,7 +56,7 @@ pub struct Machine<'a> {
     pub seed: u64,
     /// The limit of its time.
     pub limit: Nanos,
-    /// How long it may compute, in real time, without issuing a request.
+    /// How long it may compute, in processor time, without issuing a request.
     pub patience: Duration,
     /// The marker in the environment of the guest's processes on this machine.
     pub marker: &'a str,
@@ -159,13 +159,8 @@ impl Machine<'_> {
         let (console, console_end) = io::pipe().map_err(step("make a pipe for the console"))?;
         let names: Vec<String> = disks.iter().map(|disk| disk.name().to_owned()).collect();
         let mut guest = Guest::start(self.command(&names, console_end)?)?;
-        let process = guest.pidfd().map_err(step("watch the guest"))?;
-        let options = Options {
-            epoch: EPOCH,
-            limit: Some(self.limit),
-            process: Some(process),
-            patience: Some(self.patience),
-        };
+        let process = Process::new(&guest.child, self.patience).map_err(step("watch the guest"))?;
+        let options = Options { epoch: EPOCH, limit: Some(self.limit), process: Some(process) };
         let kernel = guest.pidfd().map_err(step("watch the guest"))?;
         let (served, console) = thread::scope(|scope| {
             let attendant = scope.spawn(|| attend(console, &kernel, interrupt));

@@ -1,8 +1,9 @@
 //! A guest reads and writes in virtual time: what it sees, when, and that it is the same again.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use ssdlab_disk::{DiskError, Flash, Memory, Options, Outcome, Shape, WriteCache};
+use ssdlab_disk::{DiskError, Flash, Memory, Options, Outcome, Process, Shape, WriteCache};
 use ssdlab_flash::{Command, Extent, Nanos, Stream};
 use ssdlab_trace::{Flags, Kind, Reader};
 
@@ -241,12 +242,13 @@ fn a_guest_that_dies_while_it_waits_is_an_error() {
 fn a_guest_whose_process_ends_before_it_connects_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let listen = |name| std::os::unix::net::UnixListener::bind(folder.path().join(name)).unwrap();
-    let (process, ended) = std::io::pipe().unwrap();
-    drop(ended);
-    let options = Options { process: Some(process.into()), ..Options::default() };
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    let process = Process::new(&ended, Duration::from_mins(1)).unwrap();
+    let options = Options { process: Some(process), ..Options::default() };
     let memory = Box::new(Memory::new(1 << 20));
     let disk = ssdlab_disk::Disk::new("vda", listen("disk"), memory, Shape::default());
     let outcome = ssdlab_disk::run(listen("calendar"), &mut [disk.unwrap()], options);
+    ended.wait().unwrap();
     assert!(matches!(outcome, Err(DiskError::GuestGone { .. })), "{outcome:?}");
 }
 
