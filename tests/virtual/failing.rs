@@ -52,8 +52,8 @@ pub fn in_guest() -> ! {
     }
 }
 
-/// Runs a guest with a job; it has an hour of virtual time. In processor time it may be silent for a
-/// minute or, if silence is its job, for somewhat longer than it takes to get there.
+/// Runs a guest with a job; it has an hour of virtual time. It may be silent for a minute of
+/// processor time or, if silence is its job, for somewhat longer than it takes to get there.
 fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     let place = tempfile::tempdir().unwrap();
     let [root, folder] = ["root", "guest"].map(|name| place.path().join(name));
