@@ -40,7 +40,7 @@ impl Served {
         let folder = place.path("served");
         fs::create_dir(&folder).unwrap();
         let file = folder.join("disk");
-        let server = start(&place, &folder);
+        let server = start(serve(&place, &folder), &folder);
         let file = file.display().to_string();
         let device = sh(&format!("losetup --find --show --direct-io=on {file}"));
         let mounted = place.path("ext4").display().to_string();
@@ -92,8 +92,7 @@ fn serve(place: &Place, folder: &Path) -> Command {
 }
 
 /// Starts a server, and waits until it serves.
-fn start(place: &Place, folder: &Path) -> Child {
-    let mut command = serve(place, folder);
+fn start(mut command: Command, folder: &Path) -> Child {
     let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let file = folder.join("disk");
     wait_for(|| file.exists() || has_ended(&server));
@@ -182,7 +181,7 @@ fn successor() {
     let place = Place::new();
     let folder = place.path("served");
     fs::create_dir(&folder).unwrap();
-    let mut first = start(&place, &folder);
+    let mut first = start(serve(&place, &folder), &folder);
     first.kill().unwrap();
     first.wait().unwrap();
     // A dead server's mount is refused, too, without looking into it.
@@ -206,8 +205,7 @@ fn alone() {
     let mut traced = place.program("strace");
     traced.args(["--follow-forks", "--trace=%%stat,mount", "--trace-path"]).arg(&folder);
     traced.arg("--output").arg(&trace).arg(serve.get_program()).args(serve.get_args());
-    let mut server = traced.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for(|| folder.join("disk").exists() || has_ended(&server));
+    let mut server = start(traced, &folder);
     sh(&format!("kill -INT $(pgrep --parent {})", server.id()));
     assert!(server.wait().unwrap().success());
     let trace = fs::read_to_string(trace).unwrap();
