@@ -67,19 +67,17 @@ impl AsFd for Process {
 pub struct Silence {
     looks: u32,
     /// What had been used at the first look.
-    used: Duration,
+    first: Option<Duration>,
 }
 
 impl Silence {
     /// Looks at it, after an interval, and tells whether it has been silent for too long.
     pub fn is_too_long(&mut self, process: &Process) -> bool {
         let used = process.processor_time();
+        let first = *self.first.get_or_insert(used);
         self.looks += 1;
-        if self.looks == 1 {
-            self.used = used;
-        }
         // It may have computed for all of the first interval.
-        let used = used.saturating_sub(self.used) + process.interval();
+        let used = used.saturating_sub(first) + process.interval();
         self.looks >= LOOKS * SLOWNESS || used >= process.patience
     }
 }

@@ -13,8 +13,7 @@ use super::cache::Cache;
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Progress, Source, binary, build, find, own_or_installed};
 
-/// Makes a kernel from the source's text; the words `flex`, `broken` and `full` make
-/// it fail.
+/// Makes a kernel from the source's text; the words `flex`, `broken` and `full` make it fail.
 const BUILD: &str = r#"#!/bin/sh
 exec 1>&2
 echo "== unpack $1"
