@@ -26,7 +26,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_tree;
-use ssdlab_host::trust::{Exposed, exposed};
+use ssdlab_host::trust::{Exposed, exposed_to_others};
 use thiserror::Error;
 
 pub use self::shelf::{Cleared, Kept};
@@ -214,7 +214,7 @@ impl Store {
 fn open(folder: &Path) -> Result<(), AgedError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(AgedError::step("make the folder", folder))?;
-    let found = exposed(folder, rustix::process::geteuid().as_raw());
+    let found = exposed_to_others(folder);
     match found.map_err(AgedError::step("look at", folder))? {
         None => Ok(()),
         Some(exposed) => Err(AgedError::Exposed { path: folder.to_owned(), exposed }),

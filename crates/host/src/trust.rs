@@ -22,9 +22,14 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// The first component of a path, from its end, that users other than root and the given one can
+/// The first component of a path, from its end, that users other than root and this process's can
 /// change; `None` if there is none. The path must be absolute and free of links, whose targets may
 /// change.
+pub fn exposed_to_others(path: &Path) -> io::Result<Option<Exposed>> {
+    exposed(path, rustix::process::geteuid().as_raw())
+}
+
+/// As [`exposed_to_others`], to users other than root and the given one.
 pub fn exposed(path: &Path, user: u32) -> io::Result<Option<Exposed>> {
     for (above, part) in path.ancestors().enumerate() {
         let found = fs::symlink_metadata(part)?;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_host::bounded;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
-use ssdlab_host::trust::exposed;
+use ssdlab_host::trust::exposed_to_others;
 
 use super::{KernelError, LabKernel};
 
@@ -76,7 +76,7 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
 
 /// Refuses a kernel that users other than this one and root can change.
 pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
-    let found = exposed(path, rustix::process::geteuid().as_raw());
+    let found = exposed_to_others(path);
     match found.map_err(KernelError::at("look at", path))? {
         None => Ok(()),
         Some(exposed) => Err(KernelError::Exposed { path: path.to_owned(), exposed }),
