@@ -10,9 +10,17 @@ use std::path::{Path, PathBuf};
 use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock::{self, FileLock};
 use ssdlab_host::missing::if_there;
+use ssdlab_host::trust::exposed_to_others;
 
 use super::error::BisectError;
 use super::history::History;
+
+/// The name of the work tree, and that of one that is incomplete.
+const TREE: &str = "tree";
+const PART: &str = "tree.part";
+
+/// The file whose lock claims the folder.
+const LOCK: &str = "lock";
 
 /// The work tree, which nobody else may use meanwhile.
 pub struct Checkout<'a> {
@@ -31,11 +39,10 @@ impl<'a> Checkout<'a> {
             .create(folder)
             .map_err(BisectError::at("make the folder", folder))?;
         let claimed = claim(folder)?;
-        let tree = folder.join("tree");
+        let (tree, part) = (folder.join(TREE), folder.join(PART));
         if !tree.exists() {
-            // A clone that was interrupted is not continued.
-            let part = folder.join("tree.part");
-            if_there(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
+            // What an interrupted clone or removal has left is not continued.
+            empty(folder)?;
             let (from, to) = (text(history.repository())?, text(&part)?);
             let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--no-tags", from, to];
             history.git_in(history.tree(), &clone)?;
@@ -87,7 +94,7 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
     let of = |path: PathBuf| {
         // It may just have been removed.
         let metadata = path.symlink_metadata().ok()?;
-        let lock = path.join("lock");
+        let lock = path.join(LOCK);
         let used = lock.symlink_metadata().ok().map(|lock| lock.mtime());
         Some(Kept {
             size_bytes: disk_usage(&path, &metadata),
@@ -103,12 +110,32 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
 /// Removes the folder of a search.
 pub fn remove(folder: &Path) -> Result<(), BisectError> {
     let _claimed = claim(folder)?;
+    // If this is interrupted, nothing that is left counts.
+    let (tree, part) = (folder.join(TREE), folder.join(PART));
+    if_there(fs::rename(&tree, &part)).map_err(BisectError::at("rename", &tree))?;
     fs::remove_dir_all(folder).map_err(BisectError::at("remove", folder))
 }
 
-/// Claims the folder of a search.
+/// Removes all that a folder contains but its lock.
+fn empty(folder: &Path) -> Result<(), BisectError> {
+    let entries = fs::read_dir(folder).map_err(BisectError::at("read", folder))?;
+    for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {
+        let path = entry.path();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        if_there(removed).map_err(BisectError::at("remove", &path))?;
+    }
+    Ok(())
+}
+
+/// Claims the folder of a search. Nobody else may be able to change it: programs are built and run
+/// in it.
 fn claim(folder: &Path) -> Result<FileLock, BisectError> {
-    let path = folder.join("lock");
+    let found = exposed_to_others(folder).map_err(BisectError::at("look at", folder))?;
+    if let Some(exposed) = found {
+        return Err(BisectError::Exposed { folder: folder.to_owned(), exposed });
+    }
+    let path = folder.join(LOCK);
     let file = File::create(&path).map_err(BisectError::at("write", &path))?;
     let lock = FileLock::exclusive(file).map_err(BisectError::at("lock", &path))?;
     lock.ok_or_else(|| BisectError::Busy { folder: folder.to_owned() })

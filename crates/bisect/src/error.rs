@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use ssdlab_host::program::ProgramError;
+use ssdlab_host::trust::Exposed;
 use thiserror::Error;
 
 /// A tree or revisions that cannot be searched.
@@ -47,6 +48,21 @@ pub enum BisectError {
     Busy {
         /// The folder.
         folder: PathBuf,
+    },
+    /// Others could change what is built there.
+    #[error(
+        "refusing to use {}, because others could change it: {exposed}", folder.display()
+    )]
+    #[diagnostic(help(
+        "it and every folder above it must belong to you or root and be writable by nobody else: \
+         chmod go-w {}, or set XDG_CACHE_HOME to a folder of yours",
+        exposed.path.display()
+    ))]
+    Exposed {
+        /// The folder.
+        folder: PathBuf,
+        /// The part of its path that they could change.
+        exposed: Exposed,
     },
     /// Git failed.
     #[error(transparent)]

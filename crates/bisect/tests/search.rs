@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -265,6 +266,40 @@ fn a_work_tree_is_exactly_that_of_its_commit() {
     assert!(header.exists());
     remove(&work).unwrap();
     assert!(!work.exists());
+}
+
+#[test]
+fn a_folder_that_others_could_replace_is_neither_searched_in_nor_removed() {
+    let (tree, place) = (Tree::of(&["good"]), tempfile::tempdir().unwrap());
+    let (history, above) = (tree.history(), place.path().canonicalize().unwrap().join("cache"));
+    let work = above.join("work");
+    Checkout::open(&history, &work).unwrap();
+    fs::set_permissions(&above, fs::Permissions::from_mode(0o777)).unwrap();
+    // A link that they put there, too.
+    let (link, theirs) = (above.join("link"), place.path().join("theirs"));
+    fs::create_dir_all(theirs.join("tree")).unwrap();
+    symlink(&theirs, &link).unwrap();
+    for (folder, exposed_at) in [(&work, &above), (&link, &link)] {
+        for refused in [Checkout::open(&history, folder).map(|_| ()), remove(folder)] {
+            let Err(BisectError::Exposed { exposed, .. }) = refused else { panic!("{refused:?}") };
+            assert_eq!(&exposed.path, exposed_at);
+        }
+    }
+    assert!(work.join("tree").exists() && theirs.join("tree").exists());
+}
+
+#[test]
+fn what_an_interrupted_removal_left_does_not_count() {
+    let (tree, place) = (Tree::of(&["good"]), tempfile::tempdir().unwrap());
+    let (history, work) = (tree.history(), place.path().canonicalize().unwrap().join("work"));
+    for name in ["tree.part/half", "output/half"] {
+        fs::create_dir_all(work.join(name)).unwrap();
+    }
+    fs::write(work.join("copied"), "").unwrap();
+    let checkout = Checkout::open(&history, &work).unwrap();
+    let names = fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<BTreeSet<_>>(), ["lock", "tree"].map(Into::into).into());
+    drop(checkout);
 }
 
 #[test]

@@ -219,6 +219,7 @@ fn of_bisect(error: &BisectError) -> Exit {
         BisectError::NoTree { .. }
         | BisectError::NoRevision { .. }
         | BisectError::Unrelated { .. } => Exit::Wrong,
+        BisectError::Exposed { .. } => Exit::Refused,
         BisectError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
         BisectError::Program(ProgramError::Interrupted) => Exit::Interrupted,
         BisectError::Busy { .. } | BisectError::Program(_) | BisectError::File { .. } => {
