@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use ssdlab_conductor::Submission;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
-use ssdlab_results::{ATTEMPTS, AttemptId, Attempts, node_of};
+use ssdlab_results::{ATTEMPTS, AttemptId, Attempts, is_path_of_node, node_of};
 use tempfile::TempDir;
 
 /// A run's folder. It stays in the temporary folder, which is whoever's that runs the fuzzer.
@@ -36,6 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(submission) = Submission::read(run, "a") {
         let _ = submission.limit(&SCHEDULE);
         let _ = submission.expected.differs_from(&Submission::default().expected);
+        assert!(submission.staged.iter().all(|folder| is_path_of_node(folder)));
         submission.write(run, "a").expect("what was read can be written");
         assert_eq!(Submission::read(run, "a").expect("what was written can be read"), submission);
     }
@@ -53,5 +54,6 @@ fuzz_target!(|bytes: &[u8]| {
     for left in attempts.not_undone().unwrap_or_default().left {
         assert_eq!(left.id, id);
         assert!(!left.node.contains('\n') && !left.submission.contains('\n'));
+        assert!(is_path_of_node(&left.journal));
     }
 });

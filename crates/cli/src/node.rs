@@ -41,8 +41,9 @@ impl Node {
         let (attempt, index) = element()?;
         let submission = Submission::read(&self.run, &self.submission).map_err(|error| {
             Wrong::report(
-                format!("{}: {error}", Submission::path(&self.run, &self.submission).display()),
-                "nodes must see the results folder at the same path (docs/fleet.md)",
+                error.to_string(),
+                "nodes must see the results folder at the same path, as it was written \
+                 (docs/fleet.md)",
             )
         })?;
         let Some(trials) = submission.elements.get(index) else {

@@ -61,13 +61,27 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
         }
         let says = undo(&slurm, run, ssdlab, &left, &submitted, rsync.as_mut());
         let says = says.unwrap_or_else(|error| error.to_string());
-        if attempts.not_undone()?.left.iter().any(|left| left.node == node) {
-            cancelled.failed.insert(node, says);
-        } else {
-            cancelled.undone.insert(node);
+        match all_undone(&attempts, &left, says) {
+            Ok(()) => {
+                cancelled.undone.insert(node);
+            }
+            Err(says) => {
+                cancelled.failed.insert(node, says);
+            }
         }
     }
     Ok(cancelled)
+}
+
+/// Ensures that all that attempts have left on a node is undone; otherwise returns why not: `says`,
+/// the output of undoing, unless a marker cannot be read.
+fn all_undone(attempts: &Attempts, left: &[Left], says: String) -> Result<(), String> {
+    let undone = left.iter().map(|left| attempts.is_undone(left.id)).collect::<Result<Vec<_>, _>>();
+    match undone {
+        Ok(undone) if undone.iter().all(|is_undone| *is_undone) => Ok(()),
+        Ok(_) => Err(says),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The partition that a run was submitted to; all of its jobs go to the same one.
@@ -142,3 +156,6 @@ fn undo(
         regular_file::read_end_of_own(&output_of(run, &format!("restore-{}", attempt(job, 0))));
     Ok(program::tail(&said.unwrap_or_default()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use ssdlab_host::missing::if_there;
 use ssdlab_host::{regular_file, whole_file};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
-use ssdlab_results::ATTEMPTS;
+use ssdlab_results::{ATTEMPTS, is_path_of_node};
 use ssdlab_slurm::MOST_ELEMENTS;
 
 /// The least time that the packed trials of an element take together: starting an element takes
@@ -75,10 +75,20 @@ impl Submission {
     /// Reads the submission of that name.
     pub fn read(run: &Path, name: &str) -> io::Result<Self> {
         let path = Self::path(run, name);
-        let read = || Ok(serde_json::from_slice(&regular_file::read_own(&path)?)?);
-        read().map_err(|error: io::Error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })
+        let read = || -> io::Result<Self> {
+            let submission: Self = serde_json::from_slice(&regular_file::read_own(&path)?)?;
+            match &submission.staged {
+                Some(folder) if !is_path_of_node(folder) => Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!(
+                        "`staged` is `{}`, expected an absolute path on the nodes",
+                        folder.to_string_lossy().escape_debug()
+                    ),
+                )),
+                _ => Ok(submission),
+            }
+        };
+        read().map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
     /// All submissions of a run, by name.

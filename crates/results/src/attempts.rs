@@ -189,6 +189,11 @@ impl Attempts {
         Ok(found)
     }
 
+    /// Whether an attempt's changes have all been undone now. An error if its marker does not say.
+    pub fn is_undone(&self, id: AttemptId) -> Result<bool, StoreError> {
+        left(id, &node_of(&self.run, id)).map(|left| left.is_none())
+    }
+
     /// The files with this extension that are named after attempts.
     fn with_ending(&self, ending: &str) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
         let folder = self.run.join(ATTEMPTS);
@@ -207,6 +212,12 @@ impl Attempts {
     }
 }
 
+/// Whether what another machine has written can be a path there: it is absolute and has no NUL.
+#[must_use]
+pub fn is_path_of_node(path: &Path) -> bool {
+    path.is_absolute() && !path.as_os_str().as_encoded_bytes().contains(&0)
+}
+
 /// What a marker says is left; `None` if it is empty.
 fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
     let bytes = regular_file::read_own(path).map_err(at("read", path))?;
@@ -219,6 +230,9 @@ fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
     let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
         return Err(unreadable());
     };
+    if !is_path_of_node(Path::new(journal)) {
+        return Err(unreadable());
+    }
     Ok(Some(Left {
         id,
         node: (*node).to_owned(),

@@ -17,7 +17,7 @@ pub use ssdlab_meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
 pub use attempts::{
-    ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
+    ATTEMPTS, Attempts, Double, Left, News, NotUndone, is_path_of_node, logs_of, node_of, output_of,
 };
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;

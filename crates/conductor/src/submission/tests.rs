@@ -81,3 +81,17 @@ fn a_submission_is_written_whole_or_not_at_all() {
     let all = Submission::all(place.path()).unwrap();
     assert_eq!(all, BTreeMap::from([("a".to_owned(), submission)]));
 }
+
+/// It gets into scripts, and into what rsync(1) is told: a name that begins with a colon would be
+/// that of a server's module.
+#[test]
+fn a_submission_that_names_no_folder_of_nodes_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join(ATTEMPTS)).unwrap();
+    for folder in ["", "run", ":module/run", "/r\0un"] {
+        let staged = Some(folder.into());
+        Submission { staged, ..Submission::default() }.write(place.path(), "a").unwrap();
+        let refused = Submission::read(place.path(), "a").unwrap_err().to_string();
+        assert!(refused.contains("a.json: `staged` is"), "{refused}");
+    }
+}

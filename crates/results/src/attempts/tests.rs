@@ -87,10 +87,20 @@ fn a_marker_that_cannot_be_read_is_not_taken_for_undone() {
     let found = attempts.not_undone().unwrap();
     assert_eq!((found.left.len(), found.unreadable.len()), (1, 0));
     assert_eq!(found.left[0].journal, Path::new("/var/lib/ssdlab/undo/7.undo"));
-    for text in [&b"node1\narray\n"[..], b"node1\narray\n/var/lib", b"\xff\n\n\n", b"\n"] {
+    assert!(!attempts.is_undone(id_of("1_1")).unwrap());
+    assert!(attempts.is_undone(id_of("1_2")).unwrap());
+    for text in [
+        &b"node1\narray\n"[..],
+        b"node1\narray\n/var/lib",
+        b"\xff\n\n\n",
+        b"\n",
+        b"node1\narray\nlib/7.undo\n",
+        b"node1\narray\n/lib/\x007.undo\n",
+    ] {
         fs::write(node_of(&folder, id_of("1_2")), text).unwrap();
         let found = attempts.not_undone().unwrap();
         assert_eq!((found.left.len(), found.unreadable.len()), (1, 1), "{text:?}");
+        assert!(attempts.is_undone(id_of("1_2")).is_err());
     }
     fs::remove_file(node_of(&folder, id_of("1_2"))).unwrap();
     fs::create_dir(node_of(&folder, id_of("1_2"))).unwrap();
