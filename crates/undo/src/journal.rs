@@ -18,8 +18,9 @@ use rustix::io::Errno;
 use ssdlab_host::lock;
 use ssdlab_host::machine::Machine;
 use ssdlab_host::processes;
+use ssdlab_host::regular_file;
 use ssdlab_host::sync::sync_folder;
-use ssdlab_host::trust::exposed;
+use ssdlab_host::trust::exposed_to_others;
 
 use super::lines::{Header, Parsed, Place, Unsound, header, lines, parse};
 use super::{Change, UndoError};
@@ -88,8 +89,7 @@ impl Journal {
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         // A lock may not show whether a run on another machine is alive, so it is not tried.
-        let of = lines(&text).next().map(header).transpose()?;
-        if let Some(other) = of.and_then(|of| here.another(of)) {
+        if let Some(other) = here.another_of(&text)? {
             return Ok(Found::Elsewhere(other.host));
         }
         if !lock_of_the_dead(&file, path)? {
@@ -254,13 +254,15 @@ impl Here {
         Ok(Self { boot, machine: Machine::this() })
     }
 
-    /// The machine of a journal, if it is another one. With the same boot id it is this machine,
-    /// even if its name has changed.
-    fn another(&self, journal: Header) -> Option<Machine> {
-        let is_boot = journal.boot == self.boot;
+    /// The machine that a journal names, if it is another one. With the same boot id it is this
+    /// machine, even if its name has changed.
+    fn another_of(&self, journal: &[u8]) -> io::Result<Option<Machine>> {
+        let Some(line) = lines(journal).next() else { return Ok(None) };
+        let Header { boot, machine } = header(line)?;
+        let is_boot = boot == self.boot;
         let is_this =
             |of: &Machine| of.id == self.machine.id && (of.host == self.machine.host || is_boot);
-        journal.machine.filter(|of| !is_this(of))
+        Ok(machine.filter(|of| !is_this(of)))
     }
 }
 
@@ -316,12 +318,24 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     Ok(restored)
 }
 
-/// Whether a dead run seems to have left changes, which `restore` would undo. It takes no lock, so
-/// it disturbs nobody, and may miss one.
+/// Whether a dead run of this machine seems to have left changes, which `restore` would undo or
+/// name. It takes no lock, so it disturbs nobody, and may miss one.
 #[must_use]
 pub fn has_leftovers(folder: &Path) -> bool {
-    let is_dead = |path: &PathBuf| !process_exists(path) && lock::holder(path).is_none();
-    with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_dead))
+    let is_of_another = |path: &Path| -> io::Result<bool> {
+        let text = regular_file::read_own(path)?;
+        Ok(Here::now()?.another_of(&text)?.is_some())
+    };
+    let is_left = |path: &PathBuf| {
+        let is_dead = !process_exists(path) && lock::holder(path).is_none();
+        is_dead
+            && match is_of_another(path) {
+                Ok(is_of_another) => !is_of_another,
+                // Its own run may just have removed it.
+                Err(error) => error.kind() != io::ErrorKind::NotFound,
+            }
+    };
+    with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_left))
 }
 
 /// Removes what a run left that was killed as it started its journal: it had changed nothing yet.
@@ -366,7 +380,7 @@ fn make_synced(folder: &Path) -> io::Result<()> {
 fn private_folder(folder: &Path) -> io::Result<PathBuf> {
     make_synced(folder)?;
     let folder = folder.canonicalize()?;
-    match exposed(&folder, rustix::process::geteuid().as_raw())? {
+    match exposed_to_others(&folder)? {
         None => Ok(folder),
         Some(exposed) => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,

@@ -117,6 +117,7 @@ fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
         fs::write(folder.join(name).with_extension(ENDING), format!("{header}\n{change}\n"))
             .unwrap();
     }
+    assert!(has_leftovers(&folder));
     let restored = restore(&folder).unwrap();
     let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();
     left.retain(|entry| entry.file_name().to_string_lossy().starts_with("ssdlab-"));
@@ -124,6 +125,7 @@ fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
     let hosts: Vec<_> = restored.elsewhere.iter().map(|(_, host)| host.as_str()).collect();
     assert_eq!(hosts, ["clone", "other"]);
     assert!(restored.elsewhere.iter().all(|(path, _)| path.exists()));
+    assert!(!has_leftovers(&folder));
 }
 
 #[test]
