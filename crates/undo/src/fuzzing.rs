@@ -6,8 +6,8 @@ use super::Change;
 use super::lines::{Parsed, parse};
 
 /// The boot that journals are read in, and whose they are.
-const BOOT: &str = "one";
-const MARKER: &str = "1-dead";
+pub(super) const BOOT: &str = "one";
+pub(super) const MARKER: &str = "1-x";
 
 /// Reads bytes as a journal; nothing is undone. Accepted input round-trips, loses its last change
 /// where undoing truncates it, and undoes nothing above a folder that it names.

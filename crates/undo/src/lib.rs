@@ -3,7 +3,7 @@
 
 mod attribute;
 mod change;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 mod fuzzing;
 mod journal;
 mod lines;

@@ -7,6 +7,7 @@ use std::path::Path;
 use ssdlab_host::mounts::Mounted;
 
 use super::*;
+use crate::fuzzing::{BOOT, MARKER, fuzz_journal};
 use crate::restore;
 
 #[test]
@@ -63,4 +64,18 @@ fn a_line_that_cannot_be_undone_keeps_no_other_from_being_undone_and_stays() {
     let text = fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(lines[1..], ["{\"moon\":1}", &forged]);
+}
+
+/// Only from journals that are accepted does the fuzzer get beyond their refusal.
+#[test]
+fn the_fuzzer_begins_with_sound_journals() {
+    let journals = [
+        (&include_bytes!("../../../../fuzz/seeds/journals/changes.undo")[..], 8),
+        (&include_bytes!("../../../../fuzz/seeds/journals/current.undo")[..], 5),
+    ];
+    for (journal, count) in journals {
+        let Parsed { changes, unsound } = parse(journal, BOOT, MARKER).unwrap();
+        assert_eq!((changes.len(), unsound), (count, vec![]));
+        fuzz_journal(journal);
+    }
 }
