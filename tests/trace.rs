@@ -135,4 +135,9 @@ fn the_functions_of_a_trial_are_shown_although_another_has_none() {
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("0000.functions cannot be read"), "{told}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("sync_filesystem"));
+    // Nobody will ever write into it, and nothing waits for that.
+    let fifo = logs.join("0000.functions");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+    let told = String::from_utf8(ssdlab(place.path(), asked).stderr).unwrap();
+    assert!(told.contains("0000.functions cannot be read: it is a FIFO"), "{told}");
 }

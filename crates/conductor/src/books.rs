@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_host::mounts::Mounted;
+use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs;
 use ssdlab_ledger::{self as ledger, Known, Read};
@@ -142,8 +143,8 @@ pub fn functions_of(logs: &Path, trial: Trial) -> PathBuf {
 
 /// Reads what the lab kernel executed in each phase of a trial.
 pub fn executed(path: &Path) -> io::Result<Vec<Executed>> {
-    let text = fs::read_to_string(path)?;
-    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    let text = regular_file::read_own(path)?;
+    Ok(serde_json::Deserializer::from_slice(&text).into_iter().collect::<Result<_, _>>()?)
 }
 
 /// A filesystem and its layout, as its own tools report it.
