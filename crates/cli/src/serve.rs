@@ -287,6 +287,7 @@ fn described(drive: &Specification) -> String {
 fn explained(error: &ServeError) -> Report {
     let help = match error {
         ServeError::InUse(_) => "stop that server, or choose another socket",
+        ServeError::Locked { .. } => "end that program, or choose a socket in another folder",
         ServeError::NotASocket(_) => "choose another name for the socket",
         ServeError::Mounted(_) => {
             "stop the server that uses it, or run `ssdlab restore` if it was killed; or make an \

@@ -99,7 +99,8 @@ impl std::fmt::Display for Holder {
         }
         match process.cmdline() {
             Ok(words) if !words.is_empty() => {
-                let line = words.join(" ");
+                // A process can choose its command line freely.
+                let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
                 let cut = line.char_indices().nth(MOST_SHOWN).map(|(at, _)| at);
                 write!(out, ": {}", &line[..cut.unwrap_or(line.len())])?;
                 write!(out, "{}", if cut.is_some() { "..." } else { "" })

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use ssdlab_disk::ShapeFault;
+use ssdlab_host::lock::Holder;
 use thiserror::Error;
 
 /// Why a disk cannot be served.
@@ -37,6 +38,18 @@ pub enum ServeError {
         /// The machine's own error.
         #[source]
         cause: io::Error,
+    },
+    /// The lock of the socket's folder, under which servers replace dead sockets, is held.
+    #[error(
+        "cannot make a socket in {}: the folder's lock is held by {}",
+        folder.display(),
+        holder.map_or_else(|| "another program".to_owned(), |holder| holder.to_string())
+    )]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// Who holds it, if that can be told.
+        holder: Option<Holder>,
     },
     /// Another server listens there.
     #[error("{} is in use: a server listens there", .0.display())]

@@ -6,13 +6,19 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use ssdlab_host::lock::{self, FileLock};
 use vhost::vhost_user::Listener;
 
 use crate::error::ServeError;
+
+/// How long another server may hold the lock of a socket's folder, and how often to try it.
+const PATIENCE: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// A socket that is removed when dropped.
 #[derive(Debug)]
@@ -30,9 +36,7 @@ impl Socket {
         // other's new one.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let lock = File::open(folder).map_err(ServeError::step("open", folder))?;
-        flock(&lock, FlockOperation::LockExclusive)
-            .map_err(|errno| ServeError::step("lock", folder)(errno.into()))?;
+        let _lock = locked(folder)?;
         match fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => {
                 return Err(ServeError::NotASocket(path.to_owned()));
@@ -67,6 +71,24 @@ impl Drop for Socket {
         let found = fs::symlink_metadata(&self.path);
         if found.is_ok_and(|found| identity(&found) == self.identity) {
             let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Locks a folder. Other servers hold its lock for a moment, but whoever may read the folder can
+/// hold it for ever.
+fn locked(folder: &Path) -> Result<FileLock, ServeError> {
+    let started = Instant::now();
+    loop {
+        let opened = File::open(folder).map_err(ServeError::step("open", folder))?;
+        let lock = FileLock::exclusive(opened).map_err(ServeError::step("lock", folder))?;
+        match lock {
+            Some(lock) => return Ok(lock),
+            None if started.elapsed() < PATIENCE => sleep(GLANCE),
+            None => {
+                let holder = folder.canonicalize().ok().and_then(|folder| lock::holder(&folder));
+                return Err(ServeError::Locked { folder: folder.to_owned(), holder });
+            }
         }
     }
 }

@@ -35,6 +35,26 @@ fn only_a_socket_that_nobody_answers_is_replaced() {
     }
 }
 
+#[test]
+fn a_folder_whose_lock_is_held_is_not_waited_for_in_vain() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let lock = || FileLock::exclusive(File::open(folder.path()).unwrap()).unwrap().unwrap();
+    let held = lock();
+    let started = Instant::now();
+    let refusal = Socket::bind(&path).unwrap_err().to_string();
+    assert!(refusal.contains("the folder's lock is held by"), "{refusal}");
+    assert!(started.elapsed() >= PATIENCE);
+    assert!(!path.exists());
+    drop(held);
+    let held = lock();
+    std::thread::scope(|scope| {
+        let bound = scope.spawn(|| Socket::bind(&path));
+        drop(held);
+        assert!(bound.join().unwrap().is_ok());
+    });
+}
+
 fn queued(path: &Path) -> Option<std::os::fd::OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
