@@ -1,5 +1,6 @@
 //! The mount table and the swap areas, as the kernel lists them: names are bytes.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -76,6 +77,45 @@ impl Mounted {
 /// Every mount this process can see.
 pub fn all() -> io::Result<Vec<Mount>> {
     parse(&fs::read(TABLE)?)
+}
+
+/// A mount in another mount namespace, with a process that sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountElsewhere {
+    /// The mount, as that process sees it.
+    pub mount: Mount,
+    /// The process.
+    pub pid: u32,
+    /// The name of its command.
+    pub command: String,
+}
+
+/// The mounts in other mount namespaces. Those that no process sees, or only processes that may not
+/// be inspected, are left out.
+#[must_use]
+pub fn elsewhere() -> Vec<MountElsewhere> {
+    // A process sees what is mounted below its root.
+    let view = |process: &Path| -> io::Result<(PathBuf, PathBuf)> {
+        Ok((fs::read_link(process.join("ns/mnt"))?, fs::read_link(process.join("root"))?))
+    };
+    let mut seen: BTreeSet<(PathBuf, PathBuf)> =
+        view(Path::new("/proc/self")).into_iter().collect();
+    let mut found = Vec::new();
+    for pid in processes::pids().map(|pid| pid.as_raw_pid().unsigned_abs()) {
+        let process = Path::new("/proc").join(pid.to_string());
+        let Some(view) = view(&process).ok().filter(|view| !seen.contains(view)) else { continue };
+        // Another process may have the same view if this one has ended meanwhile.
+        let Ok(table) = fs::read(process.join("mountinfo")) else { continue };
+        let Ok(mounts) = parse(&table) else { continue };
+        seen.insert(view);
+        let command = processes::command(pid);
+        found.extend(mounts.into_iter().map(|mount| MountElsewhere {
+            mount,
+            pid,
+            command: command.clone(),
+        }));
+    }
+    found
 }
 
 /// The mount on exactly this directory; the topmost where several are stacked.

@@ -12,6 +12,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, makedev, statx};
 
 use super::file_id::FileId;
+use super::processes;
 
 /// An object that a process can have open, identified by numbers that survive renaming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,11 +67,9 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
             open_in(&process.join("task").join(thread.to_string()), objects, &mut held);
         }
         mapped_in(&process, objects, &mut held);
-        holders.extend(
-            held.into_iter().map(|(object, writes)| {
-                (object, Holder { pid, command: command(&process), writes })
-            }),
-        );
+        holders.extend(held.into_iter().map(|(object, writes)| {
+            (object, Holder { pid, command: processes::command(pid), writes })
+        }));
     }
     holders
 }
@@ -126,13 +125,6 @@ fn mapped_in(process: &Path, objects: &[Object], held: &mut Held) {
             note(held, object, modes.contains('w') && modes.ends_with('s'));
         }
     }
-}
-
-fn command(process: &Path) -> String {
-    let name = fs::read(process.join("comm")).unwrap_or_default();
-    // A process can choose its name freely.
-    let is_shown = |letter: &char| !letter.is_control();
-    String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
 }
 
 fn numbers(folder: &Path) -> Vec<u32> {

@@ -89,13 +89,23 @@ pub fn holding(folder: &Path) -> Vec<String> {
             let holds = below(&process.join("cwd"))
                 || below(&process.join("root"))
                 || descriptors.into_iter().any(|entry| below(&entry.path()));
-            let name = || fs::read_to_string(process.join("comm")).unwrap_or_default();
-            holds.then(|| format!("{} (process {})", name().trim(), pid.as_raw_nonzero()))
+            let pid = pid.as_raw_pid().unsigned_abs();
+            holds.then(|| format!("{} (process {pid})", command(pid)))
         })
         .collect()
 }
 
-fn pids() -> impl Iterator<Item = Pid> {
+/// The name of a process's command, as the kernel keeps it (15 bytes at most), for messages.
+#[must_use]
+pub fn command(pid: u32) -> String {
+    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    // A process can choose its name freely.
+    let is_shown = |letter: &char| !letter.is_control();
+    String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
+}
+
+/// The numbers of all processes.
+pub(crate) fn pids() -> impl Iterator<Item = Pid> {
     fs::read_dir("/proc")
         .into_iter()
         .flatten()

@@ -81,6 +81,15 @@ pub enum Relation {
 pub enum Purpose {
     /// It is mounted, or a device stacked on it is.
     Mounted(PathBuf),
+    /// It is mounted in the mount namespace of another process.
+    MountedElsewhere {
+        /// The mount point there.
+        target: PathBuf,
+        /// The process.
+        pid: u32,
+        /// The name of its command.
+        command: String,
+    },
     /// It swaps, or a device stacked on it does.
     Swap,
     /// LVM, RAID, LUKS, a loop device ...: another device is built on it.
@@ -185,7 +194,11 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::Mounted(target) if target.as_os_str() == "/" => {
             "carries the root filesystem".to_owned()
         }
-        Purpose::Mounted(target) => format!("is mounted on {}", target.display()),
+        Purpose::Mounted(target) => format!("is mounted on {}", printable(target)),
+        Purpose::MountedElsewhere { target, pid, command } => format!(
+            "is mounted on {} in the mount namespace of {command} (pid {pid})",
+            printable(target)
+        ),
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
         Purpose::BuiltOn(slave) => format!("is stacked on {slave}; name a drive or a partition"),
@@ -205,6 +218,11 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Relation::Sibling => format!("{name} on the same disk {what}"),
         Relation::Below => format!("{name}, which lies under {}, {what}", survey.name),
     }
+}
+
+/// A path as it may be shown: others choose the names of mount points.
+fn printable(path: &Path) -> String {
+    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn process(holder: &Holder) -> String {

@@ -190,6 +190,22 @@ fn uses() -> Vec<Target> {
                     place.path("m").display()
                 );
                 let process = Process::holding(&script);
+                let holder = process.named();
+                Made::in_use(disk, process).word("HOLDER", holder)
+            },
+            "in the mount namespace of HOLDER",
+        ),
+        root(
+            "unsafe_unmounted_lazily",
+            |place| {
+                let disk = Loop::new(place, "disk", 64);
+                let target = place.path("m").display().to_string();
+                sh(&format!(
+                    "mkfs.ext4 -q {0}; mkdir {target}; mount -o ro {0} {target}",
+                    disk.device
+                ));
+                let process = Process::holding(&format!("cd {target}"));
+                sh(&format!("umount --lazy {target}"));
                 Made::in_use(disk, process)
             },
             "the kernel has it open exclusively",
@@ -204,7 +220,7 @@ fn uses() -> Vec<Target> {
                 let mounted = Mounted::new(&first.device, place);
                 Made::in_use(second, (mounted, first))
             },
-            message: "the kernel has it open exclusively",
+            message: "it is used by the mounted btrfs",
         },
         root(
             "unsafe_swapping",

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ssdlab_host::drive_identity::{self, DriveIdentity};
-use ssdlab_host::mounts;
+use ssdlab_host::mounts::{self, MountElsewhere};
 use ssdlab_host::open_files::{self, Object};
 use ssdlab_host::sysfs::{self, BlockDevice};
 
@@ -21,17 +21,54 @@ use crate::safety::{Purpose, Relation, Use};
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// The folder of mounted btrfs filesystems, by UUID (Linux, fs/btrfs/sysfs.c).
+const BTRFS: &str = "/sys/fs/btrfs";
+
 /// The folder of generic nodes of `NVMe` namespaces.
 const NVME_GENERIC: &str = "/sys/class/nvme-generic";
 
 /// Uses of a device or a relative of it. If the kernel reports none, processes are checked.
 pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut uses = by_the_kernel(relatives)?;
-    uses.extend(second_paths(relatives));
+    uses.extend(second_paths(relatives, Path::new(drive_identity::DISKS)));
+    if uses.is_empty() {
+        uses = by_unlisted_mounts(relatives);
+    }
     if uses.is_empty() {
         uses = by_processes(relatives)?;
     }
     Ok(uses)
+}
+
+/// Mounts that this process's table does not show: those in other mount namespaces, and of a btrfs
+/// all devices but the first.
+fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
+    // By number only: whoever mounts in a namespace of their own can name any source.
+    let elsewhere: Vec<(MountElsewhere, BTreeSet<String>)> = mounts::elsewhere()
+        .into_iter()
+        .map(|found| {
+            let devices = under(&found.mount.device);
+            (found, devices)
+        })
+        .collect();
+    let mut uses = Vec::new();
+    for (relation, device) in relatives {
+        let mut add = |purpose: Purpose| {
+            uses.push(Use { name: device.name.clone(), relation: *relation, purpose });
+        };
+        let mut mounted = elsewhere.iter().filter(|(_, devices)| devices.contains(&device.number));
+        // Namespaces are usually copies of each other: one is enough.
+        if let Some((MountElsewhere { mount, pid, command }, _)) = mounted.next() {
+            let (target, command) = (mount.target.clone(), command.clone());
+            add(Purpose::MountedElsewhere { target, pid: *pid, command });
+        }
+        for filesystem in names(Path::new(BTRFS)) {
+            if Path::new(BTRFS).join(&filesystem).join("devices").join(&device.name).exists() {
+                add(Purpose::Holder(format!("the mounted btrfs {filesystem}")));
+            }
+        }
+    }
+    uses
 }
 
 /// Processes that have part of it open. Those that only probe it (udev, blkid, another survey) are
@@ -90,8 +127,8 @@ fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
     nodes.iter().filter_map(|node| sysfs::read(&node.join("dev")).ok()).collect()
 }
 
-/// Other disks that are paths to the drive of the device, or to one below it.
-fn second_paths(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
+/// Other disks in a folder that are paths to the drive of the device, or to one below it.
+fn second_paths(relatives: &[(Relation, BlockDevice)], disks: &Path) -> Vec<Use> {
     let mut own: Vec<(Relation, PathBuf)> = Vec::new();
     for (relation, device) in relatives {
         let disk = device.disk_folder();
@@ -99,8 +136,7 @@ fn second_paths(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
             own.push((*relation, disk));
         }
     }
-    let all = drive_identity::disks(Path::new(drive_identity::DISKS));
-    let others: Vec<(PathBuf, DriveIdentity)> = all
+    let others: Vec<(PathBuf, DriveIdentity)> = drive_identity::disks(disks)
         .into_iter()
         .filter(|disk| {
             let folder = disk.canonicalize();

@@ -27,6 +27,10 @@ fn built_on(slave: &str) -> Survey {
     used("dm-1", Relation::Itself, Purpose::BuiltOn(slave.to_owned()))
 }
 
+fn elsewhere(target: &str, command: &str, pid: u32) -> Purpose {
+    Purpose::MountedElsewhere { target: target.into(), pid, command: command.to_owned() }
+}
+
 fn open_by(command: &str, pid: u32, writes: bool) -> Purpose {
     Purpose::Open(Holder { pid, command: command.to_owned(), writes })
 }
@@ -62,6 +66,11 @@ fn in_use() -> Vec<(Survey, &'static str)> {
             "its partition sda3 carries the root filesystem",
         ),
         (mounted("sda", Relation::Disk, "/"), "the whole disk sda carries the root filesystem"),
+        (mounted("sda", Relation::Itself, "/mnt/\u{1b}[2J"), "it is mounted on /mnt/?[2J"),
+        (
+            used("sda", Relation::Itself, elsewhere("/mnt/\n", "sleep", 4711)),
+            "it is mounted on /mnt/? in the mount namespace of sleep (pid 4711)",
+        ),
         (mounted("sda2", Relation::Sibling, "/srv"), "sda2 on the same disk is mounted on /srv"),
         (mounted("sdb", Relation::Below, "/mnt"), "sdb, which lies under sda, is mounted on /mnt"),
         (used("sda2", Relation::Partition, Purpose::Swap), "its partition sda2 is swap space"),
