@@ -70,8 +70,11 @@ fn lock(device: &BlockDevice) -> Result<File, LabError> {
     let node = Path::new("/dev").join(disk.file_name().unwrap_or_default());
     let file = File::open(&node).map_err(LabError::step("open", &node))?;
     let take = || Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)?);
-    patiently(io::ErrorKind::WouldBlock, take)
-        .map_err(LabError::step("lock (another program is using it)", &node))?;
+    patiently(io::ErrorKind::WouldBlock, take).map_err(|error| {
+        let is_held = error.kind() == io::ErrorKind::WouldBlock;
+        let step = if is_held { "lock (another program is using it)" } else { "lock" };
+        LabError::step(step, &node)(error)
+    })?;
     Ok(file)
 }
 
