@@ -48,6 +48,8 @@ enum Needs {
     Nothing,
     /// Root, to make filesystems on loop devices.
     Root,
+    /// Root, and a root filesystem on a disk.
+    RootOnDisk,
     /// Root, and a kernel with FUSE.
     Fuse,
     /// Root, a kernel with FUSE, and strace.
@@ -102,6 +104,9 @@ fn main() {
             Needs::RootAnd(program) if !is_installed(program) => Some(format!("needs {program}")),
             Needs::RootAndFile(file) if !Path::new(file).exists() => Some(format!("needs {file}")),
             Needs::Fuse | Needs::FuseAndStrace if !has_fuse => Some("needs FUSE".to_owned()),
+            Needs::RootOnDisk if !safety::root_is_on_a_disk() => {
+                Some("needs a root filesystem on a disk".to_owned())
+            }
             Needs::DirectIo if !takes_direct_io() => Some("needs direct I/O".to_owned()),
             Needs::Strace | Needs::RootAndStrace | Needs::FuseAndStrace if !can_trace => {
                 Some("needs strace".to_owned())

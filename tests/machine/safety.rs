@@ -1,9 +1,13 @@
 //! No device that is in use or carries data is ever written to.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::{Path, PathBuf};
+
+use ssdlab_host::block_ioctl;
 
 use super::support::{Loop, Mounted, Place, file, sh, shown};
-use super::{Case, case};
+use super::{Case, Needs, case};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -13,10 +17,12 @@ pub fn cases() -> Vec<Case> {
         case("a_device_that_a_loop_device_stands_on_is_refused", stacked_loop),
         case("two_loop_devices_over_one_file_are_refused", shared_backing),
         case("swap_space_is_refused", swap),
-        case("the_root_disk_is_refused", root_disk),
+        Case::new("the_root_disk_is_refused", Needs::RootOnDisk, root_disk),
         case("what_carries_data_needs_its_own_name", signatures),
         case("data_without_a_signature_is_data", unknown_data),
         case("what_is_no_block_device_is_refused", no_device),
+        case("a_partition_is_given_up_by_a_name_of_its_own", own_name),
+        case("an_open_device_has_the_kernels_disk_sequence_number", sequence),
     ]
 }
 
@@ -132,14 +138,20 @@ fn swap() {
     refused_unread(&place, &[&device.device], "is swap space");
 }
 
+/// What is mounted as the root filesystem, without the subvolume of btrfs.
+fn root_source() -> String {
+    sh("findmnt --noheadings --output SOURCE / | sed 's/\\[.*//'")
+}
+
+/// Whether that is a disk: an overlay or network filesystem has none to protect.
+pub fn root_is_on_a_disk() -> bool {
+    fs::metadata(root_source()).is_ok_and(|source| source.file_type().is_block_device())
+}
+
 /// The check precedes any opening for writing; this test only reads.
 fn root_disk() {
     let place = Place::new();
-    let source = sh("findmnt --noheadings --output SOURCE / | sed 's/\\[.*//'");
-    if !source.starts_with("/dev/") {
-        return; // an overlay or a network root: there is no disk to protect
-    }
-    let output = place.ssdlab(&["run", "discard", "--device", &source]).output().unwrap();
+    let output = place.ssdlab(&["run", "discard", "--device", &root_source()]).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
     assert!(String::from_utf8_lossy(&output.stderr).contains("root filesystem"));
 }
@@ -184,4 +196,63 @@ fn no_device() {
         assert_eq!(output.status.code(), Some(2), "{path}: {}", shown(&output));
     }
     assert_eq!(fs::read_to_string(&plain).unwrap(), "data");
+}
+
+/// Names of devices by their ids, removed with the folders that had to be made for them.
+struct Names {
+    links: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Names {
+    fn new(names: [(&str, &str); 2]) -> Self {
+        let folder = Path::new("/dev/disk/by-id");
+        let missing = folder.ancestors().take_while(|folder| !folder.exists());
+        let folders: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        fs::create_dir_all(folder).unwrap();
+        let links = names.map(|(name, device)| {
+            let link = folder.join(name);
+            symlink(device, &link).unwrap();
+            link
+        });
+        Self { links: links.into(), folders }
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        for link in &self.links {
+            let _ = fs::remove_file(link);
+        }
+        for folder in &self.folders {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn own_name() {
+    let place = Place::new();
+    let disk = partitioned(&place);
+    let partition = format!("{}p1", disk.device);
+    sh(&format!("mkfs.ext4 -q {partition}"));
+    let own = format!("loop-{}-part1", std::process::id());
+    let other = own.replace("part1", "part2");
+    let _names = Names::new([(&own, &partition), (&other, &format!("{}p2", disk.device))]);
+    refused(&place, &disk, &[&partition, "--wipe", &other], "is not a name of this partition");
+    let output = place
+        .ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1", "--device", &partition])
+        .args(["--wipe", &own])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+}
+
+fn sequence() {
+    let place = Place::new();
+    let disk = Loop::new(&place, "disk", 1);
+    let held = fs::File::open(&disk.device).unwrap();
+    // Kernels before Linux 5.15 have neither.
+    let number = fs::read_to_string(format!("/sys/block/{}/diskseq", disk.name())).ok();
+    let number = number.map(|text| text.trim().parse().unwrap());
+    assert_eq!(block_ioctl::disk_sequence(&held), number);
 }
