@@ -48,7 +48,9 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     };
     let guarantees = over.guarantees.filter(|_| against.is_empty()).map(|share| {
         let what = if over.holds == 0 { "false" } else { "true" };
-        format!(", so {what} on at least {:.0} % of them (95 % confidence)", share * 100.0)
+        // A guarantee is not rounded up.
+        let percent = (share * 100.0).floor();
+        format!(", so {what} on at least {percent} % of them (95 % confidence)")
     });
     parts.push(format!("{holds}{against}{}", guarantees.unwrap_or_default()));
     parts.extend(over.separated_by.as_ref().map(|by| separation(by, over.of)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html as markup};
-use ssdlab_advice::{Analysis, CONFIDENCE, Check, CheckOutcome};
+use ssdlab_advice::{Analysis, CONFIDENCE, Check, CheckOutcome, Judgement};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Repetitions;
 
@@ -50,8 +50,7 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
     let blocks: BTreeSet<u32> =
         analysis.treatments.iter().flat_map(|own| &own.trials).map(|trial| trial.block).collect();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let (confidence, error) = (percent(CONFIDENCE), percent(1.0 - CONFIDENCE));
-    let claims = analysis.claims.len();
+    let confidence = percent(CONFIDENCE);
     let mut rows = vec![
         ("lab", analysis.lab.to_string()),
         ("treatments", schedule.treatments.len().to_string()),
@@ -69,22 +68,18 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
         ("repetitions", repetitions(&schedule.repetitions)),
         (
             "effects",
-            format!(
-                "geometric means of ratios within blocks, with Student's t intervals of their \
-                 logarithms at {confidence}"
-            ),
-        ),
-        (
-            "verdicts",
-            match claims {
-                0 => String::new(),
-                _ => format!(
-                    "one-sided t tests against the claimed bounds, corrected for {} by Holm's \
-                     method: at most {error} for any wrong verdict",
-                    counted(claims, "claim")
+            match analysis.plausible_drives {
+                0 => format!(
+                    "geometric means of ratios within blocks, with Student's t intervals of their \
+                     logarithms at {confidence}"
+                ),
+                drives => format!(
+                    "ratios on the published drive, with their range over {}",
+                    counted(drives, "plausible drive")
                 ),
             },
         ),
+        ("verdicts", verdicts(&analysis.claims, &percent(1.0 - CONFIDENCE))),
         (
             "verified",
             if schedule.verify {
@@ -97,6 +92,30 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
     ];
     rows.retain(|(_, says)| !says.is_empty());
     rows
+}
+
+/// How claims were judged; claims made after results were known are a family of their own.
+fn verdicts(claims: &[Judgement], error: &str) -> String {
+    let (counted_on, tested): (Vec<_>, Vec<_>) =
+        claims.iter().partition(|claim| claim.plausible.is_some());
+    let (exploratory, confirmatory): (Vec<_>, Vec<_>) = tested
+        .into_iter()
+        .filter(|claim| claim.p.is_some())
+        .partition(|claim| claim.exploratory.is_some());
+    let mut ways = Vec::new();
+    if !counted_on.is_empty() {
+        ways.push("counts of the plausible drives on which a claim holds".to_owned());
+    }
+    for (family, kind) in [(confirmatory, "claim"), (exploratory, "exploratory claim")] {
+        if !family.is_empty() {
+            ways.push(format!(
+                "one-sided tests against the claimed bounds, corrected for {} by Holm's method: at \
+                 most {error} for any wrong verdict",
+                counted(family.len(), kind)
+            ));
+        }
+    }
+    ways.join("; ")
 }
 
 fn repetitions(rule: &Repetitions) -> String {
