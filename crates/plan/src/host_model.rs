@@ -38,7 +38,7 @@ pub struct HostModel {
 /// The prefix of a host value's key in a draw; its key in the host's file follows.
 const DRAWN: &str = "host.";
 
-/// The memory of a guest is this machine's, and is not drawn.
+/// The key of the guest's memory, which is not drawn.
 const MEMORY: &str = "memory";
 
 impl HostModel {
