@@ -80,6 +80,20 @@ fn the_answer_is_said_first() {
 }
 
 #[test]
+fn exploratory_claims_are_said_to_be_corrected_by_themselves() {
+    let mut schedule = schedule("discard", 3);
+    schedule.claims[0].exploratory = Some("added after a first run".to_owned());
+    let page = page(&schedule, &post_1(&schedule));
+    let of = |claims: &str| {
+        format!(
+            "one-sided tests against the claimed bounds, corrected for {claims} by Holm's method: \
+             at most 5 % for any wrong verdict"
+        )
+    };
+    assert!(page.contains(&format!("{}; {}", of("3 claims"), of("1 exploratory claim"))));
+}
+
+#[test]
 fn a_partial_run_says_so_before_its_answer() {
     let schedule = schedule("discard", 3);
     let mut records = post_1(&schedule);
