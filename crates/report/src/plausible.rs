@@ -89,13 +89,18 @@ fn separation(by: &Separation, of: usize) -> String {
     )
 }
 
+/// A number without its last digits, in which steps within a range leave errors of rounding.
+fn significant(number: f64) -> f64 {
+    format!("{number:.11e}").parse().unwrap_or(number)
+}
+
 /// A value of a drive file, for readers.
 #[must_use]
 pub fn value(value: &Value) -> String {
     let written = match value {
         Value::Flag(flag) => return flag.to_string(),
         Value::Integer(number) => return number.to_string(),
-        Value::Number(number) => return number.to_string(),
+        Value::Number(number) => return significant(*number).to_string(),
         Value::Text(text) => text,
     };
     if let Ok(span) = written.parse::<Span>() {
@@ -106,3 +111,6 @@ pub fn value(value: &Value) -> String {
         _ => written.parse::<Bytes>().map_or_else(|_| written.clone(), |bytes| bytes.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests;
