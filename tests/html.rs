@@ -69,7 +69,7 @@ fn the_answer_is_said_first() {
     assert_eq!(
         answer(&page),
         "In part: until the drive is quiet, delete and sync_deleted take 64.6 times [60.7, 68.6] \
-         as long with discard on as with discard off, because there are 12 discards of 600 MB \
+         as long with discard on as with discard off, because there are 12 discards (600 MB) \
          against 0 (the claim holds); delete and sync_deleted take 1.005 times [0.926, 1.091] as \
          long with discard fstrim as with discard off (the claim is undecided)."
     );

@@ -216,7 +216,7 @@ impl<'a> Sides<'a> {
                 let count = |value| number::value(metric, value);
                 let of = |bytes: f64| match bytes {
                     bytes if *metric == "discard_requests" && bytes > 0.0 => {
-                        format!(" of {}", number::bytes(bytes))
+                        format!(" ({})", number::bytes(bytes))
                     }
                     _ => String::new(),
                 };
