@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
-use ssdlab_host::block_ioctl;
+use ssdlab_host::{block_ioctl, sysfs};
 
 use super::support::{Loop, Mounted, Place, file, sh, shown};
 use super::{Case, Needs, case};
@@ -38,12 +39,17 @@ fn refused(place: &Place, device: &Loop, arguments: &[&str], because: &str) {
     assert_eq!(sum(), before);
 }
 
+/// A short run on a device, which is the first argument.
+fn run(place: &Place, arguments: &[&str]) -> Output {
+    let mut command =
+        place.ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1", "--device"]);
+    command.args(arguments).output().unwrap()
+}
+
 /// Runs on a device that others may write to, and expects the refusal.
 fn refused_unread(place: &Place, arguments: &[&str], because: &str) {
     let runs_before = runs(place);
-    let mut all = vec!["run", "discard", "--scale", "0.01", "--runs", "1", "--device"];
-    all.extend(arguments);
-    let output = place.ssdlab(&all).output().unwrap();
+    let output = run(place, arguments);
     assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains(because), "{message}");
@@ -164,11 +170,7 @@ fn signatures() {
     for wrong in ["", "yes", device.name(), "PHOTOS", &device.device] {
         refused(&place, &device, &[&device.device, "--wipe", wrong], "is not its serial");
     }
-    let output = place
-        .ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1", "--device", &device.device])
-        .args(["--wipe", &device.backing])
-        .output()
-        .unwrap();
+    let output = run(&place, &[&device.device, "--wipe", &device.backing]);
     assert!(output.status.success(), "{}", shown(&output));
     // What will be destroyed is shown first.
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("will be destroyed"));
@@ -239,11 +241,7 @@ fn own_name() {
     let other = own.replace("part1", "part2");
     let _names = Names::new([(&own, &partition), (&other, &format!("{}p2", disk.device))]);
     refused(&place, &disk, &[&partition, "--wipe", &other], "is not a name of this partition");
-    let output = place
-        .ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1", "--device", &partition])
-        .args(["--wipe", &own])
-        .output()
-        .unwrap();
+    let output = run(&place, &[&partition, "--wipe", &own]);
     assert!(output.status.success(), "{}", shown(&output));
 }
 
@@ -252,7 +250,6 @@ fn sequence() {
     let disk = Loop::new(&place, "disk", 1);
     let held = fs::File::open(&disk.device).unwrap();
     // Kernels before Linux 5.15 have neither.
-    let number = fs::read_to_string(format!("/sys/block/{}/diskseq", disk.name())).ok();
-    let number = number.map(|text| text.trim().parse().unwrap());
-    assert_eq!(block_ioctl::disk_sequence(&held), number);
+    let number = sysfs::disk_sequence(&Path::new("/sys/block").join(disk.name()));
+    assert_eq!(block_ioctl::disk_sequence(&held).map(|number| number.to_string()), number);
 }
