@@ -18,12 +18,15 @@ mod undoing;
 mod unsafe_targets;
 mod workloads;
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Arguments;
 use rustix::fs::{Mode, OFlags};
+use ssdlab_host::lock;
 
 /// A test and what it needs beyond root.
 struct Case {
@@ -80,6 +83,8 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // Loop devices, mounts and the clock are shared: one test at a time.
     arguments.test_threads = Some(1);
+    let is_root = rustix::process::geteuid().is_root();
+    let _lock = (is_root && !arguments.list).then(suite_lock);
     let cases = [
         labs::cases(),
         ledger::cases(),
@@ -97,7 +102,6 @@ fn main() {
     ];
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
     let has_fuse = Path::new("/dev/fuse").exists();
-    let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match &case.needs {
             needs if !is_root && needs.root() => Some("needs root".to_owned()),
@@ -119,6 +123,19 @@ fn main() {
             .with_ignored_flag(reason.is_some())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// Waits until no other checkout runs this suite: the mount namespaces of one keep the mounts of
+/// the other alive, and their pools have the same names.
+fn suite_lock() -> File {
+    let path = Path::new("/run/ssdlab-tests.lock");
+    let file = File::options().create(true).append(true).mode(0o600).open(path).unwrap();
+    if file.try_lock().is_err() {
+        let holder = lock::holder(path).map_or("others".to_owned(), |holder| holder.to_string());
+        eprintln!("waiting for {holder}, which runs these tests");
+        file.lock().unwrap();
+    }
+    file
 }
 
 /// Where files are opened with direct I/O.
