@@ -1,5 +1,6 @@
 //! Runs the program in an isolated folder, with loop devices that are removed when dropped.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -190,6 +191,17 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(&self.0).status();
     }
+}
+
+/// The schedulers of idle loop devices: other runs may change those of devices in use.
+pub fn idle_schedulers() -> BTreeMap<String, String> {
+    // It is idle if it still is after its scheduler has been read; finding one makes one if needed.
+    let script = r"losetup --find >/dev/null; for disk in /sys/block/loop*; do
+        scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' $disk/queue/scheduler)
+        [ -e $disk/loop ] || echo ${disk##*/} $scheduler
+    done";
+    let split = |line: &str| line.split_once(' ').map(|(disk, is)| (disk.into(), is.into()));
+    sh(script).lines().filter_map(split).collect()
 }
 
 /// The phases of the first trial of a treatment.
