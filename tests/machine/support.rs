@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -150,6 +150,31 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
+
+/// A process that holds something open, ended when dropped.
+pub struct Process(Child);
+
+impl Process {
+    /// Runs a script in a shell, which then becomes `sleep`.
+    pub fn holding(script: &str) -> Self {
+        let child = Command::new("sh").args(["-ec", &format!("{script}\nexec sleep 600")]).spawn();
+        let process = Self(child.unwrap());
+        let name = format!("/proc/{}/comm", process.0.id());
+        wait_for(|| fs::read_to_string(&name).unwrap() == "sleep\n");
+        process
+    }
+
+    pub fn named(&self) -> String {
+        format!("sleep (pid {})", self.0.id())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::process::Stdio;
 
-use super::support::{Loop, Place, sh, shown};
+use super::support::{Loop, Place, Process, sh, shown};
 use super::{Case, Needs, case};
 
 pub fn cases() -> Vec<Case> {
@@ -16,6 +18,11 @@ pub fn cases() -> Vec<Case> {
         case("a_mount_inside_a_run_s_mount_is_named", mounted_inside),
         case("a_setting_of_another_disk_is_left_alone", other_disk),
         case("a_loop_device_over_another_file_of_the_same_name_is_left_alone", other_loop),
+        Case::new(
+            "who_keeps_a_loop_device_attached_is_named",
+            Needs::RootAnd("mkfs.btrfs"),
+            kept_attached,
+        ),
         Case::new(
             "the_journal_and_the_folders_made_for_it_are_on_the_disk_before_a_change",
             Needs::Strace,
@@ -130,14 +137,19 @@ fn mounted_inside() {
 
 /// Restores a change made since boot, from a journal in the previous version's format.
 fn restore(place: &Place, change: &str) {
+    let journal = journal(place, change);
+    let output = place.ssdlab(&["restore"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(!journal.exists());
+}
+
+fn journal(place: &Place, change: &str) -> PathBuf {
     let folder = place.path("run/ssdlab/undo");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let journal = folder.join("1-dead.undo");
     fs::write(&journal, format!("{{\"boot\":\"{}\"}}\n{change}\n", boot.trim())).unwrap();
-    let output = place.ssdlab(&["restore"]).output().unwrap();
-    assert!(output.status.success(), "{}", shown(&output));
-    assert!(!journal.exists());
+    journal
 }
 
 fn other_loop() {
@@ -153,6 +165,54 @@ fn other_loop() {
     assert!(attached_after(r#","file":{"filesystem":1,"inode":1}"#));
     // Earlier versions recorded only its name.
     assert!(!attached_after(""));
+}
+
+fn kept_attached() {
+    let kept = [
+        ("exec 3<DISK", "HOLDER still has it open"),
+        (
+            "mkfs.ext4 -q DISK; exec unshare --mount sh -ec 'mount DISK MNT; exec sleep 600'",
+            "it is still mounted on MNT in the mount namespace of HOLDER",
+        ),
+        (
+            "mkfs.btrfs -q DISK; exec unshare --mount sh -ec 'mount DISK MNT; exec sleep 600'",
+            "it is still mounted on MNT in the mount namespace of HOLDER",
+        ),
+        // The last, so that no namespace gets a copy of it.
+        ("mkfs.ext4 -q DISK; mount -o ro DISK MNT", "it is still mounted on MNT"),
+    ];
+    // Concurrently: each waits for some time before it gives up.
+    let restoring = kept.map(|(script, message)| {
+        let place = Place::new();
+        let mnt = place.path("mnt");
+        fs::create_dir(&mnt).unwrap();
+        let mnt = mnt.display().to_string();
+        let disk = Loop::new(&place, "disk.img", 128);
+        let (device, backing) = (&disk.device, &disk.backing);
+        let process = Process::holding(&script.replace("DISK", device).replace("MNT", &mnt));
+        let message = message.replace("HOLDER", &process.named()).replace("MNT", &mnt);
+        let change = format!(r#"{{"loop":{{"device":"{device}","backing":"{backing}"}}}}"#);
+        let journal = journal(&place, &change);
+        let restore = place.ssdlab(&["restore"]).stderr(Stdio::piped()).spawn().unwrap();
+        (restore, message, journal, mnt, process, disk, place)
+    });
+    for (restore, message, journal, mnt, process, disk, place) in restoring {
+        let output = restore.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        // Long lines are wrapped for people.
+        let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        let said: Vec<&str> = said.split_whitespace().collect();
+        let message = format!("cannot detach {}: {message} help: stop", disk.device);
+        assert!(said.join(" ").contains(&message), "no `{message}` in: {}", shown(&output));
+        // As it says, what has been stopped is in nobody's way.
+        drop(process);
+        sh(&format!("umount {mnt} 2>/dev/null || true"));
+        let output = place.ssdlab(&["restore"]).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output));
+        assert!(!journal.exists());
+        // Another's may have its name by now.
+        mem::forget(disk);
+    }
 }
 
 fn other_disk() {

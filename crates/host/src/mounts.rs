@@ -48,7 +48,9 @@ pub enum Mounted {
 }
 
 impl Mounted {
-    fn is(&self, mount: &Mount) -> bool {
+    /// Whether this is the mount, as far as its entry in the table says.
+    #[must_use]
+    pub fn is(&self, mount: &Mount) -> bool {
         match self {
             // Filesystems that take several devices have a number of their own in the table.
             Self::Device(number) => {
@@ -72,6 +74,12 @@ impl Mounted {
             _ => Ok(false),
         }
     }
+}
+
+/// A mount point as it may be shown: others choose its name.
+#[must_use]
+pub fn printable(target: &Path) -> String {
+    target.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// Every mount this process can see.

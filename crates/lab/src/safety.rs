@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use ssdlab_host::mounts;
 use ssdlab_host::open_files::Holder;
 use ssdlab_plan::Bytes;
 use thiserror::Error;
@@ -194,10 +195,10 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::Mounted(target) if target.as_os_str() == "/" => {
             "carries the root filesystem".to_owned()
         }
-        Purpose::Mounted(target) => format!("is mounted on {}", printable(target)),
+        Purpose::Mounted(target) => format!("is mounted on {}", mounts::printable(target)),
         Purpose::MountedElsewhere { target, pid, command } => format!(
             "is mounted on {} in the mount namespace of {command} (pid {pid})",
-            printable(target)
+            mounts::printable(target)
         ),
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
@@ -218,11 +219,6 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Relation::Sibling => format!("{name} on the same disk {what}"),
         Relation::Below => format!("{name}, which lies under {}, {what}", survey.name),
     }
-}
-
-/// A path as it may be shown: others choose the names of mount points.
-fn printable(path: &Path) -> String {
-    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn process(holder: &Holder) -> String {

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
@@ -15,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_host::file_id::FileId;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::missing::if_there;
-use ssdlab_host::mounts::{self, Mounted};
+use ssdlab_host::mounts::{self, MountElsewhere, Mounted};
+use ssdlab_host::open_files::{self, Holder, Object};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, disk_sequence};
 use ssdlab_host::{drive_identity, loop_device, processes, tracefs};
@@ -286,15 +288,38 @@ fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), Und
     loop {
         // A last holder (a probing udev, say) may defer the detaching: look again until it is
         // really gone.
-        let cause = match if_there(loop_device::detach(device, file)) {
-            Ok(Some(true)) => io::Error::other("something still has it open"),
+        let refusal = match if_there(loop_device::detach(device, file)) {
+            Ok(Some(true)) => None,
             Ok(_) => return Ok(()),
-            Err(cause) => cause,
+            Err(cause) => Some(cause),
         };
         if started.elapsed() > PATIENCE {
-            return Err(failed(cause));
+            return Err(failed(refusal.unwrap_or_else(|| io::Error::other(kept_by(device)))));
         }
         sleep(Duration::from_millis(1));
+    }
+}
+
+/// What keeps a device attached, as far as this process can see: mounts first, as programs that
+/// only probe it open it, too.
+fn kept_by(device: &Path) -> String {
+    let number = fs::metadata(device).map_or(0, |node| node.rdev());
+    let mounted = Mounted::Device(sysfs::major_minor(number));
+    if let Some(mount) = mounts::all().unwrap_or_default().iter().find(|mount| mounted.is(mount)) {
+        return format!("it is still mounted on {}", mounts::printable(&mount.target));
+    }
+    if let Some(found) = mounts::elsewhere().iter().find(|found| mounted.is(&found.mount)) {
+        let MountElsewhere { mount, pid, command } = found;
+        let target = mounts::printable(&mount.target);
+        return format!(
+            "it is still mounted on {target} in the mount namespace of {command} (pid {pid})"
+        );
+    }
+    match open_files::holders(&[Object::Device(number)]).first() {
+        Some((_, Holder { pid, command, .. })) => {
+            format!("{command} (pid {pid}) still has it open")
+        }
+        None => "something still has it open".to_owned(),
     }
 }
 

@@ -8,10 +8,9 @@ mod pools;
 use std::any::Any;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command};
 
 use super::safety::partitioned;
-use super::support::{Loop, Mounted, Place, sh, shown, wait_for};
+use super::support::{Loop, Mounted, Place, Process, sh, shown};
 use super::{Case, Needs};
 
 /// One target.
@@ -123,31 +122,6 @@ fn written(name: &str) -> String {
     let counters = sh(&format!("cat /sys/block/{name}/stat"));
     let counters: Vec<&str> = counters.split_whitespace().collect();
     [4, 6, 11, 13].map(|index| counters[index]).join(" ")
-}
-
-/// A process that holds something open, ended when dropped.
-struct Process(Child);
-
-impl Process {
-    /// Runs a script in a shell, which then becomes `sleep`.
-    fn holding(script: &str) -> Self {
-        let child = Command::new("sh").args(["-ec", &format!("{script}\nexec sleep 600")]).spawn();
-        let process = Self(child.unwrap());
-        let name = format!("/proc/{}/comm", process.0.id());
-        wait_for(|| fs::read_to_string(&name).unwrap() == "sleep\n");
-        process
-    }
-
-    fn named(&self) -> String {
-        format!("sleep (pid {})", self.0.id())
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
 }
 
 fn root(name: &'static str, make: fn(&Place) -> Made, message: &'static str) -> Target {
