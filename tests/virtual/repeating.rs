@@ -181,8 +181,13 @@ fn shrunk() {
     let at = [&*at[0], &*at[1], &*at[2]];
     let (shrunk, code) = made.repeat(at, &["--shrink"]);
     assert_eq!((code, &shrunk["finding"]), (0, &"broken_promise".into()), "{shrunk}");
-    let least = "do = \"append\", append = { records = 1, sync_every = 1, think = \"100ms\" }";
-    assert_eq!(shrunk["to"], json!([least]), "{shrunk}");
+    // Whether one record is enough depends on when the cuts fall, which differs between builds.
+    let least = ["1", "2"].map(|records| {
+        json!([format!(
+            r#"do = "append", append = {{ records = {records}, sync_every = 1, think = "100ms" }}"#
+        )])
+    });
+    assert!(least.contains(&shrunk["to"]), "{shrunk}");
     assert_eq!(shrunk["from"].as_array().unwrap().len(), 2);
     assert_eq!(shrunk["is_least"], true);
 
