@@ -8,7 +8,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use super::support::{Loop, Place, Process, sh, shown};
+use super::support::{Loop, Place, Process, said, sh, shown};
 use super::{Case, Needs, case};
 
 pub fn cases() -> Vec<Case> {
@@ -199,11 +199,8 @@ fn kept_attached() {
     for (restore, message, journal, mnt, process, disk, place) in restoring {
         let output = restore.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        // Long lines are wrapped for people.
-        let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-        let said: Vec<&str> = said.split_whitespace().collect();
         let message = format!("cannot detach {}: {message} help: stop", disk.device);
-        assert!(said.join(" ").contains(&message), "no `{message}` in: {}", shown(&output));
+        assert!(said(&output).contains(&message), "no `{message}` in: {}", shown(&output));
         // As it says, what has been stopped is in nobody's way.
         drop(process);
         sh(&format!("umount {mnt} 2>/dev/null || true"));

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::safety::partitioned;
-use super::support::{Loop, Mounted, Place, Process, sh, shown};
+use super::support::{Loop, Mounted, Place, Process, said, sh, shown};
 use super::{Case, Needs};
 
 /// One target.
@@ -109,10 +109,7 @@ fn check(make: fn(&Place) -> Made, message: &str) {
     let message = words.fold(message.to_owned(), |text, (word, is)| text.replace(word, is));
     drop(target);
     assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
-    // Long lines are wrapped for people.
-    let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    let said: Vec<&str> = said.split_whitespace().collect();
-    assert!(said.join(" ").contains(&message), "no `{message}` in: {}", shown(&output));
+    assert!(said(&output).contains(&message), "no `{message}` in: {}", shown(&output));
     assert_eq!(before, after);
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
