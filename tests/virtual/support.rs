@@ -138,13 +138,13 @@ impl Place {
     }
 }
 
-/// Two busy processes per processor, ended when dropped.
+/// Two busy processes per processor, ended when dropped or when the tests are killed.
 pub struct Load(Vec<Child>);
 
 impl Load {
     pub fn heavy() -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let spin = |_| Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let spin = |_| Command::new("sh").args(["-c", "while kill -0 $PPID; do :; done"]).spawn().unwrap();
         Self((0..2 * processors).map(spin).collect())
     }
 }
