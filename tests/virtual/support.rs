@@ -144,7 +144,8 @@ pub struct Load(Vec<Child>);
 impl Load {
     pub fn heavy() -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let spin = |_| Command::new("sh").args(["-c", "while kill -0 $PPID; do :; done"]).spawn().unwrap();
+        let spin =
+            |_| Command::new("sh").args(["-c", "while kill -0 $PPID; do :; done"]).spawn().unwrap();
         Self((0..2 * processors).map(spin).collect())
     }
 }
