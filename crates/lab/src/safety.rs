@@ -82,6 +82,8 @@ pub enum Relation {
 pub enum Purpose {
     /// It is mounted, or a device stacked on it is.
     Mounted(PathBuf),
+    /// No disk was found below `/`, so that it may be this one.
+    PerhapsRoot,
     /// It is mounted in the mount namespace of another process.
     MountedElsewhere {
         /// The mount point there.
@@ -200,6 +202,9 @@ fn explain(survey: &Survey, used: &Use) -> String {
             "is mounted on {} in the mount namespace of {command} (pid {pid})",
             mounts::printable(target)
         ),
+        Purpose::PerhapsRoot => {
+            "may carry the root filesystem, for which no block device is found".to_owned()
+        }
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
         Purpose::BuiltOn(slave) => format!("is stacked on {slave}; name a drive or a partition"),
@@ -228,6 +233,11 @@ fn process(holder: &Holder) -> String {
 
 fn use_help(survey: &Survey) -> String {
     let has = |wanted: fn(&Purpose) -> bool| survey.uses.iter().any(|used| wanted(&used.purpose));
+    if has(|purpose| matches!(purpose, Purpose::PerhapsRoot)) {
+        return "boot a system whose / is a filesystem on a block device (not ZFS, NFS, tmpfs or an \
+                overlay), or use --lab image or directory"
+            .to_owned();
+    }
     if has(|purpose| matches!(purpose, Purpose::SecondPath { .. })) {
         return "name a drive with only one path; if they are in fact two drives, detach the other"
             .to_owned();

@@ -13,6 +13,7 @@ use ssdlab_host::mounts::{self, MountElsewhere};
 use ssdlab_host::open_files::{self, Object};
 use ssdlab_host::sysfs::{self, BlockDevice};
 
+use super::exports::Used;
 use super::file::{LoopFile, other_loops};
 use super::{backing_device, exports, in_folder, names};
 use crate::safety::{Purpose, Relation, Use};
@@ -173,7 +174,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         .collect();
     let swap_devices = swap_areas.iter().filter_map(|area| sysfs::block_number(area));
     let swaps: BTreeSet<String> = swap_devices.flat_map(|number| under(&number)).collect();
-    let exports = exports::all(Path::new(exports::CONFIG));
+    let exports = exports::all(Path::new(exports::SYS));
     for (relation, device) in relatives {
         for holder in names(&device.folder.join("holders")) {
             add(*relation, device, Purpose::Holder(holder));
@@ -188,9 +189,15 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         }
         let file = LoopFile::of(&device.name)?;
         for export in &exports {
-            let is_device = sysfs::block_number(&export.path).as_ref() == Some(&device.number);
-            if is_device || file.as_ref().is_some_and(|file| file.is(&export.path)) {
-                add(*relation, device, Purpose::Holder(export.target.clone()));
+            let is_used = match &export.used {
+                Used::Device(number) => *number == device.number,
+                Used::Path(path) => {
+                    sysfs::block_number(path).as_ref() == Some(&device.number)
+                        || file.as_ref().is_some_and(|file| file.is(path))
+                }
+            };
+            if is_used {
+                add(*relation, device, Purpose::Holder(export.user.clone()));
             }
         }
         for purpose in file.iter().flat_map(|file| file.uses(&mounts, &swap_areas)) {
@@ -225,13 +232,13 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
             .flat_map(|(_, devices)| disks(devices))
             .collect();
         let own = disks(&BTreeSet::from([device.number.clone()]));
-        if root.is_empty() {
-            let message = "cannot determine which disk carries the root filesystem";
-            return Err(io::Error::other(message));
-        }
-        if uses.is_empty() && own.intersection(&root).next().is_some() {
+        let purpose = if root.is_empty() {
+            Some(Purpose::PerhapsRoot)
+        } else {
+            own.intersection(&root).next().map(|_| Purpose::Mounted("/".into()))
+        };
+        if let Some(purpose) = purpose.filter(|_| uses.is_empty()) {
             let name = in_folder(&device.disk_folder())?.name;
-            let purpose = Purpose::Mounted("/".into());
             uses.push(Use { name, relation: Relation::Disk, purpose });
         }
     }

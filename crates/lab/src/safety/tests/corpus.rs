@@ -1,6 +1,6 @@
 //! A corpus of unsafe devices that need an uncommon kernel or drive: handwritten surveys, as such
 //! machines would give them, each with the expected message. Those that can be made anywhere are in
-//! `tests/machine/unsafe_targets.rs`.
+//! `tests/machine/unsafe_targets`.
 
 use super::super::*;
 
@@ -66,6 +66,10 @@ fn in_use() -> Vec<(Survey, &'static str)> {
             "its partition sda3 carries the root filesystem",
         ),
         (mounted("sda", Relation::Disk, "/"), "the whole disk sda carries the root filesystem"),
+        (
+            used("sda", Relation::Disk, Purpose::PerhapsRoot),
+            "the whole disk sda may carry the root filesystem, for which no block device is found",
+        ),
         (mounted("sda", Relation::Itself, "/mnt/\u{1b}[2J"), "it is mounted on /mnt/?[2J"),
         (
             used("sda", Relation::Itself, elsewhere("/mnt/\n", "sleep", 4711)),
