@@ -17,6 +17,7 @@ pub fn cases() -> Vec<Case> {
         case("journal_writes_agree_with_ext4s_own_counter", journal_counter),
         case("every_scheduler_is_set_read_back_and_restored", schedulers),
         case("a_schedulers_settings_are_set_and_read_back", scheduler_settings),
+        case("a_tuned_drive_is_left_as_it_was_tuned", tuned_scheduler),
         case("old_scheduler_names_are_mapped_with_a_note", old_schedulers),
         case("atime_levels_differ_as_the_kernel_says", atime_levels),
         case("free_mkfs_and_mount_options_are_read_back", free_options),
@@ -77,7 +78,8 @@ fn discard_contract() {
     let effects = json["effects"].as_array().unwrap();
     let one =
         effects.iter().find(|e| e["metric"] == "time_ns" && e["phases"][0] == "delete").unwrap();
-    assert!(one["interval"][0].as_f64() < one["ratio"].as_f64());
+    let (low, ratio) = (one["interval"][0].as_f64(), one["ratio"].as_f64());
+    assert!(low.unwrap() < ratio.unwrap());
     assert_eq!((&one["n"], &one["baseline"]["discard"]), (&2.into(), &"off".into()));
     assert_eq!(json["claims"].as_array().unwrap().len(), 6);
     assert_eq!(place.leftovers(), Vec::<String>::new());
@@ -231,6 +233,57 @@ fn scheduler_settings() {
         assert_eq!(record["status"], "unavailable", "{record}");
         assert!(record["reason"].as_str().unwrap().ends_with("has no no_such_tunable"), "{record}");
     }
+    assert!(place.leftovers().is_empty());
+}
+
+/// A drive that an administrator has tuned: a run switches its scheduler, and asks for a value that
+/// the kernel rounds.
+fn tuned_scheduler() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 300);
+    let queue = format!("/sys/block/{}/queue", device.name());
+    sh(&format!("echo mq-deadline > {queue}/scheduler"));
+    for (name, value) in
+        [("nr_requests", 77), ("async_depth", 40), ("read_expire", 100), ("front_merges", 0)]
+    {
+        // Kernels differ in where some of them are.
+        sh(&format!("echo {value} > $(ls {queue}/{name} {queue}/iosched/{name} 2> /dev/null)"));
+    }
+    let tuning = || sh(&format!("grep . {queue}/scheduler {queue}/nr_requests {queue}/iosched/*"));
+    let before = tuning();
+    let plan = place.plan(
+        r#"
+        name = "tuned"
+        question = "Is the drive left as it was tuned?"
+        [target]
+        lab = "device"
+        [factors]
+        filesystem = "ext4"
+        scheduler = ["none", "mq-deadline", "bfq"]
+        scheduler_tunables = ["default", "front_merges=2"]
+        [[exclude]]
+        scheduler_tunables = "front_merges=2"
+        scheduler = "none"
+        [[exclude]]
+        scheduler_tunables = "front_merges=2"
+        scheduler = "bfq"
+        [baseline]
+        scheduler = "mq-deadline"
+        scheduler_tunables = "default"
+        [workload]
+        phases = [{ do = "unpack", sync = true }]
+        "#,
+    );
+    let arguments = ["--scale", "0.005", "--runs", "2", "--device", &device.device];
+    let (_, json) = place.run(&plan, &arguments);
+    assert_eq!(tuning(), before, "{json:#}");
+    let switched = treatment(&json, "scheduler", "none");
+    assert_eq!(switched["status"], "ok", "{switched:#}");
+    let is_rounded = |row: &&Value| row["levels"]["scheduler_tunables"] == "front_merges=2";
+    let row = json["treatments"].as_array().unwrap().iter().find(is_rounded).unwrap();
+    let reason = row["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("was set to `2`, but reads back as `1`"), "{row:#}");
+    drop(device);
     assert!(place.leftovers().is_empty());
 }
 

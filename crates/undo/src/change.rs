@@ -93,6 +93,18 @@ pub enum Change {
         /// The value it was given.
         after: String,
     },
+    /// Another scheduler or tunable was set, which may change the tuning of the queue. Whoever
+    /// changed it cannot be told, so that it is put back wherever the scheduler is the same.
+    Tuning {
+        /// The file of the attribute that is set to its default.
+        path: PathBuf,
+        /// The number of the disk it was of; none if the kernel has no such numbers.
+        disk: Option<String>,
+        /// The scheduler that the disk had.
+        scheduler: String,
+        /// The value it had.
+        before: String,
+    },
     /// The write cache of a drive was switched, which a SCSI drive may remember without power.
     WriteCache {
         /// The drive's persistent identity: after a reboot its name may be another drive's.
@@ -113,6 +125,11 @@ impl Change {
     #[must_use]
     pub fn outlives_a_crash(&self) -> bool {
         matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
+    }
+
+    /// Whether earlier changes can be undone before it is: a drive may be missing for long.
+    pub(super) fn stands_alone(&self) -> bool {
+        matches!(self, Self::WriteCache { .. })
     }
 
     /// The marker in the environment of this run's daemon. It differs from the run's own: ending a
@@ -167,6 +184,9 @@ impl Change {
             Self::Sysfs { path, before, after, .. } => {
                 (path.as_path(), attribute::is_settable(path, before, after))
             }
+            Self::Tuning { path, before, .. } => {
+                (path.as_path(), attribute::is_tuning(path, before))
+            }
             Self::WriteCache { before, after, .. } => {
                 (unnamed, [before, after].iter().all(|value| CACHE_TYPES.contains(&value.as_str())))
             }
@@ -197,9 +217,16 @@ impl Change {
             }
             Self::Trace { instance } => remove_trace(instance),
             // Another disk may have replaced the one that was set.
-            Self::Sysfs { path, disk, .. } if disk.is_some() && *disk != disk_sequence(path) => {
+            Self::Sysfs { path, disk, .. } | Self::Tuning { path, disk, .. }
+                if disk.is_some() && *disk != disk_sequence(path) =>
+            {
                 Ok(())
             }
+            // Somebody else may have set another scheduler since.
+            Self::Tuning { path, scheduler, .. } if !attribute::has_scheduler(path, scheduler) => {
+                Ok(())
+            }
+            Self::Tuning { path, before, .. } => tune_again(path, before),
             Self::Sysfs { path, before, after, .. } => restore_value(path, before, after),
             Self::WriteCache { drive, before, after } => {
                 restore_write_cache(Path::new(drive_identity::DISKS), drive, before, after)
@@ -333,6 +360,13 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
 }
 
+/// Gives a scheduler's attribute the value it had, once the scheduler is back.
+fn tune_again(path: &Path, before: &str) -> Result<(), UndoError> {
+    let is_lost = sysfs::read(path).is_ok_and(|found| found != before);
+    let done = if is_lost { fs::write(path, before) } else { Ok(()) };
+    done.map_err(|cause| UndoError::new("restore the value of", path, cause))
+}
+
 /// Finds the drive by its identity, in the folder of all disks. A drive that is missing or
 /// ambiguous keeps its setting, so the change is not forgotten.
 pub(super) fn restore_write_cache(
@@ -347,12 +381,10 @@ pub(super) fn restore_write_cache(
         let cause = io::Error::new(
             io::ErrorKind::NotFound,
             format!(
-                "no disk, or more than one, has this name, and it may still be set to `{after}`; \
-                 connect it and run \
-                 `ssdlab restore`, or remove the journal if the drive is gone for good"
+                "no disk, or more than one, has this name, and it may still be set to `{after}`"
             ),
         );
-        return Err(UndoError::new("restore the write cache of", Path::new(drive), cause));
+        return Err(UndoError::missing("restore the write cache of", Path::new(drive), cause));
     };
     restore_value(&attribute, before, after)
 }

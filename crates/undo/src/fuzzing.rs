@@ -36,7 +36,9 @@ fn climbs(path: &Path) -> bool {
 /// The paths that undoing a change writes to or removes.
 fn paths(change: &Change) -> Vec<&Path> {
     match change {
-        Change::Folder { path } | Change::Sysfs { path, .. } => vec![path],
+        Change::Folder { path } | Change::Sysfs { path, .. } | Change::Tuning { path, .. } => {
+            vec![path]
+        }
         Change::Loop { device, .. } => vec![device],
         Change::Mount { target, .. } | Change::Served { target } => vec![target],
         Change::Trace { instance } => vec![instance],

@@ -38,8 +38,9 @@ pub struct Journal {
     marker: String,
     /// The sound ones, with their places.
     changes: Vec<(Place, Change)>,
-    /// Lines that cannot be undone, and where the last of them ends.
+    /// Lines that cannot be undone.
     unsound: Vec<Unsound>,
+    /// Where the last line ends that stays when earlier ones are undone.
     kept_bytes: u64,
 }
 
@@ -100,8 +101,7 @@ impl Journal {
         file.read_to_end(&mut text)?;
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let Parsed { changes, unsound } = parse(&text, &here.boot, &marker)?;
-        let end = |line: &Unsound| line.place.offset + line.place.bytes as u64;
-        let kept_bytes = unsound.last().map_or(0, end);
+        let kept_bytes = unsound.last().map_or(0, |line| line.place.end());
         let path = path.to_owned();
         Ok(Found::Dead(Self { file, path, marker, changes, unsound, kept_bytes }))
     }
@@ -161,18 +161,37 @@ impl Journal {
     }
 
     /// Undoes every change made since `mark`, newest first. A change that cannot be undone stays in
-    /// the journal, as do all earlier ones.
+    /// the journal, as do all earlier ones unless it stands alone.
     pub fn undo_to(&mut self, mark: usize) -> Result<(), UndoError> {
+        self.undo_what_can_be(mark).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// The same with all that fails.
+    fn undo_what_can_be(&mut self, mark: usize) -> Vec<UndoError> {
         if self.changes.len() > mark {
             processes::kill_marked(&self.marker);
         }
-        while self.changes.len() > mark {
-            let (place, change) = self.changes[self.changes.len() - 1].clone();
-            change.undo(&self.marker)?;
-            self.forget(place).map_err(|cause| UndoError::new("shorten", &self.path, cause))?;
-            self.changes.pop();
+        let mut failed = Vec::new();
+        for index in (mark..self.changes.len()).rev() {
+            let (place, change) = self.changes[index].clone();
+            match change.undo(&self.marker) {
+                Ok(()) => {
+                    if let Err(cause) = self.forget(place) {
+                        failed.push(UndoError::new("shorten", &self.path, cause));
+                        break;
+                    }
+                    self.changes.remove(index);
+                }
+                Err(error) => {
+                    failed.push(error);
+                    if !change.stands_alone() {
+                        break;
+                    }
+                    self.kept_bytes = self.kept_bytes.max(place.end());
+                }
+            }
         }
-        Ok(())
+        failed
     }
 
     /// Truncates an undone change. Before a line that is kept it is blanked instead.
@@ -309,9 +328,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
         };
         processes::kill_marked(&journal.marker);
         let before = journal.mark();
-        if let Err(error) = journal.undo_to(0) {
-            restored.failed.push(error);
-        }
+        restored.failed.extend(journal.undo_what_can_be(0));
         restored.undone += before - journal.mark();
         restored.failed.extend(journal.left_to_people());
     }

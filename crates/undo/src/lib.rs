@@ -39,6 +39,11 @@ const IN_USE: &str = "stop the programs that use it, then run `ssdlab restore`";
 const BY_HAND: &str = "undo by hand what it names (umount, losetup --detach, rm), then remove the \
                        journal; whatever else it lists is undone, or an error of its own";
 
+/// The remedy for a drive that is not there.
+const MISSING: &str = "connect the drive, by one path only, then run `ssdlab restore`; if it is \
+                       gone for good, run that until it names nothing else, then remove the \
+                       journal";
+
 impl UndoError {
     fn new(verb: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { verb, path: path.to_owned(), cause, help: IN_USE }
@@ -47,6 +52,11 @@ impl UndoError {
     /// The same for a problem that waiting does not solve.
     fn by_hand(verb: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { help: BY_HAND, ..Self::new(verb, path, cause) }
+    }
+
+    /// The same for a change of a drive that is missing.
+    fn missing(verb: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self { help: MISSING, ..Self::new(verb, path, cause) }
     }
 }
 

@@ -29,6 +29,13 @@ pub(super) struct Place {
     pub bytes: usize,
 }
 
+impl Place {
+    /// The byte after it.
+    pub fn end(&self) -> u64 {
+        self.offset + self.bytes as u64
+    }
+}
+
 /// A line that is not a change, or not one that a run makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unsound {

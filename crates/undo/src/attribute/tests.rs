@@ -13,6 +13,8 @@ fn what_a_lab_sets_may_be_undone() {
             (Attribute::Counters, "0", "1"),
             (Attribute::Scheduler, "mq-deadline", "none"),
             (Attribute::Tunable("read_expire"), "500", "100"),
+            (Attribute::Requests, "256", "64"),
+            (Attribute::AsyncDepth, "192", "40"),
             (Attribute::QueueWriteCache, "write back", "write through"),
             (Attribute::CacheType, "write through", "write back"),
         ] {
@@ -30,6 +32,7 @@ fn a_journal_cannot_have_anything_else_written() {
         ("queue/read_ahead_kb", "128"),
         ("queue/max_sectors_kb", "4"),
         ("queue/iosched/../nr_requests", "4"),
+        ("queue/nr_requests", "max"),
         ("queue/iosched/a/b", "4"),
         ("queue/iosched/read_expire", "x"),
         ("queue/scheduler", "none\nbfq"),
@@ -42,6 +45,7 @@ fn a_journal_cannot_have_anything_else_written() {
     for (attribute, value) in cases {
         let path = Path::new(disk).join(attribute);
         assert!(!is_settable(&path, value, value), "{attribute} {value}");
+        assert!(!is_tuning(&path, value), "{attribute} {value}");
     }
     for path in [
         "/sys/queue/iostats",

@@ -30,7 +30,8 @@ fn a_write_cache_is_restored_on_its_drive_whatever_that_is_called_now() {
     assert_eq!(fs::read_to_string(&ours).unwrap(), "none\n");
     let error = restore("naa.5000c500a1b2c3d6").unwrap_err();
     assert!(error.to_string().contains("naa.5000c500a1b2c3d6"), "{error}");
-    assert!(error.to_string().contains("`ssdlab restore`"), "{error}");
+    let help = miette::Diagnostic::help(&error).unwrap().to_string();
+    assert!(help.contains("then run `ssdlab restore`"), "{help}");
 }
 
 #[test]

@@ -54,6 +54,35 @@ fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
 }
 
 #[test]
+fn a_drive_that_is_missing_keeps_nothing_else_from_being_undone() {
+    let place = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(place.path()).unwrap();
+    let left = place.path().join(format!("ssdlab-{}", journal.marker()));
+    let own = journal.path().to_owned();
+    journal.make_folder(&left).unwrap();
+    let cache = Change::WriteCache {
+        drive: "naa.of-no-disk".to_owned(),
+        before: "write back".to_owned(),
+        after: "write through".to_owned(),
+    };
+    journal.will(cache.clone()).unwrap();
+    let later = place.path().join(format!("ssdlab-{}-later", journal.marker()));
+    journal.make_folder(&later).unwrap();
+    let error = journal.undo_to(0).unwrap_err();
+    assert!(error.to_string().contains("no disk, or more than one, has this name"), "{error}");
+    assert!(!left.exists() && !later.exists());
+    drop(journal);
+    // Only that is left for `ssdlab restore`, which names it.
+    let Parsed { changes, unsound } =
+        parse(&fs::read(&own).unwrap(), &Here::now().unwrap().boot, "m").unwrap();
+    assert_eq!(changes.into_iter().map(|(_, change)| change).collect::<Vec<_>>(), [cache]);
+    assert_eq!(unsound, []);
+    let restored = restore(place.path()).unwrap();
+    assert_eq!((restored.undone, restored.failed.len()), (0, 1));
+    assert!(own.exists());
+}
+
+#[test]
 fn a_journal_cannot_name_anything_but_what_runs_change() {
     let sysfs = |path: &str| Change::Sysfs {
         path: path.into(),
@@ -65,6 +94,12 @@ fn a_journal_cannot_name_anything_but_what_runs_change() {
         sysfs("/etc/passwd"),
         sysfs("/sys/../etc/passwd"),
         sysfs("/sys/devices/virtual/block/loop0/queue/read_ahead_kb"),
+        Change::Tuning {
+            path: "/sys/devices/virtual/block/loop0/queue/scheduler".into(),
+            disk: None,
+            scheduler: "bfq".to_owned(),
+            before: "none".to_owned(),
+        },
         Change::Folder { path: "/home".into() },
         Change::Folder { path: "/var/tmp/ssdlab-theirs".into() },
         Change::Mount { target: "/srv/mnt".into(), mounted: Mounted::Any },
