@@ -6,13 +6,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
 
 /// The environment variable that carries the marker.
 pub const MARKER_VARIABLE: &str = "SSDLAB_RUN";
@@ -36,24 +38,36 @@ pub fn kill_marked(marker: &str) {
     }
 }
 
-/// Descriptors, because a process ID may have been reused by the time it is killed.
+/// Descriptors, because a process ID may have been reused by the time it is killed. They are those
+/// of folders in `/proc`, which `pidfd_send_signal` takes, too: in a PID namespace that sees the
+/// `/proc` of another the numbers there mean nothing.
 fn marked(marker: &str) -> Vec<OwnedFd> {
     let wanted = format!("{MARKER_VARIABLE}={marker}");
-    let own = rustix::process::getpid();
+    let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let own = fs::read_link("/proc/self").ok();
     pids()
-        .filter(|pid| *pid != own)
+        .map(|pid| pid.as_raw_nonzero().to_string())
+        .filter(|pid| own.as_deref() != Some(Path::new(pid)))
         .filter_map(|pid| {
-            let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+            let process = open(Path::new("/proc").join(pid), folder, Mode::empty()).ok()?;
             // A zombie's environment is empty: it counts as ended.
-            let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+            let file = OFlags::RDONLY | OFlags::CLOEXEC;
+            let mut environment = Vec::new();
+            let opened = openat(&process, "environ", file, Mode::empty()).ok()?;
+            fs::File::from(opened).read_to_end(&mut environment).ok()?;
             let mut entries = environment.split(|byte| *byte == 0);
             entries.any(|entry| entry == wanted.as_bytes()).then_some(process)
         })
         .collect()
 }
 
-/// Sends SIGTERM to the descendants of a child, once each: those in `asked` already got it.
+/// Sends SIGTERM to the descendants of a child, once each: those in `asked` already got it. In a
+/// PID namespace that sees the `/proc` of another they are not found.
 pub fn ask_descendants_to_end(parent: &Child, asked: &mut BTreeSet<i32>) {
+    let own = rustix::process::getpid().as_raw_nonzero().to_string();
+    if fs::read_link("/proc/self").is_ok_and(|link| link != Path::new(&own)) {
+        return;
+    }
     let mut parents = vec![parent.id().to_string()];
     while let Some(parent) = parents.pop() {
         for child in children(&parent) {
