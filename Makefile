@@ -101,7 +101,8 @@ test: kernel
 	scripts/install-python
 	scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
-	$(CARGO) test --workspace --locked --no-fail-fast
+	# Tests make folders that nobody else may be able to write to.
+	umask 022; $(CARGO) test --workspace --locked --no-fail-fast
 
 # What must hold of the source.
 check: lint rustdoc

@@ -103,6 +103,8 @@ pub fn make(
         if_there(fs::remove_file(&asked)).map_err(KernelError::at("remove", &asked))?;
     }
     let mut command = Command::new("sh");
+    // A kernel that others could write to, as some umasks have it, is refused.
+    command.args(["-c", r#"umask 022 && exec sh "$@""#, "sh"]);
     command.arg(files.join("build")).arg(&order.source.path).arg(&output);
     let mut heard = Heard::new(output.join("tree"));
     let listen = &mut |line: &str| heard.listen(line, progress);

@@ -12,6 +12,10 @@ fn every_folder_above_counts_and_a_sticky_one_protects() {
     let mode = |path: &Path, mode: u32| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
+    // Whatever the umask is.
+    for path in [&place, &above, &folder] {
+        mode(path, 0o700);
+    }
     let found = |path: &Path| exposed(path, user).unwrap().map(|exposed| exposed.path);
     assert_eq!(found(&folder), None);
     for open in [0o777, 0o775] {
