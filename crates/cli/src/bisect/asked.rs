@@ -61,10 +61,12 @@ fn subject(schedule: &Schedule, named: &str) -> Result<(Subject, Claim), Report>
         )),
         None => {
             let known: Vec<&str> = cases.iter().map(|case| &*case.id).collect();
-            Err(Wrong::report(
-                format!("claim `{}` applies to several treatments", claim.id),
-                format!("name one of: {}", known.join(", ")),
-            ))
+            let fault = if named == claim.id {
+                format!("claim `{}` applies to several treatments", claim.id)
+            } else {
+                format!("claim `{}` has no case `{named}`", claim.id)
+            };
+            Err(Wrong::report(fault, format!("name one of: {}", known.join(", "))))
         }
     }
 }
