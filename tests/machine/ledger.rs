@@ -101,9 +101,10 @@ fn jbd2() {
     let place = Place::new();
     let note = |name: &str| {
         let path = place.path(name).display().to_string();
+        let device = "$(basename $(findmnt --noheadings --output SOURCE --target .))";
         format!(
             "{{ do = \"command\", name = \"{name}\", \
-             run = [\"sh\", \"-c\", \"cat /proc/fs/jbd2/loop*-8/info > {path}\"] }}"
+             run = [\"sh\", \"-c\", \"cat /proc/fs/jbd2/{device}-8/info > {path}\"] }}"
         )
     };
     let plan = format!(

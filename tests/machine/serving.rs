@@ -158,7 +158,7 @@ fn killed() {
     served.server.wait().unwrap();
     gets_errors(&served);
     // A mount without a server is left.
-    assert_eq!(served.place.leftovers().len(), 2, "{:?}", served.place.leftovers());
+    assert_eq!(served.place.left().len(), 2, "{:?}", served.place.left());
     let restored = served.place.ssdlab(&["restore"]).output().unwrap();
     assert!(restored.status.success(), "{}", shown(&restored));
     assert!(shown(&restored).contains("1 change undone"), "{}", shown(&restored));

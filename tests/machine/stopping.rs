@@ -134,9 +134,9 @@ fn other_drive() {
     let resume = || place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
 
     // Another drive of another size gets the name of the run's drive.
-    let node = &device.device;
     let other = place.path("other").display().to_string();
-    sh(&format!("truncate -s 192M {other} && losetup --detach {node} && losetup {node} {other}"));
+    sh(&format!("truncate -s 192M {other}"));
+    device.change(&other);
     let before = sh(&format!("du {other}"));
     let output = resume();
     assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
@@ -148,7 +148,7 @@ fn other_drive() {
     assert_eq!(sh(&format!("du {other}")), before);
     assert_eq!(records(&place), 1);
 
-    sh(&format!("losetup --detach {node} && losetup {node} {}", device.backing));
+    device.change(&device.backing);
     let output = resume();
     assert!(output.status.success(), "{}", shown(&output));
 }

@@ -31,15 +31,15 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// The program, with only the path of the user's environment.
+    /// The program.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_ssdlab"));
         command.args(arguments);
         command
     }
 
-    /// Any program, with this place's folders, and without the ignored signals that the test has
-    /// inherited.
+    /// Any program, with this place's folders, messages in English, and without the ignored signals
+    /// that the test has inherited.
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command
@@ -47,6 +47,7 @@ impl Place {
             .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("LC_ALL", "C")
             .stdin(Stdio::null());
         command
     }
@@ -71,14 +72,28 @@ impl Place {
     }
 
     /// What a run may leave behind: image files, mounts and loop devices below this place, undo
-    /// journals.
+    /// journals, and traces since this place was made. They are given a minute to go: udev may have
+    /// a loop device open that is being detached, and another suite on this machine may have killed
+    /// a run and be about to restore it.
     pub fn leftovers(&self) -> Vec<String> {
-        let mut left = Vec::new();
+        let started = Instant::now();
+        loop {
+            let left = self.left();
+            if left.is_empty() || started.elapsed() > Duration::from_mins(1) {
+                return left;
+            }
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// The same as it is now.
+    pub fn left(&self) -> Vec<String> {
+        let mut left = traces();
+        left.retain(|one| !self.others_traces.contains(one));
         for folder in ["images", "run/ssdlab/undo"] {
             let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path().display().to_string()));
         }
-        left.extend(self.traces_left());
         let here = self.folder.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
@@ -86,20 +101,6 @@ impl Place {
         let loops = String::from_utf8_lossy(&loops.stdout).into_owned();
         left.extend(loops.lines().filter(|line| line.contains(&here)).map(str::to_owned));
         left
-    }
-
-    /// The traces that runs have left since this place was made. Another suite on this machine may
-    /// have killed a run and be about to restore it, so that they are given a minute to go.
-    fn traces_left(&self) -> Vec<String> {
-        let started = Instant::now();
-        loop {
-            let traces = traces().into_iter();
-            let left: Vec<_> = traces.filter(|one| !self.others_traces.contains(one)).collect();
-            if left.is_empty() || started.elapsed() > Duration::from_mins(1) {
-                return left;
-            }
-            sleep(Duration::from_millis(100));
-        }
     }
 }
 
@@ -142,6 +143,16 @@ impl Loop {
         Self { device, backing: backing.to_owned() }
     }
 
+    /// Puts another file behind the device; udev may have it open, which delays detaching it.
+    pub fn change(&self, backing: &str) {
+        let node = &self.device;
+        sh(&format!(
+            "losetup --detach {node}; \
+             timeout 60 sh -c 'while losetup {node} 2> /dev/null; do sleep 0.01; done'; \
+             losetup {node} {backing}"
+        ));
+    }
+
     pub fn name(&self) -> &str {
         self.device.strip_prefix("/dev/").unwrap()
     }
@@ -149,6 +160,8 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
+        // The next file behind the device would be measured with the same queue.
+        let _ = fs::write(format!("/sys/block/{}/queue/scheduler", self.name()), "none");
         let _ = Command::new("losetup").args(["--detach", &self.device]).status();
     }
 }

@@ -121,4 +121,4 @@ fn user(uid: u32) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

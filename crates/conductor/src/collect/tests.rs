@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use ssdlab_results::AttemptId;
 
@@ -10,8 +10,12 @@ fn nothing_is_removed_from_nodes_before_it_is_safe_here() {
     let place = tempfile::tempdir().unwrap();
     let asked = place.path().join("asked");
     let program = place.path().join("rsync");
-    fs::write(&program, format!("#!/bin/sh\necho \"$@\" >>{}\n", asked.display())).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: a child that another test is starting would have it open for
+    // writing, and it could not be executed.
+    let text = format!("#!/bin/sh\necho \"$@\" >>{}\n", asked.display());
+    let script = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let written = Command::new("sh").args(["-c", script]).arg(&program).arg(text).status();
+    assert!(written.unwrap().success());
     let nodes = BTreeSet::from([("node1".to_owned(), PathBuf::from("/there"))]);
     let mut rsync = Rsync { program, nodes, asked: None, told: BTreeSet::new() };
     let removals = || {

@@ -8,6 +8,11 @@ use super::*;
 fn another_process_is_named_and_this_one_is_not() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let object = Object::at(file.path()).unwrap();
+    // A child that another test is starting has this process's files open, until it is its program.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holders(&[object]).is_empty() && Instant::now() < deadline {
+        sleep(Duration::from_millis(1));
+    }
     assert!(holders(&[object]).is_empty());
     let mut reader = Command::new("sleep")
         .arg("300")
@@ -15,20 +20,17 @@ fn another_process_is_named_and_this_one_is_not() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // The child is another program only once it has become `sleep`.
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let writes = true;
+    let holder = Holder { pid: reader.id(), command: "sleep".to_owned(), writes };
+    let expected = [(object, holder)];
     let mut found = holders(&[object]);
-    while found.first().is_none_or(|(_, holder)| holder.command != "sleep")
-        && Instant::now() < deadline
-    {
+    while found != expected && Instant::now() < deadline {
         sleep(Duration::from_millis(1));
         found = holders(&[object]);
     }
     reader.kill().unwrap();
     reader.wait().unwrap();
-    let writes = true;
-    let holder = Holder { pid: reader.id(), command: "sleep".to_owned(), writes };
-    assert_eq!(found, [(object, holder)]);
+    assert_eq!(found, expected);
 }
 
 #[test]

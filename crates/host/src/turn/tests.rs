@@ -2,6 +2,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use super::*;
+use crate::lock::tests::MEMORY;
 
 /// Locks in a folder, for root or another user.
 fn locks(folder: &Path, is_root: bool) -> Locks {
@@ -18,7 +19,7 @@ fn taken(locks: &Locks, interrupt: &Interrupt, told: &Sender<Told>) -> Option<Tu
 
 #[test]
 fn a_lock_that_others_spoil_does_not_keep_root_from_measuring() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
     let [root, other] = [true, false].map(|is_root| locks(place.path(), is_root));
     std::os::unix::fs::symlink("nowhere", &root.of_all).unwrap();
     let (told, heard) = mpsc::channel();
@@ -30,7 +31,7 @@ fn a_lock_that_others_spoil_does_not_keep_root_from_measuring() {
 
 #[test]
 fn a_turn_is_waited_for_and_the_wait_can_be_ended() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
     for (is_first_root, is_second_root) in [(false, false), (true, true), (true, false)] {
         let [first, second] =
             [is_first_root, is_second_root].map(|is_root| locks(place.path(), is_root));
@@ -55,7 +56,7 @@ fn a_turn_is_waited_for_and_the_wait_can_be_ended() {
 
 #[test]
 fn a_user_who_holds_the_lock_of_all_does_not_keep_root_from_measuring() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
     let [root, user] = [true, false].map(|is_root| locks(place.path(), is_root));
     let interrupt = Interrupt::default();
     let (sender, told) = mpsc::channel();
@@ -79,7 +80,7 @@ fn a_user_who_holds_the_lock_of_all_does_not_keep_root_from_measuring() {
 
 #[test]
 fn root_s_lock_is_in_a_folder_that_nobody_else_can_write_to() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
     let folder = place.path().join("ssdlab");
     assert!(make_own(&folder).unwrap() && make_own(&folder).unwrap());
     assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o755);
@@ -92,7 +93,7 @@ fn root_s_lock_is_in_a_folder_that_nobody_else_can_write_to() {
 
 #[test]
 fn a_link_in_the_place_of_the_lock_is_not_followed() {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
     let path = place.path().join("lock");
     std::os::unix::fs::symlink(place.path().join("elsewhere"), &path).unwrap();
     assert!(open(&path, 0o644).is_err());

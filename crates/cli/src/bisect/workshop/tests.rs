@@ -11,6 +11,11 @@ fn tree() -> TempDir {
         let identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
         let mut command = Command::new("git");
         command.arg("-C").arg(folder.path()).args(identity).args(arguments);
+        // The user's configuration may sign commits, the caller's environment name a repository.
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(variable);
+        }
         assert!(command.output().unwrap().status.success(), "{arguments:?}");
     };
     git(&["init", "--quiet"]);
