@@ -245,13 +245,23 @@ fn restarting_controller() {
     let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
     wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 2);
+    // However slow that is, the elements must not finish meanwhile.
+    let signal = |signal| {
+        for node in ["node1", "node2"] {
+            cluster.signal_elements(node, signal);
+        }
+    };
+    signal("STOP");
     cluster.fleet("restart", &["slurmctld"]);
+    signal("CONT");
     wait_for(|| recorded(&cluster) >= 5);
     assert!(run.try_wait().unwrap().is_none(), "{}", cluster.errors());
     assert_eq!(cluster.attempts("json").len(), 1);
     // A killed controller may forget running jobs, kill them, and start them again.
+    signal("STOP");
     cluster.fleet("kill", &["slurmctld"]);
     wait_for(|| cluster.errors().contains("does not answer"));
+    signal("CONT");
     cluster.fleet("restart", &["slurmctld"]);
     let code = run.wait().unwrap().code();
     assert!([Some(0), Some(1)].contains(&code), "{}", cluster.errors());
