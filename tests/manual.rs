@@ -16,6 +16,8 @@ mod links;
 #[path = "manual/page.rs"]
 mod page;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,10 +59,14 @@ fn reference_is_current() {
     let place = tempfile::tempdir().unwrap();
     let output = Command::new(SSDLAB).arg("reference").arg(place.path()).output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
-    for entry in fs::read_dir(place.path()).unwrap().flatten() {
-        let kept = root().join("docs/reference").join(entry.file_name());
-        let (made, kept_text) = (fs::read_to_string(entry.path()), fs::read_to_string(&kept));
-        let is_current = made.unwrap() == kept_text.unwrap_or_default();
+    let names = |folder: &Path| -> BTreeSet<OsString> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let kept = root().join("docs/reference");
+    assert_eq!(names(place.path()), names(&kept), "make reference");
+    for name in names(&kept) {
+        let [made, kept] = [place.path(), &kept].map(|folder| folder.join(&name));
+        let is_current = fs::read(made).unwrap() == fs::read(&kept).unwrap();
         assert!(is_current, "{} is not current: make reference", kept.display());
     }
 }
