@@ -37,8 +37,8 @@ pub struct Evidence {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = CHOICES)]
     pub choices: Vec<Value>,
-    /// The published figures that it was fitted to, which it therefore does not predict, by their
-    /// names under `[figures]`.
+    /// What it was fitted to, which it therefore does not predict: in a drive's file published
+    /// figures, by their names under `[figures]`; in a host's file in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = FITTED_TO)]
     pub fitted_to: Vec<String>,
