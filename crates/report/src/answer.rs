@@ -174,7 +174,7 @@ fn leader(
     let rivals: Vec<String> = rivals.map(|place| label(schedule, &place.levels)).collect();
     let told_apart = match rivals.len() {
         _ if others.is_empty() => String::new(),
-        0 => ", apart from all others".to_owned(),
+        0 => ", and can be told apart from all others".to_owned(),
         _ => format!(", but cannot be told apart from {}", listed(&rivals)),
     };
     let next = others.first().map_or(String::new(), |next| {
