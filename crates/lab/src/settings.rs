@@ -33,7 +33,9 @@ pub(super) fn apply(
     // Without these counters the device cannot be measured.
     let disk = device.disk_folder();
     set(&Attribute::Counters.of_disk(&disk), "the device's counters", "1", tools)?;
-    keep_tuning(&disk, setup, tools)?;
+    if setup.scheduler.is_some() || !setup.tunables.is_empty() {
+        keep_tuning(&disk, setup, tools)?;
+    }
     if let Some(scheduler) = setup.scheduler {
         let attribute = Attribute::Scheduler.of_disk(&disk);
         set(&attribute, "the I/O scheduler", scheduler, tools)
@@ -48,18 +50,17 @@ pub(super) fn apply(
                 reason: format!("this kernel's {scheduler} has no {name}"),
             });
         }
-        let (name, value) = (format!("scheduler.{name}"), value.to_string());
-        set(&attribute, &name, &value, tools)?;
-        applied.insert(name, value);
+        fs::write(&attribute, value.to_string()).map_err(LabError::step("set", &attribute))?;
     }
-    // One may change another: strict_guarantees of bfq raises slice_idle.
+    // Read back last: one may change another, as bfq's strict_guarantees raises slice_idle.
     for (name, value) in &setup.tunables {
         let attribute = Attribute::Tunable(name).of_disk(&disk);
-        let (asked, found) = (value.to_string(), sysfs::read(&attribute));
-        let found = found.map_err(LabError::step("read", &attribute))?;
-        if found != asked {
-            return Err(LabError::Mismatch { what: format!("scheduler.{name}"), asked, found });
+        let found = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
+        let (name, value) = (format!("scheduler.{name}"), value.to_string());
+        if found != value {
+            return Err(LabError::Mismatch { what: name, asked: value, found });
         }
+        applied.insert(name, value);
     }
     if let Some(on) = setup.write_cache {
         set_write_cache(device, if on { "write back" } else { "write through" }, tools)?;
@@ -69,13 +70,13 @@ pub(super) fn apply(
 }
 
 /// Journals the tuning of a queue that the kernel changes when it switches to another scheduler, or
-/// may change when a tunable is set. It is put back once the scheduler is the same again.
+/// may change when a tunable is set: itself, or another. It is put back once the scheduler is the
+/// same again.
 fn keep_tuning(disk: &Path, setup: &Setup, tools: &mut Tools<'_>) -> Result<(), LabError> {
     let attribute = Attribute::Scheduler.of_disk(disk);
     let text = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
     let former = sysfs::selected(&text);
-    let is_switched = setup.scheduler.is_some_and(|scheduler| scheduler != former);
-    if !is_switched && setup.tunables.is_empty() {
+    if setup.tunables.is_empty() && setup.scheduler == Some(&*former) {
         return Ok(());
     }
     for (path, before) in Attribute::tuning(disk) {
@@ -157,16 +158,12 @@ fn set_by(
     if before == value {
         return Ok(());
     }
-    let change = change(before.clone());
+    let change = change(before);
     tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
     fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
     let found = read().map_err(LabError::step("read", attribute))?;
     if found == value {
         return Ok(());
-    }
-    // Undoing would take a value that it did not expect for one that somebody else has set.
-    if found != before {
-        fs::write(attribute, &before).map_err(LabError::step("restore", attribute))?;
     }
     Err(LabError::Mismatch { what: what.to_owned(), asked: value.to_owned(), found })
 }
