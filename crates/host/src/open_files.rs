@@ -55,8 +55,7 @@ pub struct Holder {
 /// object.
 #[must_use]
 pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
-    // Not `process::id`: this `/proc` may be that of another namespace.
-    let own = fs::read_link("/proc/self").ok().and_then(|link| number(link.to_str()?));
+    let own = processes::own().map(|pid| pid.as_raw_pid().unsigned_abs());
     let mut holders = Vec::new();
     for pid in numbers(Path::new("/proc")).into_iter().filter(|pid| Some(*pid) != own) {
         let process = Path::new("/proc").join(pid.to_string());

@@ -44,12 +44,12 @@ pub fn kill_marked(marker: &str) {
 fn marked(marker: &str) -> Vec<OwnedFd> {
     let wanted = format!("{MARKER_VARIABLE}={marker}");
     let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let own = fs::read_link("/proc/self").ok();
+    let own = own();
     pids()
-        .map(|pid| pid.as_raw_nonzero().to_string())
-        .filter(|pid| own.as_deref() != Some(Path::new(pid)))
+        .filter(|pid| Some(*pid) != own)
         .filter_map(|pid| {
-            let process = open(Path::new("/proc").join(pid), folder, Mode::empty()).ok()?;
+            let path = format!("/proc/{}", pid.as_raw_nonzero());
+            let process = open(path, folder, Mode::empty()).ok()?;
             // A zombie's environment is empty: it counts as ended.
             let file = OFlags::RDONLY | OFlags::CLOEXEC;
             let mut environment = Vec::new();
@@ -64,8 +64,7 @@ fn marked(marker: &str) -> Vec<OwnedFd> {
 /// Sends SIGTERM to the descendants of a child, once each: those in `asked` already got it. In a
 /// PID namespace that sees the `/proc` of another they are not found.
 pub fn ask_descendants_to_end(parent: &Child, asked: &mut BTreeSet<i32>) {
-    let own = rustix::process::getpid().as_raw_nonzero().to_string();
-    if fs::read_link("/proc/self").is_ok_and(|link| link != Path::new(&own)) {
+    if own().is_some_and(|own| own != rustix::process::getpid()) {
         return;
     }
     let mut parents = vec![parent.id().to_string()];
@@ -116,6 +115,12 @@ pub fn command(pid: u32) -> String {
     // A process can choose its name freely.
     let is_shown = |letter: &char| !letter.is_control();
     String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
+}
+
+/// The number of this process in `/proc`, which may be that of another namespace.
+pub(crate) fn own() -> Option<Pid> {
+    let link = fs::read_link("/proc/self").ok()?;
+    link.to_str()?.parse().ok().and_then(Pid::from_raw)
 }
 
 /// The numbers of all processes.
