@@ -222,11 +222,7 @@ impl Change {
             {
                 Ok(())
             }
-            // Somebody else may have set another scheduler since.
-            Self::Tuning { path, scheduler, .. } if !attribute::has_scheduler(path, scheduler) => {
-                Ok(())
-            }
-            Self::Tuning { path, before, .. } => tune_again(path, before),
+            Self::Tuning { path, scheduler, before, .. } => tune_again(path, scheduler, before),
             Self::Sysfs { path, before, after, .. } => restore_value(path, before, after),
             Self::WriteCache { drive, before, after } => {
                 restore_write_cache(Path::new(drive_identity::DISKS), drive, before, after)
@@ -360,11 +356,14 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
 }
 
-/// Gives a scheduler's attribute the value it had, once the scheduler is back.
-fn tune_again(path: &Path, before: &str) -> Result<(), UndoError> {
-    let is_lost = sysfs::read(path).is_ok_and(|found| found != before);
-    let done = if is_lost { fs::write(path, before) } else { Ok(()) };
-    done.map_err(|cause| UndoError::new("restore the value of", path, cause))
+/// Gives a scheduler's attribute the value it had, unless somebody else has set another scheduler
+/// since.
+fn tune_again(path: &Path, scheduler: &str, before: &str) -> Result<(), UndoError> {
+    let is_lost = || sysfs::read(path).is_ok_and(|found| found != before);
+    if !attribute::has_scheduler(path, scheduler) || !is_lost() {
+        return Ok(());
+    }
+    fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
 }
 
 /// Finds the drive by its identity, in the folder of all disks. A drive that is missing or
