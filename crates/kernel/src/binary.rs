@@ -1,6 +1,7 @@
 //! Inspects a lab kernel: whether it may be run, its version and its features.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -72,6 +73,12 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     };
     let identity = hex::encode(Sha256::digest(&bytes))[..16].to_owned();
     Ok(LabKernel { path: real, identity, version })
+}
+
+/// Makes a folder that nobody else can write to, whatever the umask is.
+pub fn make_own(folder: &Path) -> Result<(), KernelError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(KernelError::at("make the folder", folder))
 }
 
 /// Refuses a kernel that users other than this one and root can change.

@@ -3,9 +3,8 @@
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
 //! and `lock`. An origin is written after its kernel, and names it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::iter;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
@@ -14,7 +13,7 @@ use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
-use super::binary::{inspect, is_out_of_reach};
+use super::binary::{inspect, is_out_of_reach, make_own};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
 
@@ -121,11 +120,7 @@ impl Cache {
     /// Makes the folder and claims it, for as long as the claim is held.
     pub fn claim(&self) -> Result<FileLock, KernelError> {
         let folder = &self.folder;
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(KernelError::at("make the folder", folder))?;
+        make_own(folder)?;
         is_out_of_reach(&self.folder)?;
         let path = folder.join("lock");
         let file = File::create(&path).map_err(KernelError::at("write", &path))?;

@@ -1,11 +1,12 @@
 //! The embedded files that build a lab kernel from a source.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use super::binary::make_own;
 use super::error::KernelError;
 
 /// A recipe: the script `build` and what it needs beside it.
@@ -44,12 +45,7 @@ impl Recipe {
 
     /// Writes the files into a folder.
     pub fn unpack(&self, folder: &Path) -> Result<(), KernelError> {
-        // A kernel below a folder that others can write to, as some umasks make it, is refused.
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(KernelError::at("make the folder", folder))?;
+        make_own(folder)?;
         for (name, text) in &self.files {
             let path = folder.join(name);
             let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
