@@ -127,6 +127,7 @@ fn verdicts(plan: &str, text: &str, arguments: &[&str]) -> BTreeMap<String, Stri
         .args(arguments)
         .args(["--json", "--results"])
         .arg(place.path())
+        .env("XDG_STATE_HOME", place.path().join("state"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -523,6 +523,7 @@ fn charts_are_saved_whole_or_not_at_all() {
             .arg(&run)
             .arg("--charts")
             .arg(folder)
+            .env("XDG_STATE_HOME", place.path().join("state"))
             .output()
             .unwrap()
     };

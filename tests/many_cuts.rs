@@ -164,6 +164,7 @@ fn cut(folder: &Path, cuts: &str, seeds: u32, factors: &str, phases: &str) -> Ve
     let output = Command::new(env!("CARGO_BIN_EXE_ssdlab"))
         .args(["run", "plan.toml", "--lab", "virtual", "--json", "--results", "runs"])
         .current_dir(folder)
+        .env("XDG_STATE_HOME", folder.join("state"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()

@@ -43,6 +43,7 @@ impl Place {
             .args(arguments)
             .current_dir(self.0.path())
             .env("XDG_DATA_HOME", self.0.path().join("data"))
+            .env("XDG_STATE_HOME", self.0.path().join("state"))
             .stdin(Stdio::null())
             .output()
             .unwrap()

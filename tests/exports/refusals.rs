@@ -78,7 +78,9 @@ fn terminal() {
     let run = fixture.run.display();
     let shown = |format: &str| {
         let command = format!("{} report {run} --format {format}", env!("CARGO_BIN_EXE_ssdlab"));
-        let output = Command::new("script").args(["-qec", &command, "/dev/null"]).output().unwrap();
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).env("XDG_STATE_HOME", tools::STATE);
+        let output = script.output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     for format in ["ods", "parquet"] {

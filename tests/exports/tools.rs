@@ -18,10 +18,13 @@ pub fn python() -> PathBuf {
     target.join("python/bin/python3")
 }
 
+/// Where no killed run has left changes, of which a report would remind its reader.
+pub const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/no-state");
+
 /// This program, with arguments.
 pub fn ssdlab(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
-    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+    command.args(arguments).env("XDG_STATE_HOME", STATE).stdin(Stdio::null()).output().unwrap()
 }
 
 /// Exports a run into a file of a folder, which is named by its format.
