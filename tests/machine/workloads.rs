@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::Value;
+use ssdlab_host::program::GIT_REPOSITORY;
 
 use super::support::{Place, number, sh};
 use super::{Case, case};
@@ -83,8 +84,10 @@ fn git_build() {
     )
     .unwrap();
     sh(&format!(
-        "cd {}; git init -q; git add Makefile; git -c user.name=t -c user.email=t@example.org \
-         commit -qm one; chown -R nobody .",
+        "unset {}; export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; cd {}; git init -q; \
+         git add Makefile; git -c user.name=t -c user.email=t@example.org commit -qm one; \
+         chown -R nobody .",
+        GIT_REPOSITORY.join(" "),
         repository.display()
     ));
     let arguments = [

@@ -14,15 +14,6 @@ use super::error::BisectError;
 /// How long git may take; a checkout of Linux takes minutes on a slow disk.
 const LIMIT: Duration = Duration::from_mins(30);
 
-/// The variables by which a calling git names another repository (git(1)).
-const VARIABLES: [&str; 5] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-];
-
 /// A git tree.
 pub struct History<'a> {
     tree: PathBuf,
@@ -138,9 +129,6 @@ impl<'a> History<'a> {
 fn git(folder: &Path, arguments: &[&str], interrupt: &Interrupt) -> Result<String, BisectError> {
     let mut command = Command::new(program::find("git", "git")?);
     command.arg("-C").arg(folder).args(arguments).env("LC_ALL", "C");
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
     let rules = Rules { marker: "git", limit: LIMIT, interrupt };
     Ok(program::run(command, rules)?.stdout)
 }

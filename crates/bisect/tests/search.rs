@@ -12,6 +12,7 @@ use ssdlab_bisect::{
     remove, search,
 };
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::GIT_REPOSITORY;
 use tempfile::TempDir;
 
 struct Tree {
@@ -44,6 +45,9 @@ impl Tree {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.folder()).args(identity).args(arguments);
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        for variable in GIT_REPOSITORY {
+            command.env_remove(variable);
+        }
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

@@ -22,6 +22,18 @@ use thiserror::Error;
 use super::interrupt::Interrupt;
 use super::processes::MARKER_VARIABLE;
 
+/// Variables by which git points its hooks at a repository (githooks(5)). Programs that we start do
+/// not inherit them: git would work there, whatever folder it is given.
+pub const GIT_REPOSITORY: [&str; 7] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+];
+
 /// The interval at which a running program's interrupt and limit are polled; its end is noticed at
 /// once.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -442,7 +454,7 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Puts a program into its own process group that ends with us.
+/// Puts a program into its own process group that ends with us, and in no repository of a git hook.
 fn belongs_to_us(command: &mut Command, marker: &str) {
     let own = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = own.map_or_else(search_path, |own| absolute_only(Some(own)));
@@ -452,6 +464,11 @@ fn belongs_to_us(command: &mut Command, marker: &str) {
     // most programs.
     if getpid().is_init() {
         return;
+    }
+    for variable in GIT_REPOSITORY {
+        if command.get_envs().all(|(name, _)| name != variable) {
+            command.env_remove(variable);
+        }
     }
     // SAFETY: between fork and exec the closure makes one system call and touches no memory.
     unsafe {

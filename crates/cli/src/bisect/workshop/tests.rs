@@ -1,5 +1,6 @@
 use std::process::Command;
 
+use ssdlab_host::program::GIT_REPOSITORY;
 use tempfile::TempDir;
 
 use super::*;
@@ -13,7 +14,7 @@ fn tree() -> TempDir {
         command.arg("-C").arg(folder.path()).args(identity).args(arguments);
         // The user's configuration may sign commits, the caller's environment name a repository.
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        for variable in GIT_REPOSITORY {
             command.env_remove(variable);
         }
         assert!(command.output().unwrap().status.success(), "{arguments:?}");
