@@ -1,6 +1,7 @@
 //! The measurement lock: one wall-clock trial at a time on a machine, whoever starts it. There are
-//! two locks (flock(2)). Every user can open the shared lock, `/run/lock/ssdlab.lock`, and so hold
-//! it without measuring. Only root can open root's lock, `/run/ssdlab/turn.lock`. The rule:
+//! two locks (flock(2)). Every user can open the shared lock, `/run/lock/ssdlab.lock` (in `/tmp`
+//! unless every user can write to `/run/lock`), and so hold it without measuring. Only root can
+//! open root's lock, `/run/ssdlab/turn.lock`. The rule:
 //! - Root takes root's lock, then the shared one. It waits for root without a limit. For others it
 //!   waits at most `PATIENCE` over all its trials; then it measures with root's lock alone, and
 //!   names the process that runs beside it.
@@ -9,7 +10,7 @@
 //!   other, so of two that start together at least one sees the other. Where root's lock cannot be
 //!   created (a container, or root of a user namespace) root is like any other user. Processes in
 //!   another PID namespace do not see the holder of root's lock, but wait for the shared lock if
-//!   they have the same `/run/lock`.
+//!   they share its folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -85,10 +86,7 @@ struct Locks {
 
 impl Locks {
     fn of_machine() -> io::Result<Self> {
-        // The folder for locks is per machine, not per user. TMPDIR would be wrong: it may be
-        // private to a user or a job.
-        let locks = Path::new("/run/lock");
-        let of_all = if locks.is_dir() { locks } else { Path::new("/tmp") }.join("ssdlab.lock");
+        let of_all = shared_folder(Path::new("/run/lock")).join("ssdlab.lock");
         let folder = Path::new("/run/ssdlab");
         let is_root = rustix::process::geteuid().is_root() && make_own(folder)?;
         Ok(Self { of_all, of_root: folder.join("turn.lock"), is_root })
@@ -164,6 +162,13 @@ impl Locks {
         let lock = if of_root.is_some() { &self.of_root } else { &self.of_all };
         Told::Waiting { lock: lock.clone(), holder: of_root.or_else(|| holder(lock)) }
     }
+}
+
+/// The folder of the shared lock: that of locks if every user can create files there, as on Debian,
+/// else `/tmp`. Not TMPDIR, which may be private to a user or a job.
+fn shared_folder(locks: &Path) -> &Path {
+    let is_shared = |found: fs::Metadata| found.is_dir() && found.mode() & 0o002 != 0;
+    if locks.metadata().is_ok_and(is_shared) { locks } else { Path::new("/tmp") }
 }
 
 /// Makes a folder that only its owner can write to. False if this user cannot create it.

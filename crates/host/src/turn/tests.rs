@@ -99,3 +99,14 @@ fn a_link_in_the_place_of_the_lock_is_not_followed() {
     assert!(open(&path, 0o644).is_err());
     assert!(!place.path().join("elsewhere").exists());
 }
+
+#[test]
+fn the_shared_lock_is_where_every_user_can_create_it() {
+    let place = tempfile::tempdir_in(MEMORY).unwrap();
+    for (mode, is_used) in [(0o1777, true), (0o755, false), (0o775, false)] {
+        fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
+        let folder = if is_used { place.path() } else { Path::new("/tmp") };
+        assert_eq!(shared_folder(place.path()), folder, "{mode:o}");
+    }
+    assert_eq!(shared_folder(&place.path().join("missing")), Path::new("/tmp"));
+}
