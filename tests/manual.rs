@@ -101,6 +101,7 @@ fn run(command: &str, place: &Path) -> String {
         .env("PATH", format!("{}:{path}", programs.display()))
         .env("XDG_DATA_HOME", place.join(".data"))
         .env("XDG_STATE_HOME", place.join(".state"))
+        .env("TMPDIR", place)
         .env("NO_COLOR", "1")
         .output()
         .unwrap();

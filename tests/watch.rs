@@ -30,6 +30,7 @@ fn ssdlab(folder: &std::path::Path, watch: &str) -> Command {
         .current_dir(folder)
         .env("XDG_STATE_HOME", folder.join("run"))
         .env("XDG_DATA_HOME", folder.join("data"))
+        .env("TMPDIR", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());

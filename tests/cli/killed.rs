@@ -8,18 +8,20 @@ use std::time::Duration;
 use super::{HEAD, Place};
 
 #[test]
-fn report_and_resume_name_restore_until_it_has_run() {
+fn run_and_report_name_restore_until_it_has_run() {
     let place = Place::new();
     let at = |name: &str| place.0.path().join(name);
     let wait = "touch BEGUN; until [ -e GO ]; do sleep 0.05; done";
     let wait = ["BEGUN", "GO"].iter().fold(wait.to_owned(), |script, name| {
         script.replace(name, &at(&name.to_lowercase()).display().to_string())
     });
-    let phase = format!("{{ do = \"command\", run = [\"sh\", \"-c\", \"{wait}\"] }}");
+    let phase =
+        format!("{{ do = \"command\", run = [\"sh\", \"-c\", \"{wait}\"], limit = \"1 min\" }}");
     fs::write(at("plan.toml"), format!("{HEAD}[workload]\nphases = [{phase}]\n")).unwrap();
     fs::create_dir(at("work")).unwrap();
-    let mut run = Command::new(env!("CARGO_BIN_EXE_ssdlab"))
-        .args(["run", "plan.toml", "--lab", "directory", "--dir", "work", "--runs", "1"])
+    let run = ["run", "plan.toml", "--lab", "directory", "--dir", "work", "--runs", "1"];
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .args(run)
         .args(["--results", "runs"])
         .current_dir(place.0.path())
         .env("XDG_STATE_HOME", at("run"))
@@ -30,11 +32,11 @@ fn report_and_resume_name_restore_until_it_has_run() {
         .spawn()
         .unwrap();
     while !at("begun").exists() {
-        assert!(run.try_wait().unwrap().is_none(), "the run ended before its phase began");
+        assert!(killed.try_wait().unwrap().is_none(), "the run ended before its phase began");
         sleep(Duration::from_millis(5));
     }
-    run.kill().unwrap();
-    run.wait().unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
     fs::write(at("go"), "").unwrap();
 
     let runs = fs::read_dir(at("runs")).unwrap();
@@ -43,6 +45,8 @@ fn report_and_resume_name_restore_until_it_has_run() {
         let arguments = [arguments, &[folder.to_str().unwrap()]].concat();
         String::from_utf8(place.ssdlab(&arguments).stderr).unwrap()
     };
+    let told = String::from_utf8(place.ssdlab(&run).stderr).unwrap();
+    assert!(told.contains("`ssdlab restore` undoes them"), "{told}");
     for command in [&["report"][..], &["run", "--resume"]] {
         assert!(says(command).contains("`ssdlab restore` undoes them"), "{command:?}");
     }

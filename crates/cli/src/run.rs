@@ -131,6 +131,9 @@ struct Session {
 impl Run {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
+        // A killed run's filesystems have the UUIDs of this run's if both have the same seed, as by
+        // default: mkfs.btrfs refuses a duplicate, and XFS does not mount one.
+        restore::remind();
         let folder = self.results.folder();
         // All errors that can be found early are, before a folder is made or a device is touched.
         let mut planned = match &self.resume {
@@ -146,10 +149,7 @@ impl Run {
                     "omit the plan and the options that change it",
                 ));
             }
-            Some(run) => {
-                restore::remind();
-                Planned::Resumed(resume(&self.results.find(run))?)
-            }
+            Some(run) => Planned::Resumed(resume(&self.results.find(run))?),
         };
         planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
