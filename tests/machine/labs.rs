@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::support::{Loop, Place, idle_schedulers, number, phases, sh, shown, treatment};
 use super::{Case, Needs, case};
@@ -13,7 +14,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("discard_has_the_contracts_phases_and_fields", discard_contract),
         case("every_filesystem_is_made_measured_and_left_clean", every_filesystem),
-        case("zfs_is_served_synced_checked_and_left_clean", zfs),
+        Case::new("zfs_is_served_synced_checked_and_left_clean", Needs::OwnZfs, zfs),
         case("journal_writes_agree_with_ext4s_own_counter", journal_counter),
         case("every_scheduler_is_set_read_back_and_restored", schedulers),
         case("a_schedulers_settings_are_set_and_read_back", scheduler_settings),
@@ -105,6 +106,8 @@ fn every_filesystem() {
 
 /// A sync ends with a commit: unpacked data is on the device after it, and no more follows.
 fn zfs() {
+    let folders = || ["/run/zfs", "/run/lock/zfs"].map(|folder| Path::new(folder).exists());
+    let before = folders();
     let place = Place::new();
     let plan = place.plan(
         r#"
@@ -137,7 +140,7 @@ fn zfs() {
         assert_eq!(treatment["features"]["snapshots"], "works");
     }
     assert_eq!(place.leftovers(), Vec::<String>::new());
-    assert!(!Path::new("/run/zfs").exists() && !Path::new("/run/lock/zfs").exists());
+    assert_eq!(folders(), before);
 }
 
 fn journal_counter() {
@@ -443,11 +446,22 @@ fn device_lab() {
     assert!(!fs::read_to_string("/proc/self/mounts").unwrap().contains(&device.device));
 }
 
+/// A folder with the program that nobody can use: this checkout and the temporary folder may be
+/// private.
+fn of_nobody() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("machine-test-").tempdir_in("/var/tmp").unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_ssdlab"), folder.path().join("ssdlab")).unwrap();
+    fs::create_dir(folder.path().join("work")).unwrap();
+    if rustix::process::geteuid().is_root() {
+        sh(&format!("chown -R nobody {}", folder.path().display()));
+    }
+    folder
+}
+
 fn directory_lab() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = of_nobody();
     let [run, data, work] = ["run", "data", "work"].map(|name| folder.path().join(name));
-    fs::create_dir(&work).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+    let mut command = std::process::Command::new(folder.path().join("ssdlab"));
     command
         .args(["run", "discard", "--json", "--scale", "0.005", "--runs", "1"])
         .args(["--set", "filesystem=any", "--set", "discard=off,on", "--lab", "directory", "--dir"])
@@ -455,7 +469,6 @@ fn directory_lab() {
         .env("XDG_STATE_HOME", &run)
         .env("XDG_DATA_HOME", &data);
     if rustix::process::geteuid().is_root() {
-        sh(&format!("chown -R nobody {}", folder.path().display()));
         command.uid(65534).gid(65534);
     }
     let output = command.output().unwrap();
@@ -473,9 +486,8 @@ fn directory_lab() {
 }
 
 fn image_lab_needs_root() {
-    let folder = tempfile::tempdir().unwrap();
-    sh(&format!("chown nobody {}", folder.path().display()));
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+    let folder = of_nobody();
+    let output = std::process::Command::new(folder.path().join("ssdlab"))
         .args(["run", "discard", "--lab", "image"])
         .env("XDG_STATE_HOME", folder.path().join("run"))
         .env("XDG_DATA_HOME", folder.path().join("data"))

@@ -20,6 +20,7 @@ mod workloads;
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +58,8 @@ enum Needs {
     Fuse,
     /// Root, a kernel with FUSE, and strace.
     FuseAndStrace,
+    /// Root, a kernel with FUSE, and zfs-fuse that is not running: two cannot run at once.
+    OwnZfs,
     /// Direct I/O in the source folder: not every temporary folder supports it.
     DirectIo,
     /// Root, and this program.
@@ -83,7 +86,7 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // Loop devices, mounts and the clock are shared: one test at a time.
     arguments.test_threads = Some(1);
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = support::is_root_of_machine();
     let _lock = (is_root && !arguments.list).then(suite_lock);
     let cases = [
         labs::cases(),
@@ -104,10 +107,15 @@ fn main() {
     let has_fuse = Path::new("/dev/fuse").exists();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match &case.needs {
-            needs if !is_root && needs.root() => Some("needs root".to_owned()),
+            needs if !is_root && needs.root() => {
+                Some("needs root that may mount and set up loop devices".to_owned())
+            }
             Needs::RootAnd(program) if !is_installed(program) => Some(format!("needs {program}")),
             Needs::RootAndFile(file) if !Path::new(file).exists() => Some(format!("needs {file}")),
-            Needs::Fuse | Needs::FuseAndStrace if !has_fuse => Some("needs FUSE".to_owned()),
+            Needs::Fuse | Needs::FuseAndStrace | Needs::OwnZfs if !has_fuse => {
+                Some("needs FUSE".to_owned())
+            }
+            Needs::OwnZfs => lacks_own_zfs(),
             Needs::RootOnDisk if !safety::root_is_on_a_disk() => {
                 Some("needs a root filesystem on a disk".to_owned())
             }
@@ -144,6 +152,16 @@ const DIRECT_IO: &str = env!("CARGO_MANIFEST_DIR");
 fn takes_direct_io() -> bool {
     let file = tempfile::NamedTempFile::new_in(DIRECT_IO).unwrap();
     rustix::fs::open(file.path(), OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).is_ok()
+}
+
+/// Why no zfs-fuse can be started here.
+fn lacks_own_zfs() -> Option<String> {
+    if !is_installed("zfs-fuse") {
+        return Some("needs zfs-fuse".to_owned());
+    }
+    let pool = ssdlab_filesystem::find("zfs").and_then(|zfs| zfs.pool).expect("zfs has pools");
+    let is_running = UnixStream::connect(pool.daemon.socket).is_ok();
+    is_running.then(|| "needs zfs-fuse to be stopped: systemctl stop zfs-fuse".to_owned())
 }
 
 fn is_installed(program: &str) -> bool {

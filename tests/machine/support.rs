@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -97,15 +98,30 @@ impl Place {
         let here = self.folder.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
-        let loops = Command::new("losetup").arg("--list").output().unwrap();
-        let loops = String::from_utf8_lossy(&loops.stdout).into_owned();
+        let loops = if is_root_of_machine() { sh("losetup --list") } else { String::new() };
         left.extend(loops.lines().filter(|line| line.contains(&here)).map(str::to_owned));
         left
     }
 }
 
-/// The instances in tracefs of runs that have ended.
+/// Whether this is root, and may do here what root of a container often may not: mount, and set up
+/// loop devices.
+pub fn is_root_of_machine() -> bool {
+    static IS: LazyLock<bool> = LazyLock::new(|| {
+        let script = "PATH=$PATH:/usr/sbin:/sbin; losetup --find; place=$(mktemp -d); \
+                      mount -t tracefs tracefs \"$place\" && umount \"$place\"; ended=$?; \
+                      rmdir \"$place\"; exit $ended";
+        rustix::process::geteuid().is_root()
+            && Command::new("sh").args(["-ec", script]).output().is_ok_and(|o| o.status.success())
+    });
+    *IS
+}
+
+/// The instances in tracefs of runs that have ended; none where there can be none.
 fn traces() -> Vec<String> {
+    if !is_root_of_machine() {
+        return Vec::new();
+    }
     let is_dead = |name: &String| {
         let pid = name.split('-').nth(1).unwrap_or_default();
         !Path::new("/proc").join(pid).exists()
@@ -216,7 +232,7 @@ impl Mounted {
             upper.display(),
             work.display()
         );
-        sh(&format!("mount -t overlay overlay -o {options} {}", target.display()));
+        sh(&format!("mount -t overlay -o {options} overlay {}", target.display()));
         (Self(target), upper)
     }
 

@@ -12,7 +12,7 @@ pub fn targets() -> Vec<Target> {
     vec![
         Target {
             name: "unsafe_zfs_exported",
-            needs: Needs::RootAnd("zfs-fuse"),
+            needs: Needs::OwnZfs,
             make: |place| {
                 let disk = Loop::new(place, "disk", 128);
                 let daemon = Daemon::start();
@@ -24,7 +24,7 @@ pub fn targets() -> Vec<Target> {
         },
         Target {
             name: "unsafe_zfs_imported",
-            needs: Needs::RootAnd("zfs-fuse"),
+            needs: Needs::OwnZfs,
             make: |place| {
                 let disk = Loop::new(place, "disk", 128);
                 let on = disk.device.clone();
@@ -34,7 +34,7 @@ pub fn targets() -> Vec<Target> {
         },
         Target {
             name: "unsafe_zfs_imported_from_the_file",
-            needs: Needs::RootAnd("zfs-fuse"),
+            needs: Needs::OwnZfs,
             make: |place| {
                 let disk = Loop::new(place, "disk", 128);
                 let on = disk.backing.clone();
