@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use flate2::Compression;
@@ -37,12 +38,16 @@ impl Place {
         self.in_place(Command::new(env!("CARGO_BIN_EXE_ssdlab")).args(arguments))
     }
 
+    /// Runs a program with its folders here. `CLICOLOR_FORCE` would colour messages even without a
+    /// terminal.
     fn in_place(&self, command: &mut Command) -> Output {
         command
             .current_dir(self.0.path())
             .env("XDG_STATE_HOME", self.0.path().join("run"))
             .env("XDG_DATA_HOME", self.0.path().join("data"))
             .env("XDG_CACHE_HOME", self.0.path().join("cache"))
+            .env("TMPDIR", self.0.path())
+            .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .output()
             .unwrap()
@@ -332,11 +337,18 @@ fn schemas_are_json_schemas() {
     }
 }
 
+/// The lab kernel of a package, which is found beside an empty cache.
+const INSTALLED_KERNEL: &str = "/usr/lib/ssdlab/kernel";
+
 #[test]
 fn a_missing_lab_kernel_is_4_and_says_how_to_build_one() {
     let place = Place::new();
     let output = place.ssdlab(&["kernel", "info"]);
     let message = String::from_utf8(output.stderr).unwrap();
+    if Path::new(INSTALLED_KERNEL).exists() {
+        assert_eq!(output.status.code(), Some(0), "{message}");
+        return;
+    }
     assert_eq!(output.status.code(), Some(4), "{message}");
     for word in ["cache/ssdlab/kernel", "ssdlab kernel build", "--kernel PATH"] {
         assert!(message.contains(word), "{word}: {message}");

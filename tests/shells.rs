@@ -41,7 +41,7 @@ fn test(name: &str, program: &str, run: fn()) -> Trial {
 fn completions(shell: &str) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("completions").display().to_string();
-    sh(&format!("{SSDLAB} completions {shell} >{file}"));
+    sh(&format!("'{SSDLAB}' completions {shell} >{file}"));
     (folder, file)
 }
 
@@ -54,7 +54,7 @@ fn bash() {
              _ssdlab ssdlab \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; \
              echo \"${{COMPREPLY[@]}}\""
         );
-        sh(&format!("bash -c '{script}'"))
+        sh(&format!("env -u BASH_ENV bash -c '{script}'"))
     };
     assert_eq!(offered("rep", 1), "report");
     assert_eq!(offered("drive sh", 2), "show");
@@ -72,14 +72,14 @@ fn zsh() {
 
 fn fish() {
     let (_folder, file) = completions("fish");
-    let offered = sh(&format!("fish -c 'source {file}; complete -C \"ssdlab rep\"'"));
+    let offered = sh(&format!("fish --no-config -c 'source {file}; complete -C \"ssdlab rep\"'"));
     assert!(offered.starts_with("report"), "{offered}");
 }
 
 fn man_pages() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().display();
-    sh(&format!("{SSDLAB} man {folder}"));
+    sh(&format!("'{SSDLAB}' man {folder}"));
     let faults = sh(&format!("groff -man -Tutf8 -ww -z {folder}/*.1 2>&1"));
     assert_eq!(faults, "");
     let page = sh(&format!("groff -man -Tascii -P-cbou {folder}/ssdlab-drive-show.1"));
@@ -89,7 +89,7 @@ fn man_pages() {
 fn installed() {
     let folder = tempfile::tempdir().unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/install");
-    sh(&format!("DESTDIR={} {script} {SSDLAB} /usr", folder.path().display()));
+    sh(&format!("DESTDIR={} '{script}' '{SSDLAB}' /usr", folder.path().display()));
     let usr = folder.path().join("usr");
     let mode = |path: &str| {
         let metadata =
@@ -108,6 +108,6 @@ fn installed() {
     ] {
         assert_eq!(mode(file), 0o644, "{file}");
     }
-    let version = |program: &Path| sh(&format!("{} --version", program.display()));
+    let version = |program: &Path| sh(&format!("'{}' --version", program.display()));
     assert_eq!(version(&usr.join("bin/ssdlab")), version(Path::new(SSDLAB)));
 }

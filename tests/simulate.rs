@@ -48,7 +48,8 @@ impl Place {
     fn started_with(&self, signals: &str, arguments: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command.args([signals, env!("CARGO_BIN_EXE_ssdlab")]).args(arguments.split_whitespace());
-        command.current_dir(self.0.path()).stdin(Stdio::null());
+        // `CLICOLOR_FORCE` would colour messages even without a terminal.
+        command.current_dir(self.0.path()).env("NO_COLOR", "1").stdin(Stdio::null());
         command
     }
 

@@ -47,9 +47,12 @@ pub fn shown(output: &Output) -> String {
     )
 }
 
-/// Runs a command that must succeed and returns what it printed.
+/// Runs a command that must succeed and returns what it printed. It finds programs in sbin, as
+/// ssdlab does, whatever the user's path.
 pub fn sh(script: &str) -> String {
-    let output = Command::new("sh").args(["-ec", script]).output().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-ec", &format!("PATH=$PATH:/usr/sbin:/sbin\n{script}")]);
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{script}: {}", shown(&output));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

@@ -44,6 +44,7 @@ impl Place {
             .current_dir(self.0.path())
             .env("XDG_DATA_HOME", self.0.path().join("data"))
             .env("XDG_STATE_HOME", self.0.path().join("state"))
+            .env("TMPDIR", self.0.path())
             .stdin(Stdio::null())
             .output()
             .unwrap()

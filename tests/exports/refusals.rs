@@ -19,6 +19,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
+const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 const FORMATS: [&str; 6] = ["text", "markdown", "json", "csv", "parquet", "ods"];
 
 fn own_files() {
@@ -77,9 +78,10 @@ fn terminal() {
     let fixture = Fixture::new();
     let run = fixture.run.display();
     let shown = |format: &str| {
-        let command = format!("{} report {run} --format {format}", env!("CARGO_BIN_EXE_ssdlab"));
+        let command = format!("'{SSDLAB}' report {run} --format {format}");
         let mut script = Command::new("script");
-        script.args(["-qec", &command, "/dev/null"]).env("XDG_STATE_HOME", tools::STATE);
+        script.args(["-qec", &command, "/dev/null"]).env("SHELL", "/bin/sh");
+        script.env("XDG_STATE_HOME", tools::STATE).env("TMPDIR", tools::STATE);
         let output = script.output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };

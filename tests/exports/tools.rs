@@ -18,13 +18,14 @@ pub fn python() -> PathBuf {
     target.join("python/bin/python3")
 }
 
-/// Where no killed run has left changes, of which a report would remind its reader.
-pub const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/no-state");
+/// A state and temporary folder without undo journals: a report would mention those of killed runs.
+pub const STATE: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// This program, with arguments.
 pub fn ssdlab(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
-    command.args(arguments).env("XDG_STATE_HOME", STATE).stdin(Stdio::null()).output().unwrap()
+    command.args(arguments).env("XDG_STATE_HOME", STATE).env("TMPDIR", STATE);
+    command.stdin(Stdio::null()).output().unwrap()
 }
 
 /// Exports a run into a file of a folder, which is named by its format.
@@ -42,7 +43,9 @@ pub fn sheet(ods: &Path, name: &str) -> Vec<csv::StringRecord> {
     // Comma, quote, UTF-8, from line 1; quoted only if necessary, contents not as shown; every
     // sheet (LibreOffice Help, "Filter Options for CSV Files").
     let filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1";
+    // Numbers with a decimal point, whatever the user's locale.
     let mut command = Command::new("soffice");
+    command.env("LC_ALL", "C.UTF-8");
     command.args([&format!("-env:UserInstallation=file://{all}/profile"), "--headless"]);
     command.args(["--convert-to", filter, "--outdir", &all.to_string()]).arg(ods);
     done(&command.output().unwrap());
@@ -52,13 +55,13 @@ pub fn sheet(ods: &Path, name: &str) -> Vec<csv::StringRecord> {
 /// Runs a script in a folder; returns what it printed.
 pub fn run_python(script: &str, folder: &Path) -> String {
     let mut command = Command::new(python());
-    done(&command.args(["-c", script]).current_dir(folder).output().unwrap())
+    done(&command.args(["-I", "-c", script]).current_dir(folder).output().unwrap())
 }
 
 /// Runs a command line of the documentation in a folder.
 pub fn run_shell(line: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_ssdlab")).parent().unwrap().display();
-    let line = format!("PATH={program}:$PATH\n{line}");
+    let line = format!("PATH='{program}':$PATH\n{line}");
     done(&Command::new("sh").args(["-ec", &line]).current_dir(folder).output().unwrap())
 }
 

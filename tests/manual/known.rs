@@ -33,9 +33,10 @@ pub fn are_known() {
             if !is_ours || command.contains(SHELL) {
                 continue;
             }
-            let program = format!("exec {SSDLAB} {} --help", &command["ssdlab ".len()..]);
+            let program = format!("exec '{SSDLAB}' {} --help", &command["ssdlab ".len()..]);
             let mut shell = Command::new("sh");
-            let output = shell.args(["-c", &program]).stdin(Stdio::null()).output().unwrap();
+            shell.args(["-c", &program]).env("NO_COLOR", "1").stdin(Stdio::null());
+            let output = shell.output().unwrap();
             let is_help = shown(&output).contains("Usage: ssdlab");
             assert!(
                 output.status.success() && is_help,

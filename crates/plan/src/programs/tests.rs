@@ -16,8 +16,12 @@ fn schedule(keys: &str, lab: LabKind) -> Result<Schedule, String> {
         "#
     );
     let overrides = Overrides { lab: Some(lab), ..Overrides::default() };
-    crate::schedule("plan.toml", &plan, &overrides, Path::new("/"))
-        .map_err(|error| format!("{:?}", miette::Report::new(error)))
+    crate::schedule("plan.toml", &plan, &overrides, Path::new("/")).map_err(|error| {
+        let mut text = String::new();
+        // Complete and unwrapped, whatever the terminal's width.
+        miette::JSONReportHandler::new().render_report(&mut text, &error).unwrap();
+        text
+    })
 }
 
 const WORK: &str = r#"
