@@ -16,7 +16,7 @@ question = "Is <script>alert(1)</script> shown as it is written?"
 tree = { files = 20, size = "1 MB" }
 phases = [{ do = "unpack" }, { do = "command", run = [
     "sh", "-c", "until [ -e GO ]; do sleep 0.05; done",
-] }, { do = "delete" }]
+], limit = "1 min" }, { do = "delete" }]
 "#;
 
 fn ssdlab(folder: &std::path::Path, watch: &str) -> Command {
