@@ -1,7 +1,10 @@
 # One entry point for every habit; CI runs `.ci/run`.
 
 CARGO ?= cargo
-SSDLAB = target/release/ssdlab
+# Cargo's target folder, which its configuration may move; `target` where there is no cargo, as often under sudo.
+TARGET := $(subst $(CURDIR)/,,$(or $(shell $(CARGO) metadata --no-deps --format-version 1 2>/dev/null | \
+	sed 's/.*"target_directory":"\([^"]*\)".*/\1/'),target))
+SSDLAB = "$(TARGET)/release/ssdlab"
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -60,7 +63,8 @@ today: kernel
 
 # The program, completions of shells, man pages, licences. Does not build, so that root need not.
 install:
-	@test -x $(SSDLAB) || { echo "build it first, not as root: make build"; exit 1; }
+	@test -x $(SSDLAB) || { echo no $(SSDLAB): build it first, not as root, with \`make build\`, or name it: SSDLAB=FILE; \
+		exit 1; }
 	scripts/install $(SSDLAB) $(PREFIX)
 
 # Debian packages in target/deb: the program, the lab kernel, and the kernel's source.
@@ -98,8 +102,8 @@ adversaries: kernel
 # Every test. Those that need root are reported as ignored without it.
 test: kernel
 	scripts/install-packages build run test fleet
-	scripts/install-python
-	scripts/fetch-guest
+	CARGO_TARGET_DIR="$(TARGET)" scripts/install-python
+	CARGO_TARGET_DIR="$(TARGET)" scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	# Tests make folders that nobody else may be able to write to.
 	umask 022; $(CARGO) test --workspace --locked --no-fail-fast
