@@ -16,7 +16,7 @@ pub use super::common::{sh, shown, wait_for};
 /// A folder with room for images, results and run-time files.
 pub struct Place {
     folder: TempDir,
-    /// The traces that killed runs of others have left on this machine.
+    /// The traces of others' runs, some of which have been killed.
     others_traces: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl Place {
         let folder =
             tempfile::Builder::new().prefix("machine-test-").tempdir_in("/var/tmp").unwrap();
         fs::create_dir(folder.path().join("images")).unwrap();
-        Self { folder, others_traces: traces() }
+        Self { folder, others_traces: instances() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -57,6 +57,11 @@ impl Place {
     pub fn run(&self, plan: &str, arguments: &[&str]) -> (i32, Value) {
         let images = self.path("images").display().to_string();
         let mut all = vec!["run", plan, "--json", "--dir", &images];
+        // Not the default: what a killed run has left on this machine has the UUIDs of its seed,
+        // and mkfs.btrfs refuses a duplicate.
+        if !arguments.contains(&"--seed") {
+            all.extend(["--seed", "2"]);
+        }
         all.extend(arguments);
         let output = self.ssdlab(&all).output().unwrap();
         let code = output.status.code().unwrap();
@@ -117,11 +122,8 @@ pub fn is_root_of_machine() -> bool {
     *IS
 }
 
-/// The instances in tracefs of runs that have ended; none where there can be none.
+/// The instances in tracefs of runs that have ended.
 fn traces() -> Vec<String> {
-    if !is_root_of_machine() {
-        return Vec::new();
-    }
     let is_dead = |name: &String| {
         let pid = name.split('-').nth(1).unwrap_or_default();
         !Path::new("/proc").join(pid).exists()
@@ -129,8 +131,12 @@ fn traces() -> Vec<String> {
     instances().into_iter().filter(is_dead).collect()
 }
 
-/// The instances of runs in tracefs, which is mounted for this, as it may not be.
+/// The instances of runs in tracefs, which is mounted for this, as it may not be. None where nobody
+/// could have made one.
 fn instances() -> Vec<String> {
+    if !is_root_of_machine() {
+        return Vec::new();
+    }
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().display().to_string();
     let script = format!(
