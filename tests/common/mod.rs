@@ -47,12 +47,15 @@ pub fn shown(output: &Output) -> String {
     )
 }
 
-/// Runs a command that must succeed and returns what it printed. It finds programs in sbin, as
-/// ssdlab does, whatever the user's path.
+/// Runs a command, which finds programs in sbin, as ssdlab does, whatever the user's path.
+pub fn shell(script: &str) -> Output {
+    let script = format!("PATH=$PATH:/usr/sbin:/sbin\n{script}");
+    Command::new("sh").args(["-ec", &script]).output().unwrap()
+}
+
+/// Runs a command that must succeed and returns what it printed.
 pub fn sh(script: &str) -> String {
-    let mut command = Command::new("sh");
-    command.args(["-ec", &format!("PATH=$PATH:/usr/sbin:/sbin\n{script}")]);
-    let output = command.output().unwrap();
+    let output = shell(script);
     assert!(output.status.success(), "{script}: {}", shown(&output));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

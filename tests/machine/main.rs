@@ -165,6 +165,5 @@ fn lacks_own_zfs() -> Option<String> {
 }
 
 fn is_installed(program: &str) -> bool {
-    let look = format!("PATH=$PATH:/usr/sbin:/sbin command -v {program}");
-    Command::new("sh").args(["-c", &look]).output().is_ok_and(|output| output.status.success())
+    common::shell(&format!("command -v {program}")).status.success()
 }

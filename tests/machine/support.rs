@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::common::shell;
 pub use super::common::{sh, shown, wait_for};
 
 /// A folder with room for images, results and run-time files.
@@ -113,11 +114,10 @@ impl Place {
 /// loop devices.
 pub fn is_root_of_machine() -> bool {
     static IS: LazyLock<bool> = LazyLock::new(|| {
-        let script = "PATH=$PATH:/usr/sbin:/sbin; losetup --find; place=$(mktemp -d); \
+        let script = "losetup --find; place=$(mktemp -d); \
                       mount -t tracefs tracefs \"$place\" && umount \"$place\"; ended=$?; \
                       rmdir \"$place\"; exit $ended";
-        rustix::process::geteuid().is_root()
-            && Command::new("sh").args(["-ec", script]).output().is_ok_and(|o| o.status.success())
+        rustix::process::geteuid().is_root() && shell(script).status.success()
     });
     *IS
 }
