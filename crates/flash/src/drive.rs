@@ -7,7 +7,7 @@ use crate::link::{Arrival, Link};
 use crate::map_cache::MapCache;
 use crate::nand::{Array, Nand};
 use crate::specification::{Flush, Specification};
-use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
+use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage, count};
 use crate::wear::WearSummary;
 use crate::write_buffer::Buffer;
 
@@ -437,10 +437,8 @@ impl<N: Nand> Drive<N> {
     fn unmap(&mut self, run: PageRun, at: Nanos) -> u32 {
         let mut only_buffered = 0;
         if let Some(buffer) = &mut self.buffer {
-            for page in run.pages() {
-                let held = buffer.drop_page(page);
-                only_buffered += u32::from(held && self.ftl.locate(page).is_none());
-            }
+            let held = buffer.remove(run).into_iter();
+            only_buffered = count(held.filter(|page| self.ftl.locate(*page).is_none()).count());
         }
         let held = only_buffered + self.ftl.trim(&mut self.nand, run, at);
         self.asked.trimmed_pages += u64::from(held);
