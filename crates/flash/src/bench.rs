@@ -163,8 +163,8 @@ impl Load {
         let begun = run(self.before, Nanos::ZERO, &mut Nanos::default())?;
         let mut waited = Nanos::ZERO;
         let count = self.requests.max(1);
-        let elapsed = if self.flushed {
-            waited = flushed(&mut drive, &mut requests, count, begun)?.since(begun);
+        let elapsed = if self.flushed || self.fua {
+            waited = synced(&mut drive, &mut requests, count, self.fua, begun)?.since(begun);
             waited
         } else {
             run(count, begun, &mut waited)?.since(begun)
@@ -173,17 +173,24 @@ impl Load {
     }
 }
 
-/// Performs requests one by one, each with a flush after it. Returns when the last flush was done.
-fn flushed(
+/// Performs requests one by one, each with forced unit access or a flush after it. Returns when
+/// the last is safe.
+fn synced(
     drive: &mut Drive,
     requests: &mut Requests,
     count: u64,
+    fua: bool,
     start: Nanos,
 ) -> Result<Nanos, DriveFileError> {
     let mut now = start;
     for _ in 0..count {
-        let done = play(drive, requests, 1, 1, now, |_, _| {})
-            .and_then(|done| drive.submit(done, Command::Flush));
+        let (_, command) = requests.next(drive);
+        let done = match command {
+            Command::Write(extent, _) if fua => drive.submit(now, Command::WriteFua(extent)),
+            _ => drive
+                .submit(now, command)
+                .and_then(|written| drive.submit(written.at, Command::Flush)),
+        };
         now = done.map_err(|refusal| failed(&refusal))?.at;
     }
     Ok(now)
