@@ -11,6 +11,7 @@ mod cutting;
 #[path = "../../crates/trace/tests/formats/device_log.rs"]
 mod dm_log;
 mod drivers;
+mod durability;
 mod failing;
 mod flipping;
 mod hosts;
@@ -223,13 +224,17 @@ fn main() {
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
-    let cases = cases.chain(workloads::CASES).chain(hosts::CASES);
+    let cases = cases.chain(workloads::CASES).chain(hosts::CASES).chain(durability::CASES);
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
     trials.extend(shipped::plans().map(|name| {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
     }));
     let has_none =
         if hosts::has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
+    let is_root = rustix::process::geteuid().is_root();
+    let needs_root = if is_root { reason } else { "needs root" };
+    let beside_images = durability::BESIDE_IMAGES;
+    trials.extend(beside_images.map(|(name, run)| trial(name, run, needs_root)));
     trials.extend(hosts::FITTING.map(|(name, run)| trial(name, run, has_none)));
     libtest_mimic::run(&arguments, trials).exit();
 }
