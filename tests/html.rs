@@ -44,7 +44,7 @@ fn answer(page: &str) -> &str {
 
 #[test]
 fn founding_post_1_as_a_page() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     insta::assert_snapshot!(skeleton(&page(&schedule, &post_1(&schedule))));
 }
 
@@ -64,7 +64,7 @@ fn hosts_are_a_section_of_the_page() {
 
 #[test]
 fn the_answer_is_said_first() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let page = page(&schedule, &post_1(&schedule));
     assert_eq!(
         answer(&page),
@@ -81,7 +81,7 @@ fn the_answer_is_said_first() {
 
 #[test]
 fn exploratory_claims_are_said_to_be_corrected_by_themselves() {
-    let mut schedule = schedule("discard", 3);
+    let mut schedule = schedule("discard", 8);
     schedule.claims[0].exploratory = Some("added after a first run".to_owned());
     let page = page(&schedule, &post_1(&schedule));
     let of = |claims: &str| {
@@ -95,7 +95,7 @@ fn exploratory_claims_are_said_to_be_corrected_by_themselves() {
 
 #[test]
 fn a_partial_run_says_so_before_its_answer() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let mut records = post_1(&schedule);
     records.truncate(4);
     let analysis = advice::analyse("run", &schedule, &records, Ending::Interrupted);
@@ -158,11 +158,11 @@ fn more_trials_than_a_page_can_show_are_elsewhere() {
 
 #[test]
 fn what_the_command_line_changed_is_in_the_command() {
-    let mut schedule = schedule("discard", 3);
+    let mut schedule = schedule("discard", 8);
     schedule.verify = true;
     schedule.overrides.extend(["--set", "mount=data=journal,nobarrier; rm"].map(str::to_owned));
     let page = page(&schedule, &post_1(&schedule));
-    let command = "ssdlab run discard --lab image --runs 3 --set \
+    let command = "ssdlab run discard --lab image --runs 8 --set \
                    'mount=data=journal,nobarrier; rm' --verify";
     assert!(page.contains(command));
 }

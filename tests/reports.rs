@@ -17,7 +17,7 @@ use self::records::{chain, fleet, phase, post_1, record, schedule, work};
 
 #[test]
 fn founding_post_1_as_it_was_measured() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let records = post_1(&schedule);
     let analysis = advice::analyse("discard-2011", &schedule, &records, Ending::AllBlocks);
     // (0.48 + 40.41) / (0.47 + 0.17) = 63.9
@@ -83,7 +83,7 @@ fn commits_are_compared_where_there_are_none_or_they_are_counted() {
 
 #[test]
 fn markdown_has_the_verdicts_first() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let records = post_1(&schedule);
     let analysis = advice::analyse("discard-2011", &schedule, &records, Ending::AllBlocks);
     insta::assert_snapshot!(markdown(&schedule, &analysis));
@@ -117,7 +117,7 @@ fn hosts_stand_beside_each_other_and_one_disagrees() {
 
 #[test]
 fn a_narrow_terminal_wraps_instead_of_cutting() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let analysis = advice::analyse("discard-2011", &schedule, post_1(&schedule), Ending::AllBlocks);
     let style = Style { is_coloured: false, width: Some(60) };
     let report = text(&schedule, &analysis, style);
@@ -137,14 +137,13 @@ fn the_short_report_shows_claims_in_words() {
         assert!(report.contains(&format!("{}: ", claim.says)), "{}: {report}", claim.says);
         assert!(narrow.contains(&words(&claim.says, 8)), "{}: {narrow}", claim.says);
     }
-    // The spread of two runs does not tell how many more it takes.
-    assert!(report.contains("more runs; two are too few to estimate how many"), "{report}");
+    assert!(report.contains("2 runs, and a verdict takes 6"), "{report}");
     assert!(report.contains("arithmetic mean (claims: geometric mean"), "{report}");
 }
 
 #[test]
 fn every_report_says_on_what_and_how_often_it_measured() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let mut records = post_1(&schedule);
     records.retain(|record| record.trial.block < 2 || record.trial.treatment == 0);
     for record in &mut records {
@@ -152,7 +151,7 @@ fn every_report_says_on_what_and_how_often_it_measured() {
         record.applied = named.map(|(what, name)| (what.to_owned(), name.to_owned())).into();
     }
     let analysis = advice::analyse("small-1", &schedule, &records, Ending::Interrupted);
-    let expected = "small-1: image lab, drive vertex-le, host modern-2020s, 2 to 3 trials a \
+    let expected = "small-1: image lab, drive vertex-le, host modern-2020s, 2 to 8 trials a \
                     treatment, seed 1, scale 1, capacity 4.0 GiB; interrupted, so partial: \
                     `ssdlab run --resume small-1` continues it";
     let reports = [
@@ -232,7 +231,7 @@ fn too_few_runs_decide_nothing() {
 
 #[test]
 fn failures_keep_their_row_and_their_reason() {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let mut records = post_1(&schedule);
     for record in &mut records {
         if record.levels.to_string().contains("discard = on") {
@@ -248,7 +247,7 @@ fn failures_keep_their_row_and_their_reason() {
 /// Several claims at once: a p-value that suffices alone must not suffice among eleven.
 #[test]
 fn verdicts_are_corrected_for_their_number() {
-    let alone = schedule("discard", 3);
+    let alone = schedule("discard", 8);
     let analysis = advice::analyse("x", &alone, post_1(&alone), Ending::AllBlocks);
     let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.p).collect();
     assert_eq!(raw.len(), 4);
@@ -275,7 +274,7 @@ fn an_amount_is_judged_by_itself() {
         claims.find(|claim| claim.id == "fstrim-six-minutes").unwrap()
     };
     let six_minutes = judge(360_000);
-    assert_eq!((six_minutes.verdict, six_minutes.n), (Verdict::Holds, 3));
+    assert_eq!((six_minutes.verdict, six_minutes.n), (Verdict::Holds, 6));
     assert!(six_minutes.is_absolute && six_minutes.baseline.is_none());
     let found = six_minutes.ratio.unwrap();
     assert!((3.6e11..3.61e11).contains(&found), "{found}");
@@ -285,8 +284,8 @@ fn an_amount_is_judged_by_itself() {
 #[test]
 fn a_chain_of_steps_ends_with_the_best_tandem() {
     let (schedule, records) = chain();
-    // 3 x 5, then 3 x 2 x 2, then 3 x 2.
-    assert_eq!(records.len(), 15 + 12 + 6);
+    // 6 x 5, then 6 x 2 x 2, then 6 x 2.
+    assert_eq!(records.len(), 30 + 24 + 12);
     let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
     let first = analysis.rankings[0].places.iter().map(|place| place.goes_on);
     assert_eq!(first.collect::<Vec<_>>(), [Some(true), Some(true), Some(false), Some(false)]);

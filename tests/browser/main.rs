@@ -199,7 +199,7 @@ fn attack() -> Page {
 
 /// The page of a run that is watched, which a server shows.
 fn watched() -> (Watch, Page) {
-    let schedule = schedule("discard", 3);
+    let schedule = schedule("discard", 8);
     let analysis = analysed(&schedule, &post_1(&schedule));
     let watch = Watch::serve(([127, 0, 0, 1], 0).into()).unwrap();
     let going = Going { done: 6, planned: 9, pace: "about 1m left".to_owned(), ..Going::default() };

@@ -215,7 +215,7 @@ pub const HOSTILE: &str = r#"</script></style>"><img src=x onerror=alert('1')>&l
 /// A run in which every text is hostile, and has characters that control a terminal.
 pub fn hostile() -> (Schedule, Vec<Record>) {
     let text = format!("{HOSTILE}\u{1b}[2J\u{0}\u{7}\u{9b}");
-    let mut schedule = schedule("discard", 3);
+    let mut schedule = schedule("discard", 8);
     let mut records = post_1(&schedule);
     let mount = plan::Factor::Mount;
     for (index, treatment) in schedule.treatments.iter_mut().enumerate() {

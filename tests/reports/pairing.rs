@@ -327,7 +327,7 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
     let ratio = judged.ratio.unwrap();
     prop_assert!((ratio / by_hand - 1.0).abs() < 1e-9, "{} {}", ratio, by_hand);
     prop_assert_eq!(judged.n, n);
-    if n > 2
+    if n > 5
         && let Some(is_satisfied) = claim.is_satisfied_by(by_hand)
     {
         let verdict = if is_satisfied { Verdict::Holds } else { Verdict::Refuted };

@@ -9,7 +9,7 @@ use ssdlab_plan::metric;
 use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
-use super::case::{Judgement, Verdict, are_by_construction};
+use super::case::{Judgement, Verdict};
 use super::claims;
 use super::effects::{self, Effect};
 use super::environment;
@@ -133,10 +133,13 @@ impl Completeness {
 pub struct RecommendedSetting {
     /// What to do.
     pub says: String,
-    /// The limits of this recommendation: it holds in some of a claim's cases only, follows from
-    /// how a model was made, is exploratory, or rests on few plausible drives.
+    /// The limits of this recommendation: it holds in some of a claim's cases only, or rests on few
+    /// plausible drives.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
+    /// What it rests on, in words: how a model was made (`by construction`), a claim made after
+    /// results were known (`exploratory`), or simulated, counted or measured results.
+    pub rests_on: String,
     /// The claims it follows from.
     pub claims: Vec<String>,
 }
@@ -267,6 +270,7 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     }
     let setting = |(says, from): (String, Vec<&Judgement>)| RecommendedSetting {
         limits: limits(&from, claims),
+        rests_on: rests_on(origin, &from),
         claims: from.iter().map(|claim| claim.id.clone()).collect(),
         says,
     };
@@ -291,18 +295,43 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
             _ => format!("in {} of {} cases", from.len(), cases.len()),
         });
     }
-    if are_by_construction(from.iter().copied()) {
-        limits.push("by construction".to_owned());
-    }
-    if from.iter().all(|claim| claim.exploratory.is_some()) {
-        limits.push("exploratory".to_owned());
-    }
     let drawn = from.iter().filter_map(|claim| claim.plausible.as_ref()).map(|over| over.of).min();
     if let Some(drawn) = drawn.filter(|drawn| *drawn < FEWEST_DRAWS) {
         let drives = if drawn == 1 { "drive" } else { "drives" };
         limits.push(format!("on {drawn} plausible {drives} only"));
     }
     limits
+}
+
+/// What a setting that follows from some verdicts rests on: each kind once, with the number of
+/// verdicts if there are several kinds.
+fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
+    let is_virtual = origin == Origin::Lab(LabKind::Virtual);
+    let of = |claim: &Judgement| match &claim.plausible {
+        _ if claim.by_construction.is_some() => "by construction".to_owned(),
+        _ if claim.exploratory.is_some() => "exploratory".to_owned(),
+        Some(over) => format!("simulated on {0} of {0} plausible drives", over.of),
+        None if metric::of(&claim.metric).is_of_cuts() => {
+            format!("{} simulated power cuts", claim.n)
+        }
+        None if is_virtual => format!("simulated, n = {}", claim.n),
+        None => format!("measured, n = {}", claim.n),
+    };
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for kind in from.iter().copied().map(of) {
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    match &kinds[..] {
+        [(only, _)] => only.clone(),
+        several => {
+            let says =
+                |(kind, count): &(String, usize)| format!("{count} of {} {kind}", from.len());
+            several.iter().map(says).collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 /// What a verdict about a metric is limited to.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, Levels, Schedule};
-use ssdlab_stats::{FEWEST_EQUAL, Heterogeneity, LogRatio};
+use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio};
 
 use super::CONFIDENCE;
 use super::flip::Flip;
@@ -160,8 +160,7 @@ pub enum Verdict {
     Depends,
     /// Neither was shown.
     Undecided,
-    /// Both sides did the same, request by request and to the nanosecond, so that nothing was
-    /// compared.
+    /// Both sides did the same, request by request, so that nothing was compared.
     Identical,
     /// This lab cannot tell.
     Untested,
@@ -245,12 +244,35 @@ pub(super) enum Sample {
 }
 
 impl Sample {
-    /// Whether it is of so few equal values that they would be mistaken for certainty.
-    fn are_few_equal(&self) -> bool {
+    /// Whether all of its values are equal.
+    fn are_equal(&self) -> bool {
         match self {
-            Self::Blocks(_) => self.interval().is_none(),
-            Self::Hosts { across, are_equal } => across.k < FEWEST_EQUAL && *are_equal,
+            Self::Blocks(ratio) => ratio.sd_log() == Some(0.0),
+            Self::Hosts { are_equal, .. } => *are_equal,
         }
+    }
+
+    /// Why it is of too few runs or hosts for a verdict, with the number of runs that are missing.
+    fn is_too_small(&self, runs: usize) -> Option<(String, Option<u32>)> {
+        let (of, what, missing) = match self {
+            Self::Hosts { across, are_equal: true } if runs >= FEWEST_RUNS => {
+                (across.k, "hosts", None)
+            }
+            _ => (runs, "runs", u32::try_from(FEWEST_RUNS.saturating_sub(runs)).ok()),
+        };
+        let is_open = of < FEWEST_RUNS;
+        let why = if self.are_equal() {
+            let others = 100.0 * (1.0 - guarantee(of));
+            format!(
+                "equal in {of} of {of} {what}: up to {others:.0} % of others may differ; a verdict \
+                 takes {FEWEST_RUNS}"
+            )
+        } else if of == 1 {
+            "one run has no interval".to_owned()
+        } else {
+            format!("{of} {what}, and a verdict takes {FEWEST_RUNS}")
+        };
+        is_open.then_some((why, missing))
     }
 
     pub fn ratio(&self) -> f64 {
@@ -271,7 +293,12 @@ impl Sample {
     pub fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
         match self {
             Self::Blocks(ratio) => ratio.p_above(bound).zip(ratio.p_below(bound)).expect(TESTED),
-            Self::Hosts { across, .. } => (across.p_above(bound), across.p_below(bound)),
+            Self::Hosts { across, are_equal } => {
+                // If all are equal, the sign test, as of blocks.
+                let least = if *are_equal { 0.5_f64.powf(across.k as f64) } else { 0.0 };
+                let p = |p: f64| p.clamp(least, 1.0 - least);
+                (p(across.p_above(bound)), p(across.p_below(bound)))
+            }
         }
     }
 }
@@ -409,24 +436,17 @@ pub(super) fn measure(
     if case.is_one_computation(blocks) {
         judgement.verdict = Verdict::Identical;
         judgement.reason = Some(
-            "the same computation: up to the end of the phase both sides make the same requests \
-             at the same nanoseconds"
+            "the same computation: the sides do not differ before the end of the phase, and make \
+             the same requests in it"
                 .to_owned(),
         );
         return (judgement, None);
     }
     judgement.reason = if let Some(unlike) = unlike(schedule, claim) {
         Some(unlike)
-    } else if judgement.n < 2 {
-        judgement.more_runs = Some(1);
-        Some("one run has no interval".to_owned())
-    } else if sample.are_few_equal() {
-        let (what, more) = match &sample {
-            Sample::Blocks(_) => ("runs", Some(1)),
-            Sample::Hosts { .. } => ("hosts", None),
-        };
-        judgement.more_runs = more;
-        Some(format!("two equal {what} tell nothing of how far others may differ"))
+    } else if let Some((why, missing)) = sample.is_too_small(judgement.n) {
+        judgement.more_runs = missing;
+        Some(why)
     } else {
         return (judgement, Some(sample));
     };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric::{self, Together};
 use ssdlab_plan::{Levels, Origin, Schedule};
-use ssdlab_stats::{Resamples, holm};
+use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
 use super::CONFIDENCE;
 use super::over_drives::Spread;
@@ -32,10 +32,10 @@ pub struct Effect {
     /// the ratio of the geometric means.
     pub ratio: f64,
     /// Student's t interval of it, 95 %, of imported trials Welch's; absent for one block, and for
-    /// two equal ones.
+    /// fewer than six equal ones.
     pub interval: Option<[f64; 2]>,
     /// The `BCa` bootstrap interval, 95 %, which assumes no distribution but is too narrow for
-    /// few blocks; absent below three, and for imported trials.
+    /// few blocks; absent below three, for fewer than six equal ones, and for imported trials.
     pub bootstrap: Option<[f64; 2]>,
     /// The two-sided p-value of "the ratio is 1", adjusted for the number of effects on the
     /// metric (Holm); absent where the interval is.
@@ -49,13 +49,13 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Whether the effect is shown: at 5 % error over all effects on its metric or, in a run that
-    /// draws plausible drives, by the same direction on all of them.
+    /// Whether the effect is shown: by six blocks or more, at 5 % error over all effects on its
+    /// metric or, in a run that draws plausible drives, by the same direction on all of them.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         match &self.plausible {
             Some(spread) => self.ratio.min(spread.least) > 1.0 || self.ratio.max(spread.most) < 1.0,
-            None => self.p.is_some_and(|p| p < 1.0 - CONFIDENCE),
+            None => self.n >= FEWEST_RUNS && self.p.is_some_and(|p| p < 1.0 - CONFIDENCE),
         }
     }
 }

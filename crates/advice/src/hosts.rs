@@ -47,7 +47,7 @@ pub struct OfHost {
     pub host: Host,
     /// The geometric mean of the ratios within blocks.
     pub ratio: f64,
-    /// Student's t interval of it, 95 %; absent for one block, and for two equal ones.
+    /// Student's t interval of it, 95 %; absent for one block, and for few equal ones.
     pub interval: Option<[f64; 2]>,
     /// Blocks it rests on.
     pub n: usize,

@@ -48,9 +48,10 @@ pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, judge, outline};
 pub use over_drives::{OverDrives, Spread, guarantee};
 pub use plausible::{Standing, Subject, standings, subjects};
-pub use precision::{Precision, precision};
+pub use precision::{Precision, may_stop, precision};
 pub use ranking::{Place, StepRanking, taking_part};
 pub use separation::{Separation, Side};
+pub use ssdlab_stats::FEWEST_RUNS;
 pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
 pub use warning::{Warned, Warning};
 

@@ -96,6 +96,12 @@ impl<'a> Blocks<'a> {
         Self { schedule, blocks }
     }
 
+    /// The blocks before one.
+    pub fn before(mut self, block: u32) -> Self {
+        self.blocks.retain(|number, _| *number < block);
+        self
+    }
+
     /// The paired log-ratio of two sides, or of one to a unit of the metric, or why there is none.
     /// If some trials lack the metric, there is none: the others are a biased sample.
     pub fn compare(
@@ -142,12 +148,14 @@ impl<'a> Blocks<'a> {
     }
 
     /// Whether two sides are the same computation up to the end of the last of some phases, in
-    /// every block that has both: all counts and all times are equal, in virtual time, where this
-    /// does not happen by chance.
+    /// every block that has both, in virtual time: what is planned is the same until then, and so
+    /// are the requests in these phases; or else, in these phases all counts and all times are
+    /// equal, which does not happen by chance.
     pub fn are_identical(&self, one: Side, other: Side, phases: &[String]) -> bool {
         if one.excess_over.is_some() || other.excess_over.is_some() {
             return false;
         }
+        let are_planned_alike = self.schedule.begin_alike([one.treatment, other.treatment], phases);
         let mut both = self
             .blocks
             .values()
@@ -155,7 +163,7 @@ impl<'a> Blocks<'a> {
         let mut are_any = false;
         both.all(|(one, other)| {
             are_any = true;
-            are_identical(one, other, phases)
+            are_identical(one, other, phases, are_planned_alike)
         }) && are_any
     }
 
@@ -323,12 +331,17 @@ fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_sta
     LogRatio::paired(&of_side, &of_baseline)
 }
 
-/// Whether two trials are the same computation up to the end of the last of some phases.
-fn are_identical(one: &Record, other: &Record, phases: &[String]) -> bool {
-    let is_last = |phase: &Phase| phases.contains(&phase.name);
-    let Some(last) = one.phases.iter().rposition(is_last) else { return false };
+/// Whether two trials did the same in some phases. A guest is told the whole trial, so that one
+/// with a longer plan may differ by microseconds from the start.
+fn are_identical(one: &Record, other: &Record, phases: &[String], are_planned_alike: bool) -> bool {
+    let of = |record: &'_ Record| -> Vec<Phase> {
+        record.phases.iter().filter(|own| phases.contains(&own.name)).cloned().collect()
+    };
     let is_virtual = one.fingerprint.is_some() && other.fingerprint.is_some();
-    is_virtual && one.before == other.before && other.phases.get(..=last) == one.phases.get(..=last)
+    let (one, other) = (of(one), of(other));
+    let requests = |phase: &Phase| (phase.device, phase.at_return, phase.commits);
+    let make_the_same = || one.iter().map(requests).eq(other.iter().map(requests));
+    is_virtual && !one.is_empty() && (one == other || are_planned_alike && make_the_same())
 }
 
 /// The value of one side in a block, which has a place for each treatment.

@@ -36,7 +36,8 @@ pub struct Place {
     pub levels: Levels,
     /// The metric, as a ratio to the first treatment's.
     pub ratio: f64,
-    /// Its 95 % interval; absent for the first, and for one block.
+    /// Its 95 % interval; absent for the first, for one block, and for few equal
+    /// ones.
     pub interval: Option<[f64; 2]>,
     /// The best place it may have, from 1.
     pub first: usize,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::{Bytes, LabKind, Levels, Origin};
+use ssdlab_plan::{Bytes, LabKind, Levels, Origin, ShortPercentile};
 
 use super::machine::Host;
 
@@ -213,6 +213,17 @@ pub enum Warning {
         /// The machine's memory in bytes.
         memory_bytes: u64,
     },
+    /// A percentile is of few operations.
+    FewOperations {
+        /// The metric.
+        metric: String,
+        /// The phase.
+        phase: String,
+        /// The operations, in the trial that has the fewest.
+        operations: u64,
+        /// The operations that would leave a hundred beyond it.
+        needed: u64,
+    },
     /// Schedulers are compared where they have one queue and compute for nothing.
     Schedulers,
     /// More was discarded than there is.
@@ -333,7 +344,10 @@ impl fmt::Display for Warning {
                 write!(f, "n = {trials} of {levels}: fewer than 3 give no interval worth the name")
             }
             Self::FewTrials { levels, trials, .. } => {
-                write!(f, "n = {trials} of {levels}: fewer than 5 give a weak interval")
+                write!(
+                    f,
+                    "n = {trials} of {levels}: fewer than 6 give a weak interval and no verdict"
+                )
             }
             Self::NoLedger { trials, reason } => write!(
                 f,
@@ -442,6 +456,11 @@ impl fmt::Display for Warning {
                 Bytes(*size_bytes),
                 Bytes(*memory_bytes)
             ),
+            Self::FewOperations { metric, phase, operations, needed } => {
+                let (metric, phase) = (metric.clone(), phase.clone());
+                let (operations, needed) = (*operations, *needed);
+                write!(f, "{}", ShortPercentile { metric, phase, operations, needed })
+            }
             Self::Schedulers => write!(
                 f,
                 "virtual lab: requests go through one hardware queue, from one processor: what \

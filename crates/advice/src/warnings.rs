@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_filesystem::facts;
 use ssdlab_plan::schedule::Treatment;
-use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Schedule};
+use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Schedule, ShortPercentile};
 use ssdlab_results::{Record, Status};
 
 use super::method::Check;
@@ -28,6 +28,7 @@ pub(super) fn all(
         let reason = treatment.reason.clone()?;
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
+    warnings.extend(percentiles(schedule, records));
     warnings.extend(daemons(schedule));
     warnings.extend(schedulers(schedule));
     let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
@@ -38,6 +39,21 @@ pub(super) fn all(
     warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
     warnings.extend(no_atime(schedule, treatments).into_iter().map(Warned::from));
     warnings
+}
+
+/// Percentiles that the plan is about and that are over few operations.
+fn percentiles(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
+    let fewest = |phase: &str, metric: &str| {
+        let well = records.iter().filter(|record| record.status == Status::Ok);
+        let own = well.flat_map(|record| &record.phases).filter(|own| own.name == phase);
+        own.filter_map(|own| own.operations_of(metric)).min()
+    };
+    let short = schedule.short_percentiles(fewest).into_iter();
+    let warning = |short: ShortPercentile| {
+        let ShortPercentile { metric, phase, operations, needed } = short;
+        Warning::FewOperations { metric, phase, operations, needed }
+    };
+    short.map(warning).collect()
 }
 
 /// Filesystems that are user-space programs, in a lab where computing costs no time.

@@ -10,12 +10,16 @@ use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, Schedule, 
 use ssdlab_results::{Attempt, AttemptId, Ending, Imported, Phase, Record, Teardown, Told};
 
 fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
+    plan_of(lab, factors, phases, 4)
+}
+
+fn plan_of(lab: LabKind, factors: &str, phases: &str, runs: u32) -> Schedule {
     let text = format!(
         "name = \"p\"\nquestion = \"?\"\nworkload = {{ phases = [{phases}] }}\n[factors]\n{factors}"
     );
     let device = (lab == LabKind::Device).then(|| "/dev/null".into());
     let directory = (lab == LabKind::Directory).then(|| "/".into());
-    let runs = Some(4);
+    let runs = Some(runs);
     let overrides = Overrides { lab: Some(lab), device, directory, runs, ..Overrides::default() };
     schedule("p.toml", &text, &overrides, Path::new("/")).unwrap()
 }
@@ -54,6 +58,71 @@ fn has(analysis: &Analysis, is: impl Fn(&Warning) -> bool) -> bool {
 
 fn is_unsynced(analysis: &Analysis) -> bool {
     has(analysis, |warning| matches!(warning, Warning::Unsynced { .. }))
+}
+
+/// A percentile of few operations is told, with those of the trial that has the fewest.
+#[test]
+fn a_percentile_of_few_operations_is_no_percentile() {
+    let told = |metric: &str, reads: f64| -> Vec<(u64, u64)> {
+        let schedule = plan(
+            LabKind::Image,
+            &format!(
+                "filesystem = \"ext4\"\n[[claims]]\nid = \"c\"\nsays = \"s\"\n\
+                      metric = \"{metric}\"\nphases = [\"delete\"]\n\
+                      compare = {{ filesystem = \"ext4\" }}\nat_most = \"9 ms\"\n"
+            ),
+            "{ do = \"delete\", sync = true, reader = true }",
+        );
+        let analysis = run(&schedule, |record| {
+            let fewest = reads - f64::from(record.trial.block);
+            record.phases[0].reported = BTreeMap::from([
+                ("reader.p99_ns".to_owned(), 1e6),
+                ("reader.p50_ns".to_owned(), 1e5),
+                ("reader.reads".to_owned(), fewest),
+            ]);
+        });
+        let few = analysis.warnings.into_iter().filter_map(|warned| match warned.warning {
+            Warning::FewOperations { operations, needed, .. } => Some((operations, needed)),
+            _ => None,
+        });
+        few.collect()
+    };
+    assert_eq!(told("reader.p99_ns", 40.0), [(37, 10_000)]);
+    assert_eq!(told("reader.p99_ns", 10_003.0), []);
+    assert_eq!(told("reader.p50_ns", 40.0), []);
+}
+
+/// A setting that follows says what it rests on.
+#[test]
+fn a_setting_says_what_it_rests_on() {
+    let rests_on = |lab: LabKind, labels: [&str; 2]| {
+        let claim = |(id, label): (&str, &str)| {
+            format!(
+                "[[claims]]\nid = \"{id}\"\nsays = \"s\"\nmetric = \"written_bytes\"\n\
+                     phases = [\"delete\"]\ncompare = {{ filesystem = \"ext4\" }}\n\
+                     at_least = \"1 MB\"\nif_holds = \"Do it\"\n{label}\n"
+            )
+        };
+        let claims: String = ["a", "b"].into_iter().zip(labels).map(claim).collect();
+        let factors = format!("filesystem = [\"ext4\", \"xfs\"]\n{claims}");
+        let schedule = plan_of(lab, &factors, "{ do = \"delete\", sync = true }", 8);
+        let written = |record: &mut Record| {
+            let device = record.phases[0].device.as_mut().unwrap();
+            device.written_bytes += u64::from(record.trial.position);
+        };
+        let mut settings = run(&schedule, written).settings;
+        settings.pop().map(|setting| setting.rests_on)
+    };
+    let (built, late) = ("by_construction = \"fitted\"", "exploratory = \"seen\"");
+    let says = |lab, labels| rests_on(lab, labels).unwrap();
+    assert_eq!(says(LabKind::Image, ["", ""]), "measured, n = 8");
+    assert_eq!(says(LabKind::Virtual, ["", ""]), "simulated, n = 8");
+    assert_eq!(says(LabKind::Virtual, [built, built]), "by construction");
+    assert_eq!(says(LabKind::Image, [late, late]), "exploratory");
+    assert_eq!(
+        says(LabKind::Virtual, [built, ""]),
+        "1 of 2 by construction, 1 of 2 simulated, n = 8"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use ssdlab_advice::{Analysis, Verdict, Warning, analyse, guarantee, outline};
 use ssdlab_flash::Draw;
 use ssdlab_flash::evidence::Value;
+use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Phase, Record};
@@ -176,6 +177,35 @@ fn one_computation_is_identical_only_if_it_is_on_every_drive() {
     };
     assert_eq!(verdict(&|_| 1.0), (Verdict::Identical, false));
     assert_eq!(verdict(&|block| if block == 0 { 1.0 } else { 30.0 }), (Verdict::Depends, true));
+}
+
+/// A guest with a later fstrim to perform differs by microseconds from the start.
+#[test]
+fn what_differs_only_after_the_compared_phases_is_one_computation() {
+    let verdict = |level: &str, flushes: u64| {
+        let plan = PLAN.replace("\"on\"", &format!("\"{level}\""));
+        let schedule = resolved(&plan.replace("[{ do", "[{ do = \"unpack\" }, { do"));
+        let of = |trial: &Trial| {
+            let is_other = trial.treatment == 1;
+            let phase = |(name, time_ns): (&str, u64)| {
+                let more = if is_other && name == "delete" { flushes } else { 0 };
+                let device = Some(Counters { flushes: 5 + more, ..Counters::default() });
+                let time_ns = Some(time_ns + u64::from(is_other));
+                Phase { name: name.to_owned(), time_ns, device, ..Phase::default() }
+            };
+            let phases = [("unpack", 1_000_000), ("delete", 2_000_000)].map(phase).to_vec();
+            let draw = schedule.draw_of(trial.block);
+            let draw = draw.map(|_| Draw { values: BTreeMap::new(), redrawn: 0 });
+            let fingerprint = Some(trial.position.to_string());
+            Record { phases, draw, fingerprint, ..Record::new(&schedule, *trial, 0) }
+        };
+        let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+        analyse("r", &schedule, records, Ending::AllBlocks).claims.remove(0).verdict
+    };
+    assert_eq!(verdict("fstrim", 0), Verdict::Identical);
+    // Other requests are another computation; so is what is mounted otherwise, requests or not.
+    assert_eq!(verdict("fstrim", 1), Verdict::Refuted);
+    assert_eq!(verdict("on", 0), Verdict::Refuted);
 }
 
 #[test]

@@ -6,10 +6,9 @@
 //! predictions of published ones.
 
 use serde::Deserialize;
-use ssdlab_plan::Basis;
 use ssdlab_plan::metric::Unit;
 
-use super::figure::{Against, Amount, Figure};
+use super::figure::{Against, Amount, Figure, Standing};
 
 /// The measurements shipped with the program, as `make cross-check` writes them.
 const MEASURED: &str = include_str!("../cross-check.toml");
@@ -45,13 +44,14 @@ pub fn cross_checks() -> Vec<Figure> {
     let CrossCheck { served_to, lab, figures } =
         toml::from_str(MEASURED).expect("a test reads the measurements");
     let figure = |measured: Measurement| Figure {
+        test: measured.id.clone(),
         id: format!("cross-check/{}", measured.id),
         source: format!("the same simulated drive served in real time to Linux {served_to}"),
         what: measured.what,
         published: Amount::Of(measured.unit, measured.served),
         ours: Some(measured.lab),
         how: format!("the virtual lab with Linux {lab}"),
-        basis: Basis::Predicted,
+        basis: Standing::HeldOut,
         against: Against::Served,
     };
     figures.into_iter().map(figure).collect()

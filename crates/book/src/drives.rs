@@ -4,19 +4,33 @@ use std::collections::BTreeSet;
 
 use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::figures::{Check, Expected};
+use ssdlab_flash::figures::{Check, Expected, Figure as Written};
+use ssdlab_flash::grounded::{Grounded, grounded};
 use ssdlab_flash::presets::Preset;
-use ssdlab_plan::Basis;
 use ssdlab_plan::metric::Unit;
 
-use super::figure::{Against, Amount, Figure};
+use super::figure::{Against, Amount, Figure, Standing};
 
 /// Simulates a drive and computes its figures, which takes up to a few seconds.
 #[must_use]
 pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
     let file = DriveFile::parse(text).expect("a test parses every preset");
-    let fitted: BTreeSet<&String> =
-        file.evidence.values().flat_map(|evidence| &evidence.get_ref().fitted_to).collect();
+    let values = grounded(text).expect("a test grounds every preset");
+    let is_fitted = |id: &String, figure: &Written| {
+        let mut evidence = values.iter().filter_map(|value| value.evidence.as_ref());
+        let is_named = evidence.any(|evidence| evidence.fitted_to.contains(id));
+        is_named || values.iter().any(|value| stands_in(value, figure))
+    };
+    let of_fitted: BTreeSet<&str> = file
+        .figures
+        .iter()
+        .filter(|(id, figure)| is_fitted(id, figure))
+        .map(|(_, figure)| publication(&figure.source))
+        .collect();
+    let is_evidence = |publication: &str| {
+        let mut evidence = values.iter().filter_map(|value| value.evidence.as_ref());
+        evidence.any(|evidence| evidence.source.contains(publication))
+    };
     let mut bench = Bench::new(&file);
     let figures = file.figures.iter().map(|(id, figure)| {
         let (published, ours, how) = match &figure.check {
@@ -28,18 +42,38 @@ pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
             }
             Check::Unchecked { why } => (Amount::Written(figure.value.clone()), None, why.clone()),
         };
+        let publication = publication(&figure.source);
+        let is_used = of_fitted.contains(publication) || is_evidence(publication);
         Figure {
+            // Another drive's file may have the same figure.
+            test: format!("{}: {}", figure.source, figure.value),
             id: format!("{name}/{id}"),
             source: figure.source.clone(),
             what: format!("{name}: {}", id.replace('-', " ")),
             published,
             ours,
             how,
-            basis: Basis::of(fitted.contains(id)),
+            basis: Standing::of(is_fitted(id, figure), is_used),
             against: Against::Published,
         }
     });
     figures.collect()
+}
+
+/// Whether a figure's number stands in the evidence for a value of the file, or is one: a rate, as
+/// times of parts are easily alike.
+fn stands_in(value: &Grounded, figure: &Written) -> bool {
+    let Check::Tested { expected, .. } = figure.check else { return false };
+    let source = value.evidence.as_ref().map_or("", |evidence| &evidence.source);
+    let is_rate = matches!(expected, Expected::BytesPerSecond(_));
+    expected.is_in(source) || is_rate && expected.is_in(value.value.trim_matches('"'))
+}
+
+/// Who published a figure: the first words in the last brackets of its source, or all of it.
+fn publication(source: &str) -> &str {
+    let in_brackets = source.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let whole = in_brackets.map_or(source, |(within, _)| within);
+    whole.split(',').next().unwrap_or(whole).trim()
 }
 
 fn amount(expected: Expected) -> (Unit, f64) {

@@ -1,6 +1,9 @@
 //! One published number, and ours.
 
-use ssdlab_plan::Basis;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_plan::metric::Unit;
 
 /// A number, or what was published instead of one.
@@ -10,6 +13,45 @@ pub enum Amount {
     Of(Unit, f64),
     /// What was published instead, verbatim.
     Written(String),
+}
+
+/// What agreement with a published number says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// That the fit succeeded: values were chosen so that the number comes out, or the number
+    /// stands in the model's file as evidence for a value.
+    Fitted,
+    /// That the model is right there: nothing was fitted to the number, though perhaps to others of
+    /// the same publication.
+    Predicted,
+    /// The same, of a publication on which nothing in the model's file rests.
+    HeldOut,
+}
+
+impl Standing {
+    /// All of them, from the least telling.
+    pub const ALL: [Self; 3] = [Self::Fitted, Self::Predicted, Self::HeldOut];
+
+    /// The standing of a number, given whether a model was fitted to it, and whether to others of
+    /// its publication.
+    pub(super) const fn of(is_fitted: bool, has_fitted_publication: bool) -> Self {
+        match (is_fitted, has_fitted_publication) {
+            (true, _) => Self::Fitted,
+            (false, true) => Self::Predicted,
+            (false, false) => Self::HeldOut,
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fitted => "fitted",
+            Self::Predicted => "predicted",
+            Self::HeldOut => "held out",
+        })
+    }
 }
 
 /// What the model's number is compared with.
@@ -28,6 +70,8 @@ pub struct Figure {
     pub id: String,
     /// The source.
     pub source: String,
+    /// The test that it is of: the figures of one run or one sentence are of one test.
+    pub test: String,
     /// The quantity.
     pub what: String,
     /// The number.
@@ -36,8 +80,8 @@ pub struct Figure {
     pub ours: Option<f64>,
     /// How the model's number was found, or why there is none.
     pub how: String,
-    /// Whether a model was fitted to it.
-    pub basis: Basis,
+    /// What agreement with it says.
+    pub basis: Standing,
     /// What kind of number `published` is.
     pub against: Against,
 }

@@ -4,7 +4,7 @@ use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
 
-use super::figure::{Against, Amount, Figure};
+use super::figure::{Against, Amount, Figure, Standing};
 use super::kept::Kept;
 
 /// The place of a published number in a plan; a run's own number has the same place.
@@ -34,6 +34,28 @@ impl Place<'_> {
             Self::Claim(claim, _) => claim.id.clone(),
         }
     }
+
+    /// Whether a model was fitted to it.
+    fn basis(&self) -> Basis {
+        match self {
+            Self::Phase { basis, .. } => *basis,
+            Self::Claim(claim, _) => claim.basis(),
+        }
+    }
+
+    /// What of the source it is of: the run with some levels, or a sentence. A claim whose words
+    /// begin with three dots goes on with the sentence of the claim before it.
+    fn test(&self, schedule: &Schedule) -> String {
+        match self {
+            Self::Phase { levels, .. } => levels.to_string(),
+            Self::Claim(claim, _) => {
+                let until = schedule.claims.iter().position(|own| own.id == claim.id);
+                let up_to = &schedule.claims[..=until.unwrap_or(0)];
+                let first = up_to.iter().rfind(|own| !own.says.starts_with("..."));
+                first.map_or_else(|| claim.id.clone(), |first| first.id.clone())
+            }
+        }
+    }
 }
 
 /// Every published number of a plan.
@@ -54,20 +76,23 @@ pub fn places(schedule: &Schedule) -> impl Iterator<Item = Place<'_>> {
 pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
     let run = kept.of(&schedule.plan);
     let source = schedule.source.clone().unwrap_or_default();
+    let is_any_fitted = places(schedule).any(|place| place.basis() == Basis::Fitted);
     let figure = |place: Place<'_>| {
         let id = place.id();
+        let test = format!("{source}: {}", place.test(schedule));
+        let is_fitted = place.basis() == Basis::Fitted;
         let ours = run.and_then(|run| run.ours.get(&id).copied());
-        let (what, published, basis, untested) = match place {
-            Place::Phase { levels, phase, value, basis } => {
+        let (what, published, untested) = match place {
+            Place::Phase { levels, phase, value, .. } => {
                 let metric = &schedule.metric;
                 let published = Amount::Of(metric::of(metric).unit, value);
-                (format!("{phase}, {levels}: {metric}"), published, basis, None)
+                (format!("{phase}, {levels}: {metric}"), published, None)
             }
             Place::Claim(claim, value) => {
                 let unit =
                     if claim.is_absolute { metric::of(&claim.metric).unit } else { Unit::Ratio };
                 let untested = claim.not_testable.get(&LabKind::Virtual);
-                (claim.says.clone(), Amount::Of(unit, value), claim.basis(), untested)
+                (claim.says.clone(), Amount::Of(unit, value), untested)
             }
         };
         let how = match (untested, ours, run) {
@@ -78,11 +103,12 @@ pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
         Figure {
             id: format!("{}/{id}", schedule.plan),
             source: source.clone(),
+            test,
             what,
             published,
             ours: ours.filter(|_| untested.is_none()),
             how,
-            basis,
+            basis: Standing::of(is_fitted, is_any_fitted),
             against: Against::Published,
         }
     };

@@ -1,6 +1,8 @@
 //! Tests of the book: its entries and their names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ssdlab_flash::presets;
 
 use super::*;
 
@@ -22,7 +24,7 @@ fn all_24_figures_of_the_third_founding_post_are_in_it_and_its_builds_are_fitted
     let table: Vec<&Figure> = figures.iter().filter(is_of_table).collect();
     assert_eq!(table.len(), 24);
     let fitted: Vec<&&Figure> =
-        table.iter().filter(|figure| figure.basis == plan::Basis::Fitted).collect();
+        table.iter().filter(|figure| figure.basis == Standing::Fitted).collect();
     assert_eq!(fitted.len(), 8, "{fitted:?}");
     assert!(fitted.iter().all(|figure| figure.id.contains("make")), "{fitted:?}");
 }
@@ -38,16 +40,60 @@ fn what_is_kept_is_of_a_published_number() {
     }
 }
 
+/// Numbers that the files of shipped drives quote as evidence for a value are no predictions of it.
+#[test]
+fn what_stands_in_the_evidence_is_not_predicted() {
+    let standings = |drive: &str| -> BTreeMap<String, Standing> {
+        let figures = of_drive(presets::find(drive).unwrap()).into_iter();
+        figures.map(|figure| (figure.id, figure.basis)).collect()
+    };
+    for (drive, figure) in [
+        ("emmc", "sequential-read"),
+        ("sd-card-a2", "sequential-read"),
+        ("sd-card", "sequential-read"),
+        ("tlc-dram", "beyond-cache"),
+        ("x25m-g2", "random-write-8gb-new"),
+        ("vertex-le", "sequential-read"),
+        ("vertex-le", "sequential-write"),
+    ] {
+        let found = standings(drive)[&format!("{drive}/{figure}")];
+        assert_eq!(found, Standing::Fitted, "{drive}/{figure}");
+    }
+    // A time that is also that of a part is not: 20 us, of a command that discards.
+    let datacenter = standings("datacenter")["datacenter/sequential-read-alone"];
+    assert_eq!(datacenter, Standing::Predicted);
+    // What nobody has quoted is predicted; held out, if nothing rests on its publication.
+    assert_eq!(standings("x25m-g2")["x25m-g2/random-write-8gb-used"], Standing::Predicted);
+    assert_eq!(standings("sd-card-a2")["sd-card-a2/random-write-16k"], Standing::Predicted);
+}
+
+/// A source's sentence that goes on is one test, and so is a run of a table.
+#[test]
+fn the_rows_of_a_run_and_the_parts_of_a_sentence_are_one_test() {
+    let figures = of_plans(&Kept::default());
+    let tests = |of: &str| -> BTreeSet<&str> {
+        let own = figures.iter().filter(|figure| figure.id.starts_with(of));
+        own.map(|figure| &*figure.test).collect()
+    };
+    // Four claims of kdave/btrfs-progs#760 read one sentence; the table of the third founding post
+    // has eight runs of three phases.
+    assert_eq!(tests("btrfs-small-writes/").len(), 1);
+    assert_eq!(tests("journal/make[").len(), 8);
+    let all = tests("journal/");
+    assert!(tests("journal/clone[").is_subset(&all) && all.len() < 14, "{all:?}");
+}
+
 #[test]
 fn an_error_is_a_share_of_what_was_published() {
     let figure = Figure {
         id: "x".to_owned(),
         source: "y".to_owned(),
+        test: "y".to_owned(),
         what: "z".to_owned(),
         published: Amount::Of(plan::metric::Unit::Ns, 200.0),
         ours: Some(150.0),
         how: String::new(),
-        basis: plan::Basis::Predicted,
+        basis: Standing::Predicted,
         against: Against::Published,
     };
     assert_eq!(figure.error(), Some(-0.25));

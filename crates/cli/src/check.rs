@@ -117,5 +117,9 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     for note in &schedule.notes {
         writeln!(out, "note: {note}")?;
     }
+    let planned = |phase: &str, metric: &str| schedule.planned_operations(phase, metric);
+    for short in schedule.short_percentiles(planned) {
+        writeln!(out, "note: {short}")?;
+    }
     Ok(out)
 }

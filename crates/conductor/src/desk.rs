@@ -188,7 +188,6 @@ impl<'a> Desk<'a> {
             return Some(Ending::BytesSpent);
         }
         let is_due = self.schedule.steps.is_empty() && block + 1 >= limits.least;
-        (is_due && advice::precision(self.schedule, &self.records).is_reached)
-            .then_some(Ending::Precise)
+        (is_due && advice::may_stop(self.schedule, &self.records)).then_some(Ending::Precise)
     }
 }

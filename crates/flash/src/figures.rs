@@ -189,6 +189,33 @@ impl TryFrom<Written> for Figure {
 }
 
 impl Expected {
+    /// Whether a text has this number: `"1,700 MB/s"`, or `"13,000 reads a second"`.
+    #[must_use]
+    pub fn is_in(self, text: &str) -> bool {
+        let words: Vec<String> = text.split_whitespace().map(plain).collect();
+        (0..words.len()).any(|at| {
+            let rest = &words[at..];
+            let alone = Self::parse(&rest[0]);
+            let with_unit = Self::parse(&rest[..rest.len().min(2)].join(" "));
+            let is_each_second = |at: &[String]| at[0] == "a" && at[1] == "second";
+            let soon = &rest[..rest.len().min(MOST_WORDS)];
+            let rate = soon.windows(2).any(is_each_second).then(|| format!("{}/s", rest[0]));
+            let rate = rate.and_then(|rate| Self::parse(&rate).ok());
+            alone.into_iter().chain(with_unit).chain(rate).any(|found| self.is_near(found))
+        })
+    }
+
+    /// Whether two figures are the same but for rounding.
+    fn is_near(self, other: Self) -> bool {
+        let (one, other) = match (self, other) {
+            (Self::BytesPerSecond(one), Self::BytesPerSecond(other))
+            | (Self::Nanos(one), Self::Nanos(other)) => (one as f64, other as f64),
+            (Self::RequestsPerSecond(one), Self::RequestsPerSecond(other)) => (one, other),
+            _ => return false,
+        };
+        (one / other - 1.0).abs() < 0.001
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         if let Some(number) = text.strip_suffix("/s").and_then(|number| number.parse().ok()) {
             return Ok(Self::RequestsPerSecond(number));
@@ -204,6 +231,15 @@ impl Expected {
             )),
         }
     }
+}
+
+/// The words from a number to the "a second" that it may be of.
+const MOST_WORDS: usize = 9;
+
+/// A word of a text without what surrounds it, and a number without its commas.
+fn plain(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if word.starts_with(|c: char| c.is_ascii_digit()) { word.replace(',', "") } else { word.into() }
 }
 
 /// The most requests of a test, and its largest queue depth.

@@ -115,6 +115,25 @@ fn undetermined(
     Fault::nowhere(message, help)
 }
 
+impl Schedule {
+    /// Whether two treatments are to do the same until the last of some phases has ended: what
+    /// differs is an fstrim that comes later.
+    #[must_use]
+    pub fn begin_alike(&self, treatments: [usize; 2], until: &[String]) -> bool {
+        let levels = treatments.map(|treatment| {
+            let mut levels = self.treatments[treatment].levels.clone();
+            let discard = levels.0.get_mut(&Factor::Discard);
+            if let Some(level) = discard.filter(|level| level.as_str() == "fstrim")
+                && !until.iter().any(|phase| phase == "fstrim")
+            {
+                *level = "off".to_owned();
+            }
+            levels
+        });
+        levels[0] == levels[1]
+    }
+}
+
 impl Claim {
     /// Whether the claim is about the ratio of two treatments.
     #[must_use]

@@ -165,9 +165,9 @@ pub struct Simulated {
     /// Gives every drive this capacity (default: each has its own).
     #[schemars(example = &"8 GB")]
     pub capacity: Option<Bytes>,
-    /// The number of blocks, each with a seed of its own (default 3): there is no noise to average
-    /// out, and repeating a seed would repeat every nanosecond.
-    #[schemars(example = 5)]
+    /// The number of blocks, each with a seed of its own (default 6, the fewest that decide a
+    /// claim): there is no noise to average out, and repeating a seed would repeat every nanosecond.
+    #[schemars(example = 8)]
     pub seeds: Option<u32>,
     /// The number of plausible drives (default 0). Each adds a block, run on drives and a host
     /// whose values are drawn from the ranges and choices that their evidence allows. The first
@@ -398,14 +398,15 @@ impl Verb {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Repetitions {
-    /// The number of blocks to run before precision is first checked (default 8).
-    #[schemars(example = 8)]
+    /// The number of blocks to run before a run may end because it is precise (default 10, and no
+    /// fewer; six decide a claim).
+    #[schemars(example = 10)]
     pub least: Option<u32>,
     /// The maximum number of blocks (default 20).
     #[schemars(example = 20)]
     pub most: Option<u32>,
-    /// Stop when half the width of every effect's confidence interval, relative to the effect, is
-    /// at most this (default 5 %).
+    /// Stop when half the width of every effect's confidence interval, relative to the effect, was
+    /// at most this four blocks ago (default 5 %).
     #[schemars(example = &"5 %")]
     pub precision: Option<Share>,
     /// Stop when the trials have taken this long (default: no limit).

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{
-    Analysis, Completeness, Effect, MetricSummary, PhaseSummary, Place, StepRanking,
+    Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, PhaseSummary, Place, StepRanking,
     TreatmentStatus, Verdict, are_by_construction,
 };
 use ssdlab_plan::{Factor, Levels, Schedule};
@@ -248,11 +248,18 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     };
     let Some(effect) = analysis.effects.iter().filter(shown).max_by(compared) else {
         // One trial cannot show an effect; do not say so if claims say more.
-        let is_repeated = analysis.treatments.iter().any(|own| own.trials.len() > 1);
-        if !is_repeated && !analysis.claims.is_empty() {
-            return None;
-        }
-        return Some(format!("no effect on {} is shown", noun(&analysis.metric)));
+        let most = analysis.treatments.iter().map(|own| own.trials.len()).max().unwrap_or(0);
+        return match most {
+            0..=1 if !analysis.claims.is_empty() => None,
+            _ if most >= FEWEST_RUNS || analysis.plausible_drives > 0 => {
+                Some(format!("no effect on {} is shown", noun(&analysis.metric)))
+            }
+            few => Some(format!(
+                "undecided: {} a treatment, and an effect on {} takes {FEWEST_RUNS} to be shown",
+                counted(few, "run"),
+                noun(&analysis.metric)
+            )),
+        };
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };

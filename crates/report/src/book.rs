@@ -1,10 +1,12 @@
 //! The book of evidence as a table, as a page of the documentation, and as JSON.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_book::{Against, Amount, Figure};
-use ssdlab_plan::Basis;
+use ssdlab_book::{Against, Amount, Figure, Standing};
 
+use super::answer::capitalised;
 use super::grid::Grid;
 use super::markdown::{inline, table};
 use super::number;
@@ -13,7 +15,7 @@ use super::text::{Style, counted};
 /// The version of what `ssdlab evidence --json` prints.
 pub const BOOK_SCHEMA: u32 = 1;
 
-/// The bounds of relative errors by which predictions are counted.
+/// The bounds of relative errors by which tests are counted.
 const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
 
 /// The book for programs.
@@ -21,7 +23,7 @@ const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
 pub struct Book<'a> {
     /// The version of this format.
     schema: u32,
-    /// How many predictions came out how well, in a sentence or two.
+    /// How many independent tests came out how well, in a few sentences.
     summary: String,
     /// Every published number, then every number of the cross-check.
     figures: Vec<Entry<'a>>,
@@ -40,8 +42,10 @@ struct Entry<'a> {
     published: String,
     /// The same of the model; absent where there is none.
     ours: Option<String>,
-    /// Whether something was fitted to it.
-    basis: Basis,
+    /// What agreement with it says.
+    basis: Standing,
+    /// The test that it is of, which counts once.
+    test: &'a str,
     /// By which share of the published number ours is above it; absent where there is none.
     error: Option<f64>,
     /// How ours was found, or why there is none.
@@ -59,6 +63,7 @@ impl<'a> Book<'a> {
             published: published(figure),
             ours: ours(figure),
             basis: figure.basis,
+            test: &figure.test,
             error: figure.error(),
             how: &figure.how,
         };
@@ -92,8 +97,11 @@ pub fn book_markdown(figures: &[Figure]) -> String {
     let mut page = format!(
         "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
          make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
-         were chosen so that it comes out: agreement says nothing but that the fit succeeded. \
-         Nothing was fitted to a number that is *predicted*; those that fail stay here. The \
+         were chosen so that it comes out, or if it is itself the evidence for a value: agreement \
+         says nothing but that the fit succeeded. Nothing was fitted to a number that is \
+         *predicted*, nor, of a number that is *held out*, to any other of its publication; those \
+         that fail stay here. What is counted are independent tests: the figures of one run or one \
+         sentence are one, which is as accurate as its worst figure. The \
          figures of *cross-check* are not published: [the same simulated drive in real \
          time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
          made by `make evidence` and `make cross-check`.\n\n{}\n",
@@ -139,32 +147,57 @@ fn ours(figure: &Figure) -> Option<String> {
     }
 }
 
-/// How many predictions are how accurate, those of published numbers and those of the cross-check
-/// apart: the latter share their model of the drive with what they are compared with.
+/// How accurate the figures of each standing are, and those of the cross-check apart: the latter
+/// share their model of the drive with what they are compared with. What is counted are tests: a
+/// table of one run, or the parts of a sentence, agree or fail together.
 fn summary(figures: &[Figure]) -> String {
     let (published, served): (Vec<&Figure>, Vec<&Figure>) =
         figures.iter().partition(|figure| figure.against == Against::Published);
-    let predicted: Vec<&Figure> =
-        published.iter().filter(|figure| figure.basis == Basis::Predicted).copied().collect();
-    let (compared, within) = accuracy(&predicted);
-    let all = predicted.len();
-    let of_published = format!(
-        "{}: {} fitted, {all} predicted. Of the predicted, {compared} have been compared: \
-         {within}.",
-        counted(published.len(), "figure"),
-        published.len() - all,
+    let mut says = format!(
+        "{} of {}.",
+        counted(published.len(), "published figure"),
+        counted(tests(&published).len(), "independent test")
     );
-    if served.is_empty() {
-        return of_published;
+    for standing in Standing::ALL {
+        let own: Vec<&Figure> =
+            published.iter().filter(|figure| figure.basis == standing).copied().collect();
+        let (compared, within) = accuracy(&own);
+        if !own.is_empty() {
+            let tests = counted(compared, "test");
+            say(&mut says, &format!("{standing} ({}): {tests}", own.len()), &within);
+        }
     }
-    let (compared, within) = accuracy(&served);
-    format!("{of_published} Of {compared} of the same drives in real time: {within}.")
+    if !served.is_empty() {
+        let (compared, within) = accuracy(&served);
+        say(&mut says, &format!("the same drives in real time: {compared}"), &within);
+    }
+    says
 }
 
-/// How many figures have been compared, and in words how many of them are how accurate.
+fn say(says: &mut String, what: &str, within: &str) {
+    *says += " ";
+    *says += &capitalised(what);
+    *says += " compared, ";
+    *says += within;
+    *says += ".";
+}
+
+/// The figures of each test.
+fn tests<'a>(figures: &[&'a Figure]) -> BTreeMap<&'a str, Vec<&'a Figure>> {
+    let mut tests: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
+    for figure in figures {
+        tests.entry(&figure.test).or_default().push(figure);
+    }
+    tests
+}
+
+/// How many tests have been compared, and in words how many of them are how accurate; a test is as
+/// accurate as its worst figure.
 fn accuracy(figures: &[&Figure]) -> (usize, String) {
-    let errors: Vec<f64> =
-        figures.iter().filter_map(|figure| Some(figure.error()?.abs())).collect();
+    let worst = |figures: &Vec<&Figure>| {
+        figures.iter().filter_map(|figure| Some(figure.error()?.abs())).reduce(f64::max)
+    };
+    let errors: Vec<f64> = tests(figures).values().filter_map(worst).collect();
     let within = STEPS.map(|step| {
         let count = errors.iter().filter(|error| **error <= step).count();
         format!("{count} within {:.0} %", 100.0 * step)

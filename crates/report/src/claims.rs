@@ -41,8 +41,9 @@ impl Case<'_> {
 
 /// A setting that follows, with what it is limited to.
 pub(super) fn advice(setting: &RecommendedSetting) -> String {
-    let RecommendedSetting { says, limits, .. } = setting;
-    if limits.is_empty() { says.clone() } else { format!("{says} ({})", limits.join("; ")) }
+    let RecommendedSetting { says, limits, rests_on, .. } = setting;
+    let limits: Vec<&str> = limits.iter().chain([rests_on]).map(String::as_str).collect();
+    format!("{says} ({})", limits.join("; "))
 }
 
 /// The claims of a run, in the order of its plan.

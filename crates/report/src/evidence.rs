@@ -59,10 +59,6 @@ pub(super) fn why_open(claim: &Judgement) -> Option<String> {
         Verdict::Holds | Verdict::Refuted | Verdict::Depends => None,
         Verdict::Undecided => Some(match (&claim.reason, claim.more_runs) {
             (Some(reason), _) => reason.clone(),
-            // The spread of two is next to unknown.
-            (None, Some(_)) if claim.n < 3 => {
-                "more runs; two are too few to estimate how many".to_owned()
-            }
             (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
             (None, None) => "no number of runs would tell".to_owned(),
         }),

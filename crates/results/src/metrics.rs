@@ -50,6 +50,25 @@ impl Phase {
         own.chain(reported.filter(move |(name, _)| !is_own(name)))
     }
 
+    /// The number of operations that a metric of latencies is over; `None` if it is not known.
+    #[must_use]
+    pub fn operations_of(&self, metric: &str) -> Option<u64> {
+        let (of, _) = metric.rsplit_once('.')?;
+        let work = self.work.as_ref();
+        // Of reads, writes and syncs the phase reports rates, by the same clock as that of all.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let whole = |number: f64| number.round() as u64;
+        match of {
+            "latency" => work.map(|work| work.operations),
+            "reader" => self.reported("reader.reads").map(whole),
+            _ => {
+                let work = work.filter(|work| work.ops_per_second > 0.0)?;
+                let rate = self.reported(&format!("{of}.ops_per_second"))?;
+                Some(whole(rate * work.operations as f64 / work.ops_per_second))
+            }
+        }
+    }
+
     /// A metric by its name in plans; `None` if it was not measured.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {

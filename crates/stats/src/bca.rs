@@ -28,8 +28,8 @@ impl LogRatio {
     /// mean log-ratio; the interval's ends are exponentiated. Its acceleration is the jackknife's,
     /// and a resample that ties with the estimate counts as half below it.
     ///
-    /// `None` for n < 3. A single point when all pairs are identical, as with
-    /// [`LogRatio::interval`]: every resample then gives the same ratio.
+    /// `None` for n < 3. When all pairs are identical, every resample gives the same ratio: as of
+    /// [`LogRatio::interval`], a single point, or `None` if they are few.
     ///
     /// Estimates with the same number of pairs may share their draws.
     ///
@@ -45,8 +45,7 @@ impl LogRatio {
             return None;
         }
         if self.sd_log() == Some(0.0) {
-            let (lo, hi) = (self.ratio(), self.ratio());
-            return Some(Interval { lo, hi });
+            return self.interval(confidence);
         }
 
         let deviations = deviations(&self.logs);

@@ -16,16 +16,16 @@ impl LogRatio {
     /// far above it: a small p rejects "the true ratio is `bound` or less". One-sided one-sample t
     /// test of the log-ratios against ln(`bound`), with n - 1 degrees of freedom (Student 1908).
     ///
-    /// `None` where there is no [`LogRatio::interval`]. When all pairs are identical nothing is
-    /// left to chance: p is 0 if the ratio is above the bound, 1 if below, and 0.5 if it equals it
-    /// (within rounding).
+    /// `None` where there is no [`LogRatio::interval`]. When all pairs are identical, Student's t
+    /// would be certain; the sign test, which assumes no distribution, has p = 2^-n if they are
+    /// above the bound, and its complement if below; p is 0.5 if they equal it (within rounding).
     ///
     /// # Panics
     ///
     /// Unless `bound` is a finite number above 0.
     #[must_use]
     pub fn p_above(&self, bound: f64) -> Option<f64> {
-        self.standardised(bound).map(|t| upper_tail(t, count(self.n() - 1)))
+        self.standardised(bound).map(|t| self.tail(t))
     }
 
     /// The p-value for the claim that the true ratio is below `bound`.
@@ -37,7 +37,7 @@ impl LogRatio {
     /// Unless `bound` is a finite number above 0.
     #[must_use]
     pub fn p_below(&self, bound: f64) -> Option<f64> {
-        self.standardised(bound).map(|t| upper_tail(-t, count(self.n() - 1)))
+        self.standardised(bound).map(|t| self.tail(-t))
     }
 
     /// The two-sided p-value of "the true ratio is 1"; `None` where there is no interval.
@@ -45,6 +45,15 @@ impl LogRatio {
     pub fn p_differs(&self) -> Option<f64> {
         let (above, below) = self.p_above(1.0).zip(self.p_below(1.0))?;
         Some((2.0 * above.min(below)).min(1.0))
+    }
+
+    /// The p-value of an estimate that lies so many standard errors above a bound.
+    fn tail(&self, distance: f64) -> f64 {
+        if distance.is_finite() {
+            return upper_tail(distance, count(self.n() - 1));
+        }
+        let all_above = 0.5_f64.powf(count(self.n()));
+        if distance > 0.0 { all_above } else { 1.0 - all_above }
     }
 
     /// The distance from the bound to the estimate in standard errors, infinite without spread.

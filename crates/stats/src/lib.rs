@@ -42,7 +42,7 @@ pub use error::Error;
 pub use heterogeneity::{Deviation, Group, Heterogeneity};
 pub use holm::holm;
 pub use interval::Interval;
-pub use log_ratio::{FEWEST_EQUAL, LogRatio};
+pub use log_ratio::{FEWEST_RUNS, LogRatio};
 pub use proportion::clopper_pearson;
 pub use quantile::quantile_interval;
 pub use ranking::Ranking;

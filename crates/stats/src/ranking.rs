@@ -8,7 +8,7 @@
 //! academic achievement across countries", Review of Economic Studies 91).
 
 use crate::argument::assert_fraction;
-use crate::{Error, LogRatio, holm};
+use crate::{Error, FEWEST_RUNS, LogRatio, holm};
 
 /// Treatments in order, the greatest first, with what is known about their places.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ impl Ranking {
     /// Ranks treatments by their values in common blocks: `values[treatment][block]`.
     ///
     /// Pairs are compared by paired t tests of log-ratios, adjusted by Holm's method for the number
-    /// of pairs. With one block nothing is distinguishable.
+    /// of pairs. With fewer than [`FEWEST_RUNS`] blocks nothing is distinguishable.
     ///
     /// # Errors
     ///
@@ -54,7 +54,8 @@ impl Ranking {
             for &worse in &order[place + 1..] {
                 let ratio = LogRatio::paired(&values[better], &values[worse])?;
                 pairs.push((better, worse));
-                p.push(ratio.p_above(1.0).map_or(1.0, |p| (2.0 * p).min(1.0)));
+                let p_above = ratio.p_above(1.0).filter(|_| ratio.n() >= FEWEST_RUNS);
+                p.push(p_above.map_or(1.0, |p| (2.0 * p).min(1.0)));
             }
         }
         let apart: Vec<(usize, usize)> = pairs

@@ -7,7 +7,7 @@
 use crate::argument::{assert_fraction, positive};
 use crate::moments::{count, mean, sd};
 use crate::rounding::rounding;
-use crate::{Error, FEWEST_EQUAL, Interval, student};
+use crate::{Error, FEWEST_RUNS, Interval, student};
 
 /// The ratio of a treatment to its baseline, estimated from two independent samples on the
 /// logarithmic scale.
@@ -20,6 +20,8 @@ pub struct UnpairedRatio {
     log: f64,
     /// Of the logarithm, with its degrees of freedom.
     standard_error: Option<(f64, f64)>,
+    /// The share of the ways to divide all values into two such sides that part them at a value.
+    parted: f64,
 }
 
 impl UnpairedRatio {
@@ -38,6 +40,7 @@ impl UnpairedRatio {
         Ok(Self {
             log: mean(&treatment) - mean(&baseline),
             standard_error: standard_error(&treatment, &baseline),
+            parted: 2.0 / ways(treatment.len(), baseline.len()),
         })
     }
 
@@ -50,7 +53,7 @@ impl UnpairedRatio {
     /// Welch's t interval of the ratio.
     ///
     /// `None` when a side has one value. When neither side's values differ, a single point, or
-    /// `None` if a side has fewer than [`FEWEST_EQUAL`].
+    /// `None` if a side has fewer than [`FEWEST_RUNS`].
     ///
     /// # Panics
     ///
@@ -65,8 +68,9 @@ impl UnpairedRatio {
 
     /// The two-sided p-value of "the true ratio is 1".
     ///
-    /// `None` where there is no interval. When neither side's values differ nothing is left to
-    /// chance: p is 1 if the ratio is 1 (within rounding), and 0 if it is not.
+    /// `None` where there is no interval. When neither side's values differ, p is 1 if the ratio is
+    /// 1 (within rounding), and that of the permutation test if it is not (Fisher 1935, "The design
+    /// of experiments"), which assumes no distribution.
     #[must_use]
     pub fn p_differs(&self) -> Option<f64> {
         let (error, freedom) = self.standard_error?;
@@ -74,9 +78,14 @@ impl UnpairedRatio {
         Some(if error > 0.0 {
             (2.0 * student::upper_tail(distance / error, freedom)).min(1.0)
         } else {
-            f64::from(distance <= rounding(self.log))
+            if distance <= rounding(self.log) { 1.0 } else { self.parted.min(1.0) }
         })
     }
+}
+
+/// In how many ways values can be divided into two sides of these sizes: (n + m)! / (n! m!).
+fn ways(n: usize, m: usize) -> f64 {
+    (1..=n).map(|own| count(m + own) / count(own)).product()
 }
 
 fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
@@ -95,7 +104,7 @@ fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     };
     let (one_of, other_of) = (of_mean(one)?, of_mean(other)?);
     let squared = one_of + other_of;
-    if squared == 0.0 && one.len().min(other.len()) < FEWEST_EQUAL {
+    if squared == 0.0 && one.len().min(other.len()) < FEWEST_RUNS {
         return None;
     }
     let share = |of: f64, n: usize| (of / squared).powi(2) / count(n - 1);

@@ -21,7 +21,7 @@ pub struct Between {
     /// The ratio of the geometric means.
     pub ratio: f64,
     /// Its 95 % interval, not adjusted for the number of comparisons; absent where a run has one
-    /// trial, or where both have equal ones only and fewer than three.
+    /// trial, or where both have equal ones only and fewer than six.
     pub interval: Option<[f64; 2]>,
     /// The two-sided p-value of "the ratio is 1", adjusted for the number of comparisons.
     pub p: Option<f64>,

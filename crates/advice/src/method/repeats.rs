@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_plan::{LabKind, metric};
 use ssdlab_results::Record;
-use ssdlab_stats::{Drift, Summary, Trial};
+use ssdlab_stats::{Drift, FEWEST_RUNS, Summary, Trial};
 
 use super::check::{Check, Criterion};
 use super::run::ExaminedRun;
@@ -14,8 +14,10 @@ use crate::precision::precision;
 use crate::warning::Warning;
 
 /// A 95 % interval reaches 12.7 standard errors to each side after two runs, 4.3 after three and
-/// 2.8 after five (Student's t): below three runs it is useless, below five weak.
+/// 2.8 after five (Student's t): below three runs it is useless.
 const FEWEST: usize = 3;
+
+/// The fewest runs in which a trend, or an outlier among them, shows.
 const FEW: usize = 5;
 
 /// The spread between runs that is reported: above what Cao et al. (FAST'17) found normal.
@@ -58,7 +60,9 @@ pub(super) fn repetitions(
             ),
         );
     }
-    if !run.is_imported() && compares {
+    let is_open = claims.is_empty() || claims.iter().any(needs_runs);
+    let are_enough = !is_open || least >= FEWEST_RUNS;
+    if !run.is_imported() && compares && are_enough {
         return match imprecise(run, claims, intervals) {
             None if precision(run.schedule, run.all).is_reached => {
                 Check::met(criterion, format!("{evidence}: as precise as the plan asks for"))
@@ -81,7 +85,7 @@ pub(super) fn repetitions(
     }
     let few: Vec<Warning> = counts
         .iter()
-        .filter(|(_, count)| *count < FEW)
+        .filter(|(_, count)| *count < FEWEST_RUNS)
         .map(|(index, count)| Warning::FewTrials {
             levels: run.distinct(*index),
             trials: *count,
@@ -92,7 +96,7 @@ pub(super) fn repetitions(
         return Check::met(criterion, evidence);
     }
     let advice = "run each treatment ten times, or until the interval is as narrow as the question \
-                  needs";
+                  needs; fewer than six runs decide nothing";
     Check::not_met(criterion, few, evidence, advice)
 }
 

@@ -36,11 +36,11 @@ const STEPS: &str = r#"
 #[test]
 fn steps_have_blocks_and_treatments_of_their_own() {
     let schedule = with(STEPS).unwrap();
-    assert_eq!(schedule.blocks(), [0..3, 3..6, 6..9]);
-    assert_eq!([0, 2, 3, 5, 8].map(|block| schedule.step_of(block)), [0, 0, 1, 1, 2]);
+    assert_eq!(schedule.blocks(), [0..6, 6..12, 12..18]);
+    assert_eq!([0, 5, 6, 11, 17].map(|block| schedule.step_of(block)), [0, 0, 1, 1, 2]);
     assert_eq!([0, 1, 2].map(|step| schedule.expected_treatments(step)), [4, 4, 2]);
     // Only what can be in a step is scheduled for it.
-    assert_eq!(schedule.trials.len(), 3 * 4 + 3 * 8 + 3 * 8);
+    assert_eq!(schedule.trials.len(), 6 * 4 + 6 * 8 + 6 * 8);
     let ranking = schedule.ranking.unwrap();
     assert_eq!((&*ranking.metric, ranking.phases.len()), ("time_ns", 2));
 }

@@ -4,10 +4,11 @@ use ssdlab_plan::metric::Unit;
 
 use super::*;
 
-fn figure(id: &str, basis: Basis, published: f64, ours: Option<f64>) -> Figure {
+fn figure(id: &str, basis: Standing, published: f64, ours: Option<f64>) -> Figure {
     Figure {
         id: id.to_owned(),
         source: "a review".to_owned(),
+        test: id.to_owned(),
         what: "a read".to_owned(),
         published: Amount::Of(Unit::Ns, published),
         ours,
@@ -18,33 +19,46 @@ fn figure(id: &str, basis: Basis, published: f64, ours: Option<f64>) -> Figure {
 }
 
 #[test]
-fn the_summary_counts_predictions_alone() {
-    let figures = [
-        figure("x/a", Basis::Fitted, 100.0, Some(100.0)),
-        figure("x/b", Basis::Predicted, 100.0, Some(91.0)),
-        figure("x/c", Basis::Predicted, 100.0, Some(140.0)),
-        figure("y/d", Basis::Predicted, 100.0, Some(300.0)),
-        figure("y/e", Basis::Predicted, 100.0, None),
+fn the_summary_counts_tests_of_each_standing() {
+    let of_test = |test: &str, figure: Figure| Figure { test: test.to_owned(), ..figure };
+    let mut figures = vec![
+        figure("x/a", Standing::Fitted, 100.0, Some(100.0)),
+        figure("x/b", Standing::Predicted, 100.0, Some(91.0)),
+        figure("x/c", Standing::Predicted, 100.0, Some(140.0)),
+        figure("y/d", Standing::HeldOut, 100.0, Some(300.0)),
+        figure("y/e", Standing::HeldOut, 100.0, None),
     ];
     assert_eq!(
         summary(&figures),
-        "5 figures: 1 fitted, 4 predicted. Of the predicted, 3 have been compared: 1 within 10 %, \
-         1 within 25 %, 2 within 50 %."
+        "5 published figures of 5 independent tests. Fitted (1): 1 test compared, 1 within 10 %, \
+         1 within 25 %, 1 within 50 %. Predicted (2): 2 tests compared, 1 within 10 %, 1 within \
+         25 %, 2 within 50 %. Held out (2): 1 test compared, 0 within 10 %, 0 within 25 %, 0 within \
+         50 %."
+    );
+    // The rows of one run count once, by the worst of them, which has no number of its own.
+    let of_one_run = ["x/f", "x/g", "x/h"]
+        .map(|id| of_test("x/b", figure(id, Standing::Predicted, 100.0, Some(120.0))));
+    figures.extend(of_one_run);
+    let told = summary(&figures);
+    assert!(told.starts_with("8 published figures of 5 independent tests."), "{told}");
+    assert!(
+        told.contains("Predicted (5): 2 tests compared, 0 within 10 %, 1 within 25 %"),
+        "{told}"
     );
     let served =
-        Figure { against: Against::Served, ..figure("s/f", Basis::Predicted, 1.0, Some(1.2)) };
+        Figure { against: Against::Served, ..figure("s/f", Standing::HeldOut, 1.0, Some(1.2)) };
     let with_served = [&figures[..], &[served]].concat();
     let of_served =
-        " Of 1 of the same drives in real time: 0 within 10 %, 1 within 25 %, 1 within 50 %.";
+        " The same drives in real time: 1 compared, 0 within 10 %, 1 within 25 %, 1 within 50 %.";
     assert_eq!(summary(&with_served), summary(&figures) + of_served);
     let page = book_markdown(&figures);
     assert!(page.contains("\n## x\n") && page.contains("\n## y\n"), "{page}");
-    assert!(page.contains("| predicted | 100 ns | 300 ns | +200 % |"), "{page}");
+    assert!(page.contains("| held out | 100 ns | 300 ns | +200 % |"), "{page}");
 }
 
 #[test]
 fn what_has_no_number_has_no_error() {
-    let figures = [figure("x/a", Basis::Predicted, 100.0, None)];
+    let figures = [figure("x/a", Standing::Predicted, 100.0, None)];
     let book = serde_json::to_value(Book::new(&figures)).unwrap();
     assert_eq!(book["figures"][0]["published"], "100 ns");
     assert!(book["figures"][0]["error"].is_null() && book["figures"][0]["ours"].is_null());

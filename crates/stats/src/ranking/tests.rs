@@ -3,15 +3,18 @@ use super::*;
 #[test]
 fn what_is_far_apart_is_told_apart_and_what_is_close_is_not() {
     let values = [
-        vec![10.0, 10.1, 9.9, 10.0],
-        vec![100.0, 101.0, 99.0, 100.0],
-        vec![10.1, 10.0, 10.0, 9.8],
-        vec![1.0, 1.01, 0.99, 1.02],
+        vec![10.0, 10.1, 9.9, 10.0, 10.0, 9.9],
+        vec![100.0, 101.0, 99.0, 100.0, 100.5, 99.8],
+        vec![10.1, 10.0, 10.0, 9.8, 9.9, 10.0],
+        vec![1.0, 1.01, 0.99, 1.02, 1.0, 0.98],
     ];
     let ranking = Ranking::of(&values, 0.95).unwrap();
     assert_eq!(ranking.order, [1, 0, 2, 3]);
     assert_eq!(ranking.places, [(2, 3), (1, 1), (2, 3), (4, 4)]);
     assert_eq!(ranking.groups, [vec![1], vec![0, 2], vec![3]]);
+    // Five blocks tell nothing apart.
+    let fewer = values.map(|own| own[1..].to_vec());
+    assert_eq!(Ranking::of(&fewer, 0.95).unwrap().places, [(1, 4); 4]);
 }
 
 #[test]

@@ -46,33 +46,36 @@ fn two_pairs_are_too_few_to_resample() {
     assert_eq!(two.bca(&Resamples::new(2, 1000, 1), 0.95), None);
 }
 
-/// All four ratios are 3, though 0.3 / 0.1 and 0.9 / 0.3 are not 3 to the last bit.
+/// All six ratios are 3, though 0.3 / 0.1 and 0.9 / 0.3 are not 3 to the last bit.
 #[test]
-fn identical_pairs_leave_nothing_to_chance() {
+fn identical_pairs_are_all_on_one_side() {
     let tripled =
-        LogRatio::paired(&[3.0, 0.3, 0.9, 6.0], &[1.0, 0.1, 0.3, 2.0]).expect("all are above 0");
+        LogRatio::paired(&[3.0, 0.3, 0.9, 6.0, 3.0, 3.0], &[1.0, 0.1, 0.3, 2.0, 1.0, 1.0])
+            .expect("all are above 0");
     assert_eq!(tripled.sd_log(), Some(0.0));
     let point = Interval { lo: tripled.ratio(), hi: tripled.ratio() };
     assert_eq!(tripled.interval(0.95), Some(point));
-    assert_eq!(tripled.bca(&Resamples::new(4, 1000, 1), 0.95), Some(point));
-    for (bound, above, below) in [(2.9, 0.0, 1.0), (3.0, 0.5, 0.5), (3.1, 1.0, 0.0)] {
+    assert_eq!(tripled.bca(&Resamples::new(6, 1000, 1), 0.95), Some(point));
+    let (one_side, other) = (1.0 / 64.0, 63.0 / 64.0);
+    for (bound, above, below) in [(2.9, one_side, other), (3.0, 0.5, 0.5), (3.1, other, one_side)] {
         assert_eq!(tripled.p_above(bound), Some(above));
         assert_eq!(tripled.p_below(bound), Some(below));
     }
 }
 
 #[test]
-fn two_identical_pairs_are_too_few_to_be_certain() {
-    let two = LogRatio::paired(&[7.0; 2], &[6.0; 2]).expect("all are above 0");
-    assert_eq!((two.sd_log(), two.interval(0.95)), (Some(0.0), None));
-    assert_eq!((two.p_above(1.0), two.p_below(1.0), two.p_differs()), (None, None, None));
-    assert_eq!(two.relative_half_width(0.05), None);
+fn five_identical_pairs_are_too_few_to_conclude_from() {
+    let five = LogRatio::paired(&[7.0; 5], &[6.0; 5]).expect("all are above 0");
+    assert_eq!((five.sd_log(), five.interval(0.95)), (Some(0.0), None));
+    assert_eq!((five.p_above(1.0), five.p_below(1.0), five.p_differs()), (None, None, None));
+    assert_eq!(five.relative_half_width(0.05), None);
+    assert_eq!(five.bca(&Resamples::new(5, 1000, 1), 0.95), None);
 }
 
 /// 0.99 / 0.9 is 1.1 but for the last bit, whichever side of the bound that bit falls on.
 #[test]
 fn a_bound_met_but_for_rounding_is_met() {
-    let tenth_more = LogRatio::paired(&[0.99; 3], &[0.9; 3]).expect("all are above 0");
+    let tenth_more = LogRatio::paired(&[0.99; 6], &[0.9; 6]).expect("all are above 0");
     assert_eq!(tenth_more.p_above(1.1), Some(0.5));
     assert_eq!(tenth_more.p_below(1.1), Some(0.5));
     assert_eq!(runs_to_separate(tenth_more.mean_log(), 0.0, 1.1, 0.05), None);

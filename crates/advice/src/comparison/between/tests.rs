@@ -1,34 +1,34 @@
 use super::*;
 
-const OWN: [(u64, f64); 3] = [(1, 2.2), (2, 4.0), (3, 9.0)];
-const BASELINE: [(u64, f64); 3] = [(1, 1.1), (2, 2.0), (3, 4.5)];
+const OWN: [(u64, f64); 6] = [(1, 2.2), (2, 4.0), (3, 9.0), (4, 2.2), (5, 4.0), (6, 9.0)];
+const BASELINE: [(u64, f64); 6] = [(1, 1.1), (2, 2.0), (3, 4.5), (4, 1.1), (5, 2.0), (6, 4.5)];
 
 #[test]
 fn equal_seeds_are_pairs_where_a_seed_decides() {
     let paired = between(&OWN, &BASELINE, true).unwrap();
-    assert_eq!((paired.method, paired.n), (Method::PairedBySeed, [3, 3]));
+    assert_eq!((paired.method, paired.n), (Method::PairedBySeed, [6, 6]));
     let [lo, hi] = paired.interval.unwrap();
     assert!((lo - 2.0).abs() < 1e-9 && (hi - 2.0).abs() < 1e-9, "{paired:?}");
     let unpaired = between(&OWN, &BASELINE, false).unwrap();
-    assert_eq!((unpaired.method, unpaired.n), (Method::Unpaired, [3, 3]));
+    assert_eq!((unpaired.method, unpaired.n), (Method::Unpaired, [6, 6]));
     assert!(unpaired.interval.unwrap()[0] < 1.0, "{unpaired:?}");
 }
 
-/// With one common seed of three, pairing would discard four values for one pair.
+/// With one common seed of three or more, pairing would discard four values for one pair.
 #[test]
 fn few_seeds_in_common_are_no_pairs() {
-    let other = [(3, 4.5), (4, 1.1), (5, 2.0)];
+    let other = [(3, 4.5), (14, 1.1), (15, 2.0)];
     assert_eq!(between(&OWN, &other, true).unwrap().method, Method::Unpaired);
-    let most = [(3, 4.5), (2, 2.0), (5, 1.1)];
+    let most = [(3, 4.5), (2, 2.0), (15, 1.1)];
     let most = between(&OWN, &most, true).unwrap();
     assert_eq!((most.method, most.n), (Method::PairedBySeed, [2, 2]));
 }
 
 #[test]
 fn near_needs_the_whole_interval() {
-    let steady = [(1, 1.0), (2, 1.01), (3, 0.99)];
+    let steady = [(1, 1.0), (2, 1.01), (3, 0.99), (4, 1.0), (5, 1.01), (6, 0.99)];
     assert!(between(&steady, &steady, true).unwrap().is_near);
-    let wide = [(4, 1.0), (5, 1.2), (6, 0.8)];
+    let wide = [(14, 1.0), (15, 1.2), (16, 0.8)];
     let wide = between(&wide, &steady, true).unwrap();
     assert!(!wide.is_near && wide.interval.is_some());
     let once = between(&steady[..1], &steady[..1], true).unwrap();
