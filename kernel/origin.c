@@ -4,7 +4,8 @@
  *
  * A virtio-blk request has a field of 32 bits for a priority that drives do not use
  * (VIRTIO 1.2, 5.2.6). The lab kernel puts there how many of the request's sectors are of
- * directories and how many are of the filesystem's own structures; the rest are of files.
+ * directories and how many are of the filesystem's own structures; the rest are of files. It also
+ * says whether the request has to be safe when it is done (FUA), which VIRTIO cannot.
  * Where the data lie in memory and what they are is not changed by it.
  */
 #include <linux/blkdev.h>
@@ -19,6 +20,7 @@
 #define ORIGIN_TOLD		(1U << 31)
 #define ORIGIN_META		(1U << 30)
 #define ORIGIN_SYNC		(1U << 29)
+#define ORIGIN_FUA		(1U << 28)
 #define ORIGIN_DIRECTORY_SHIFT	14
 #define ORIGIN_MOST		((1U << ORIGIN_DIRECTORY_SHIFT) - 1)
 
@@ -55,6 +57,8 @@ unsigned int ssdlab_origin(struct request *rq)
 		origin |= ORIGIN_META;
 	if (rq->cmd_flags & REQ_SYNC)
 		origin |= ORIGIN_SYNC;
+	if (rq->cmd_flags & REQ_FUA)
+		origin |= ORIGIN_FUA;
 	if (req_op(rq) != REQ_OP_WRITE)
 		return origin;
 	rq_for_each_segment(part, rq, iter)

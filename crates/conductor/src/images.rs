@@ -147,7 +147,7 @@ fn hash_zeros(hash: &mut Sha256, mut count: u64) {
 /// Lets one request take effect.
 fn apply(requests: &Requests, number: usize, image: &mut Memory) -> Result<(), BackendError> {
     match requests.log[number].command {
-        Command::Write(extent, _) => {
+        Command::Write(extent, _) | Command::WriteFua(extent) => {
             let write = requests.write_of[number].expect("a write has data");
             image.write(Nanos::ZERO, extent.offset_bytes, &requests.writes.data(write))?;
         }

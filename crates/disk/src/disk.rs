@@ -133,7 +133,8 @@ impl<'a> Disk<'a> {
 fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
     let Told { origin, mut flags } = served.told;
     let stores = matches!(kind, Kind::Write | Kind::WriteZeroes);
-    flags.set(Flags::FUA, stores && served.writes_through);
+    let is_forced = flags.contains(Flags::FUA) || served.writes_through;
+    flags.set(Flags::FUA, stores && is_forced);
     // A guest may say anything.
     let fits = |told: &Origin| told.directory_bytes + told.metadata_bytes <= extent.length_bytes;
     Request {

@@ -164,9 +164,9 @@ impl Load {
         };
         let begun = run(self.before, Nanos::ZERO)?;
         let count = self.requests.max(1);
-        let ended = if self.flushed {
+        let ended = if self.flushed || self.fua {
             times.clear();
-            flushed(&mut drive, &mut requests, count, begun, &mut times)?
+            synced(&mut drive, &mut requests, count, self.fua, begun, &mut times)?
         } else {
             run(count, begun)?
         };
@@ -187,21 +187,26 @@ impl Load {
     }
 }
 
-/// Performs requests one by one, each with a flush after it, and notes what each took with it.
-/// Returns when the last flush was done.
-fn flushed(
+/// Performs requests one by one, each with forced unit access or a flush after it, and notes what
+/// each took. Returns when the last is safe.
+fn synced(
     drive: &mut Drive,
     requests: &mut Requests,
     count: u64,
+    fua: bool,
     start: Nanos,
     times: &mut Vec<Nanos>,
 ) -> Result<Nanos, DriveFileError> {
     let mut now = start;
     for _ in 0..count {
-        let done = play(drive, requests, 1, 1, now, |_, _| {})
-            .and_then(|done| drive.submit(done, Command::Flush))
-            .map_err(|refusal| failed(&refusal))?
-            .at;
+        let (_, command) = requests.next(drive);
+        let done = match command {
+            Command::Write(extent, _) if fua => drive.submit(now, Command::WriteFua(extent)),
+            _ => drive
+                .submit(now, command)
+                .and_then(|written| drive.submit(written.at, Command::Flush)),
+        };
+        let done = done.map_err(|refusal| failed(&refusal))?.at;
         times.push(done.since(now));
         now = done;
     }

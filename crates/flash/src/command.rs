@@ -47,6 +47,9 @@ pub enum Command {
     Read(Extent),
     /// Writes.
     Write(Extent, Stream),
+    /// Writes, and is done only once its own data survive a power cut (forced unit access). A drive
+    /// that has no such command performs it as a write followed by a flush.
+    WriteFua(Extent),
     /// Makes everything written so far survive a power cut.
     Flush,
     /// Says that the contents are no longer needed.
@@ -62,6 +65,7 @@ impl Command {
         match self {
             Self::Read(_) => "read",
             Self::Write(..) => "write",
+            Self::WriteFua(_) => "write-fua",
             Self::Flush => "flush",
             Self::Discard(_) => "discard",
             Self::WriteZeroes(_) => "write-zeroes",
@@ -74,6 +78,7 @@ impl Command {
         match *self {
             Self::Read(extent)
             | Self::Write(extent, _)
+            | Self::WriteFua(extent)
             | Self::Discard(extent)
             | Self::WriteZeroes(extent) => Some(extent),
             Self::Flush => None,

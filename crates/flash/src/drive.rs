@@ -6,8 +6,8 @@ use crate::ftl::Ftl;
 use crate::link::{Arrival, Link};
 use crate::map_cache::MapCache;
 use crate::nand::{Array, Nand};
-use crate::specification::{Flush, Specification};
-use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
+use crate::specification::{Flush, Specification, WriteCache};
+use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage, count};
 use crate::wear::WearSummary;
 use crate::write_buffer::Buffer;
 
@@ -84,10 +84,13 @@ impl<N: Nand> Drive<N> {
         self.work_in_background(now);
         self.nand.as_mut().begin(now);
         self.asked.commands += 1;
-        self.is_changed |= !matches!(command, Command::Read(_) | Command::Flush);
+        // What a write with FUA changed is safe without a flush.
+        self.is_changed |=
+            !matches!(command, Command::Read(_) | Command::Flush | Command::WriteFua(_));
         let at = match command {
             Command::Read(extent) => self.read(extent, now),
             Command::Write(extent, stream) => self.write(extent, stream, now),
+            Command::WriteFua(extent) => self.write_fua(extent, now),
             Command::Flush => {
                 self.asked.flushes += 1;
                 self.flush(now)
@@ -236,7 +239,8 @@ impl<N: Nand> Drive<N> {
 
     #[inline]
     fn check(&self, command: Command) -> Result<(), Refusal> {
-        let changes = matches!(command, Command::Write(..) | Command::WriteZeroes(_));
+        let changes =
+            matches!(command, Command::Write(..) | Command::WriteFua(_) | Command::WriteZeroes(_));
         if changes && self.is_worn_out() {
             return Err(Refusal::WornOut);
         }
@@ -387,9 +391,48 @@ impl<N: Nand> Drive<N> {
         done
     }
 
+    /// A write with forced unit access, which does not wait for its turn in the buffer.
+    fn write_fua(&mut self, extent: Extent, now: Nanos) -> Nanos {
+        let taken = self.write(extent, Stream::default(), now);
+        if self.specification.write_cache == WriteCache::Through {
+            return taken;
+        }
+        if !self.specification.takes_fua() {
+            self.is_changed = true;
+            self.asked.flushes += 1;
+            return self.flush(taken);
+        }
+        if self.specification.power_loss.flush == Flush::Ignored {
+            return taken;
+        }
+        let safe = self.send_out(self.touched(extent), taken);
+        let latency = self.specification.timing.and_then(|timing| timing.fua_latency);
+        safe + latency.unwrap_or_default()
+    }
+
+    /// Sends pages that wait in a volatile buffer to the flash. Returns when all of the run is
+    /// safe, including what was sent before.
+    fn send_out(&mut self, run: PageRun, at: Nanos) -> Nanos {
+        let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.is_protected) else {
+            return at;
+        };
+        let held = buffer.remove(run);
+        let is_partly_sent = held.len() < run.count as usize;
+        let mut safe = if is_partly_sent { at.max(buffer.all_safe()) } else { at };
+        for part in held.chunk_by(|one, next| one.0 + 1 == next.0) {
+            let run = PageRun { first: part[0], count: count(part.len()) };
+            let sent = self.ftl.write(&mut self.nand, run, Stream::default(), at);
+            buffer.send(run.count, sent);
+            safe = safe.max(sent);
+        }
+        safe
+    }
+
     fn flush(&mut self, now: Nanos) -> Nanos {
         let is_changed = std::mem::take(&mut self.is_changed);
-        if self.specification.power_loss.flush == Flush::Ignored {
+        let is_nothing_to_do = self.specification.power_loss.flush == Flush::Ignored
+            || self.specification.write_cache == WriteCache::Through;
+        if is_nothing_to_do {
             return now;
         }
         let safe = match &self.buffer {
@@ -437,10 +480,8 @@ impl<N: Nand> Drive<N> {
     fn unmap(&mut self, run: PageRun, at: Nanos) -> u32 {
         let mut only_buffered = 0;
         if let Some(buffer) = &mut self.buffer {
-            for page in run.pages() {
-                let held = buffer.drop_page(page);
-                only_buffered += u32::from(held && self.ftl.locate(page).is_none());
-            }
+            let held = buffer.remove(run).into_iter();
+            only_buffered = count(held.filter(|page| self.ftl.locate(*page).is_none()).count());
         }
         let held = only_buffered + self.ftl.trim(&mut self.nand, run, at);
         self.asked.trimmed_pages += u64::from(held);

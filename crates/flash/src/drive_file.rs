@@ -18,7 +18,7 @@ use toml::Spanned;
 
 use crate::evidence::{Evidence, EvidenceByKey, Value};
 use crate::figures::FiguresByName;
-use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads};
+use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads, WriteCache};
 
 mod resolve;
 
@@ -98,6 +98,12 @@ pub struct DriveFile {
     /// What a flush does: `honest` (default) makes what was written safe, `ignored` does nothing.
     #[serde(default)]
     pub flush: Flush,
+    /// What the drive tells its host about its write cache: `back` (default), that it has to be
+    /// flushed, or `through`, that whatever is acknowledged is safe, as many drives with capacitors
+    /// do: Linux sends these no flushes.
+    #[schemars(with = "Option<WriteCache>")]
+    #[schemars(example = &"through")]
+    pub write_cache: Option<Spanned<WriteCache>>,
     /// What a power failure may do to data that were safe: `none` (default), or `lost-map`: one in
     /// eight costs a third of the blocks, which then read as before the trial.
     #[serde(default)]
@@ -317,6 +323,11 @@ pub struct Timing {
     /// since the last.
     #[serde(default = "no_time")]
     pub flush_latency: Span,
+    /// The additional time of a write with forced unit access (FUA), once its data are on the
+    /// flash. Without it Linux sends a write and a flush instead, as to SATA drives, whose FUA it
+    /// does not use by default.
+    #[schemars(example = &"800 us")]
+    pub fua_latency: Option<Span>,
 }
 
 const fn no_time() -> Span {

@@ -84,9 +84,14 @@ pub struct Load {
     /// The share of the drive that they go to, above 0 and at most 1.
     #[serde(default = "all")]
     pub(crate) span: f64,
-    /// Whether each is followed by a flush, whose time is part of the request's.
+    /// Whether each is followed by a flush, whose time is part of the request's, as with fio's
+    /// `fsync=1` on a device.
     #[serde(default)]
     pub(crate) flushed: bool,
+    /// Whether each is a write with forced unit access, as with `O_DSYNC` or fio's `sync=1` on a
+    /// device; where the drive has none, a write and a flush.
+    #[serde(default)]
+    pub(crate) fua: bool,
     /// Requests before those that count.
     #[serde(default)]
     pub(crate) before: u64,
@@ -219,8 +224,16 @@ impl Test {
             Self::Read(load) | Self::Write(load) if load.depth > MOST_DEPTH => {
                 Err(format!("at most {MOST_DEPTH} requests of a test are under way at once"))
             }
-            Self::Read(load) | Self::Write(load) if load.flushed && load.depth > 1 => {
-                Err("requests that are flushed come one at a time: `depth = 1`".to_owned())
+            Self::Read(load) if load.fua => {
+                Err("only writes have forced unit access: omit `fua`".to_owned())
+            }
+            Self::Read(load) | Self::Write(load) if load.flushed && load.fua => {
+                Err("a write is `flushed` or has `fua`, not both".to_owned())
+            }
+            Self::Read(load) | Self::Write(load)
+                if (load.flushed || load.fua) && load.depth > 1 =>
+            {
+                Err("requests that are synced come one at a time: `depth = 1`".to_owned())
             }
             Self::Read(load) | Self::Write(load) if !(load.span > 0.0 && load.span <= 1.0) => {
                 Err("`span` is a share above 0 and at most 1".to_owned())

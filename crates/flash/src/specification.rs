@@ -39,6 +39,8 @@ pub struct Specification {
     pub trim: Trim,
     /// The effect of a power cut.
     pub power_loss: PowerLoss,
+    /// What the drive tells its host about its write cache.
+    pub write_cache: WriteCache,
     /// Memory for data on their way to the flash.
     pub write_buffer: Option<WriteBuffer>,
     /// Flash with one bit a cell, which takes all writes first.
@@ -56,6 +58,13 @@ impl Specification {
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.page_bytes)
+    }
+
+    /// Whether the host sends it writes with forced unit access.
+    #[must_use]
+    pub fn takes_fua(&self) -> bool {
+        self.write_cache == WriteCache::Back
+            && self.timing.is_some_and(|timing| timing.fua_latency.is_some())
     }
 
     /// The bytes of flash that a number of pages take, after compression.
@@ -240,6 +249,17 @@ pub enum Flush {
     Ignored,
 }
 
+/// What a drive tells its host about its write cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WriteCache {
+    /// It is volatile: the host flushes it.
+    #[default]
+    Back,
+    /// Whatever the drive has acknowledged is safe: the host sends no flushes.
+    Through,
+}
+
 /// What a power cut may do to data that were safe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -319,6 +339,9 @@ pub struct Timing {
     /// The additional time of a flush, once the buffer is on the flash, if anything was changed
     /// since the last: most of a flush's time on drives that then write their map.
     pub flush_latency: Nanos,
+    /// The additional time of a write with forced unit access, once its data are on the flash; none
+    /// if the host sends no such writes, but flushes instead.
+    pub fua_latency: Option<Nanos>,
 }
 
 impl Timing {

@@ -84,6 +84,12 @@ impl PageRun {
         Self { first: page, count: 1 }
     }
 
+    /// Whether a page is one of them.
+    #[must_use]
+    pub const fn contains(self, page: LogicalPage) -> bool {
+        page.0 >= self.first.0 && page.0 - self.first.0 < self.count
+    }
+
     /// The pages in order.
     pub fn pages(self) -> impl ExactSizeIterator<Item = LogicalPage> {
         (self.first.0..self.first.0 + self.count).map(LogicalPage)

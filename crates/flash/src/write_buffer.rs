@@ -18,7 +18,7 @@ pub(crate) struct Buffer {
     pages: usize,
     /// Whether a power cut loses nothing.
     pub is_protected: bool,
-    /// Waiting pages, oldest first. One that is no longer dirty was trimmed.
+    /// Waiting pages, oldest first; each is dirty, and there once.
     waiting: VecDeque<(LogicalPage, Stream)>,
     /// One bit per logical page: whether its newest version waits here.
     dirty: Vec<u64>,
@@ -48,13 +48,20 @@ impl Buffer {
         self.waiting.push_back((page, stream));
     }
 
-    /// Drops a page that was trimmed. Returns whether it was here.
-    pub fn drop_page(&mut self, page: LogicalPage) -> bool {
-        let held = self.holds(page);
-        if held {
-            flip(&mut self.dirty, page);
-        }
-        held
+    /// Removes pages that were discarded, or are to be sent before their turn. Returns those that
+    /// were here, in ascending order.
+    pub fn remove(&mut self, run: PageRun) -> Vec<LogicalPage> {
+        let mut removed = Vec::new();
+        self.waiting.retain(|(page, _)| {
+            let stays = !run.contains(*page);
+            if !stays {
+                flip(&mut self.dirty, *page);
+                removed.push(*page);
+            }
+            stays
+        });
+        removed.sort_unstable();
+        removed
     }
 
     /// Takes out the oldest pages, to be sent, if more wait than may.
@@ -65,17 +72,16 @@ impl Buffer {
 
     /// Takes out the oldest consecutive pages, at most `limit`, to be sent.
     pub fn oldest(&mut self, limit: usize) -> Option<(PageRun, Stream)> {
-        let mut waiting = std::iter::from_fn(|| self.waiting.pop_front());
-        let (page, stream) = waiting.find(|(page, _)| is_set(&self.dirty, *page))?;
+        let (page, stream) = self.waiting.pop_front()?;
         let mut run = PageRun::page(page);
-        self.drop_page(page);
         while (run.count as usize) < limit
-            && let Some(next) = self.waiting.front()
-            && *next == (LogicalPage(page.0 + run.count), stream)
-            && self.drop_page(LogicalPage(page.0 + run.count))
+            && self.waiting.front() == Some(&(LogicalPage(page.0 + run.count), stream))
         {
             self.waiting.pop_front();
             run.count += 1;
+        }
+        for page in run.pages() {
+            flip(&mut self.dirty, page);
         }
         Some((run, stream))
     }
@@ -109,3 +115,6 @@ impl Buffer {
         lost
     }
 }
+
+#[cfg(test)]
+mod tests;

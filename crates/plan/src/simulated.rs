@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_flash::specification::WriteCache;
 use ssdlab_flash::{Condition, Flush, Levelling, PowerFault, Specification, presets};
 
 use super::factor::{Factor, Levels};
@@ -165,6 +166,10 @@ impl Simulated {
         power_loss.protection = self.power_loss_protection.unwrap_or(power_loss.protection);
         power_loss.flush = self.flush.unwrap_or(power_loss.flush);
         power_loss.fault = self.power_fault.unwrap_or(power_loss.fault);
+        if drive.write_buffer.is_some() && !power_loss.protection {
+            // A buffer that is lost in a power cut has to be flushed.
+            drive.write_cache = WriteCache::Back;
+        }
         drive
     }
 }

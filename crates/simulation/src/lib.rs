@@ -177,11 +177,13 @@ fn tell(
     }
 }
 
-/// The commands of a request: with FUA it is followed by a flush, with preflush preceded by one.
+/// The commands of a request: with preflush it is preceded by a flush, and zeroes written with FUA
+/// are followed by one.
 pub fn commands(request: &Request) -> impl Iterator<Item = Command> + use<> {
     let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
     let command = match request.kind {
         Kind::Read => Command::Read(extent),
+        Kind::Write if request.flags.contains(Flags::FUA) => Command::WriteFua(extent),
         Kind::Write => Command::Write(extent, Stream::default()),
         Kind::Flush => Command::Flush,
         Kind::Discard => Command::Discard(extent),
@@ -191,7 +193,8 @@ pub fn commands(request: &Request) -> impl Iterator<Item = Command> + use<> {
         let is_asked = request.kind != Kind::Flush && request.flags.contains(flag);
         is_asked.then_some(Command::Flush)
     };
-    [flush(Flags::PREFLUSH), Some(command), flush(Flags::FUA)].into_iter().flatten()
+    let after = flush(Flags::FUA).filter(|_| request.kind != Kind::Write);
+    [flush(Flags::PREFLUSH), Some(command), after].into_iter().flatten()
 }
 
 #[cfg(test)]

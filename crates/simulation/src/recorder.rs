@@ -49,7 +49,7 @@ impl Recorder {
         if self.is_timed {
             let kind = match command {
                 Command::Read(_) => 0,
-                Command::Write(..) => 1,
+                Command::Write(..) | Command::WriteFua(_) => 1,
                 Command::Flush => 2,
                 Command::Discard(_) => 3,
                 Command::WriteZeroes(_) => 4,

@@ -42,11 +42,13 @@ fn replayed(text: &str, requests: Vec<Request>) -> Outcome {
 }
 
 #[test]
-fn a_write_with_preflush_and_fua_lies_between_two_flushes() {
+fn a_write_with_preflush_and_fua_lies_between_two_flushes_where_there_is_no_fua() {
     let both = Flags::PREFLUSH | Flags::FUA;
-    let commands = commands(&request(0, Kind::Write, 1, both));
-    let kinds: Vec<bool> = commands.map(|command| command == Command::Flush).collect();
-    assert_eq!(kinds, [true, false, true]);
+    let timed = format!("{SMALL}{TIMED}");
+    for (drive, flushes) in [(timed.clone(), 2), (format!("{timed}fua_latency = \"1 ms\"\n"), 1)] {
+        let outcome = replayed(&drive, vec![request(0, Kind::Write, 1, both)]);
+        assert_eq!((outcome.host.flushes, outcome.host.written_pages), (flushes, 1), "{drive}");
+    }
     let outcome = replayed(SMALL, vec![request(0, Kind::Write, 1, both)]);
     assert_eq!((outcome.host.flushes, outcome.host.written_pages), (2, 1));
     // A flush is not flushed before.

@@ -111,6 +111,21 @@ impl Flash {
         std::iter::once(first).chain(rest).collect()
     }
 
+    fn store(
+        &mut self,
+        now: Nanos,
+        write: Command,
+        offset_bytes: u64,
+        from: &[u8],
+    ) -> Result<Nanos, BackendError> {
+        let done = self.submit(now, write)?;
+        self.contents.store(offset_bytes, from)?;
+        if let Some(writes) = &mut self.writes {
+            writes.push(from);
+        }
+        Ok(done)
+    }
+
     fn submit(&mut self, now: Nanos, command: Command) -> Result<Nanos, BackendError> {
         let done = self.drive.submit(now, command)?.at;
         if let Some(watched) = &mut self.watched {
@@ -139,12 +154,17 @@ impl Backend for Flash {
 
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
         let extent = Extent { offset_bytes, length_bytes: from.len() as u64 };
-        let done = self.submit(now, Command::Write(extent, Stream::default()))?;
-        self.contents.store(offset_bytes, from)?;
-        if let Some(writes) = &mut self.writes {
-            writes.push(from);
-        }
-        Ok(done)
+        self.store(now, Command::Write(extent, Stream::default()), offset_bytes, from)
+    }
+
+    fn write_fua(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        from: &[u8],
+    ) -> Result<Nanos, BackendError> {
+        let extent = Extent { offset_bytes, length_bytes: from.len() as u64 };
+        self.store(now, Command::WriteFua(extent), offset_bytes, from)
     }
 
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {

@@ -43,6 +43,17 @@ pub trait Backend {
     /// Writes the bytes at an offset. Returns when that is done; durability takes a flush.
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError>;
 
+    /// Writes the bytes at an offset. Returns when they are durable (forced unit access).
+    fn write_fua(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        from: &[u8],
+    ) -> Result<Nanos, BackendError> {
+        let written = self.write(now, offset_bytes, from)?;
+        Ok(written.max(self.flush(now)?))
+    }
+
     /// Discards bytes. Returns when that is done.
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError>;
 
@@ -96,6 +107,15 @@ impl<B: Backend> Backend for Arc<Mutex<B>> {
 
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
         locked(self).write(now, offset_bytes, from)
+    }
+
+    fn write_fua(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        from: &[u8],
+    ) -> Result<Nanos, BackendError> {
+        locked(self).write_fua(now, offset_bytes, from)
     }
 
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {

@@ -10,7 +10,7 @@ mod shape;
 use std::ops::Deref;
 
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_trace::Kind;
+use ssdlab_trace::{Flags, Kind};
 use virtio_queue::DescriptorChain;
 use vm_memory::{Bytes, GuestAddress, GuestMemory, Permissions};
 use zerocopy::IntoBytes;
@@ -183,7 +183,7 @@ impl<'a> Device<'a> {
                 let performed = parsed
                     .asked
                     .map_err(Undone::from)
-                    .and_then(|asked| self.perform(memory, asked, now, witness));
+                    .and_then(|asked| self.perform(memory, asked, parsed.told, now, witness));
                 (place, performed)
             }
         };
@@ -208,12 +208,16 @@ impl<'a> Device<'a> {
         &mut self,
         memory: &M,
         asked: Asked,
+        told: Told,
         now: Nanos,
         witness: &mut Witness,
     ) -> Result<Done, Undone> {
         match asked {
             Asked::Read(extent) => self.read(memory, extent, now),
-            Asked::Write(extent) => self.write(memory, extent, now, witness),
+            Asked::Write(extent) => {
+                let is_forced = told.flags.contains(Flags::FUA) || self.writes_through();
+                self.write(memory, extent, is_forced, now, witness)
+            }
             Asked::Flush => {
                 let at = self.backend.flush(now)?;
                 let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
@@ -225,7 +229,9 @@ impl<'a> Device<'a> {
                 let mut done = self.each(&ranges, Kind::WriteZeroes, now, |backend, extent| {
                     backend.write_zeroes(now, extent)
                 })?;
-                done.at = self.through(done.at, now)?;
+                if self.writes_through() {
+                    done.at = done.at.max(self.backend.flush(now)?);
+                }
                 Ok(done)
             }
             Asked::Identify => {
@@ -262,6 +268,7 @@ impl<'a> Device<'a> {
         &mut self,
         memory: &M,
         extent: Extent,
+        is_forced: bool,
         now: Nanos,
         witness: &mut Witness,
     ) -> Result<Done, Undone> {
@@ -269,9 +276,12 @@ impl<'a> Device<'a> {
         if !self.buffers.readable.load(memory, HEADER_BYTES, data) {
             return Err(Status::IoError.into());
         }
-        let at = self.backend.write(now, extent.offset_bytes, data)?;
+        let at = if is_forced {
+            self.backend.write_fua(now, extent.offset_bytes, data)?
+        } else {
+            self.backend.write(now, extent.offset_bytes, data)?
+        };
         witness.data(data);
-        let at = self.through(at, now)?;
         Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Write, extent)] })
     }
 
@@ -289,11 +299,6 @@ impl<'a> Device<'a> {
         }
         let commands = ranges.iter().map(|extent| (kind, *extent)).collect();
         Ok(Done { at, returned_bytes: 0, commands })
-    }
-
-    /// When a write that is done at `at` may be reported as done.
-    fn through(&mut self, at: Nanos, now: Nanos) -> Result<Nanos, BackendError> {
-        if self.writes_through() { Ok(at.max(self.backend.flush(now)?)) } else { Ok(at) }
     }
 }
 

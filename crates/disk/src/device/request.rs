@@ -78,6 +78,7 @@ impl Told {
         let mut flags = Flags::empty();
         flags.set(Flags::METADATA, priority & 1 << 30 != 0);
         flags.set(Flags::SYNC, priority & 1 << 29 != 0);
+        flags.set(Flags::FUA, priority & 1 << 28 != 0);
         let sectors = |shift: u32| u64::from(priority >> shift & 0x3fff) * SECTOR_BYTES;
         let origin = Origin { directory_bytes: sectors(14), metadata_bytes: sectors(0) };
         Self { origin: Some(origin), flags }

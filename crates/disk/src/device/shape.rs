@@ -6,7 +6,7 @@
 //! discard.
 
 use bitflags::bitflags;
-use ssdlab_flash::{SECTOR_BYTES, Specification};
+use ssdlab_flash::{SECTOR_BYTES, Specification, specification};
 use thiserror::Error;
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
@@ -75,6 +75,8 @@ pub struct Shape {
     pub segments: u32,
     /// The durability of writes that no flush has followed.
     pub write_cache: WriteCache,
+    /// Whether writes with forced unit access are supported, by a guest that is the lab kernel.
+    pub fua: bool,
     /// Whether discards are supported.
     pub discards: bool,
 }
@@ -97,6 +99,7 @@ impl Default for Shape {
             id: "ssdlab".to_owned(),
             segments: 126,
             write_cache: WriteCache::WriteBack,
+            fua: false,
             discards: true,
         }
     }
@@ -128,7 +131,8 @@ pub struct Config {
     min_io_blocks: U16,
     optimal_io_blocks: U32,
     pub writeback: u8,
-    reserved: u8,
+    /// Reserved in VIRTIO, which has no FUA: 1 tells the lab kernel that it may ask for it.
+    fua: u8,
     queues: U16,
     max_discard_sectors: U32,
     max_discard_ranges: U32,
@@ -146,7 +150,11 @@ impl Shape {
         Self {
             id: drive.name.chars().filter(char::is_ascii_graphic).take(ID_BYTES).collect(),
             segments: SATA_SEGMENTS,
-            write_cache: WriteCache::Switchable,
+            write_cache: match drive.write_cache {
+                specification::WriteCache::Back => WriteCache::Switchable,
+                specification::WriteCache::Through => WriteCache::WriteThrough,
+            },
+            fua: drive.takes_fua(),
             discards: drive.trim.honoured,
         }
     }
@@ -204,7 +212,7 @@ impl Shape {
             min_io_blocks: 1.into(),
             optimal_io_blocks: 0.into(),
             writeback: u8::from(self.write_cache != WriteCache::WriteThrough),
-            reserved: 0,
+            fua: u8::from(self.fua),
             queues: 1.into(),
             max_discard_sectors: of_discards(DISCARD.sectors),
             max_discard_ranges: of_discards(DISCARD.ranges),

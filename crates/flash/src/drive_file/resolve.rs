@@ -61,6 +61,7 @@ impl DriveFile {
             mapping,
             wear: self.exact_wear()?,
             power_loss: self.exact_power_loss()?,
+            write_cache: self.exact_write_cache()?,
             trim: exact::Trim {
                 honoured: self.trim.honoured,
                 blocking: self.trim.blocking,
@@ -289,6 +290,19 @@ impl DriveFile {
         })
     }
 
+    fn exact_write_cache(&self) -> Result<exact::WriteCache, DriveFileError> {
+        let Some(write_cache) = &self.write_cache else { return Ok(exact::WriteCache::default()) };
+        let is_volatile = self.write_buffer.is_some() && !self.power_loss_protection;
+        if *write_cache.get_ref() == exact::WriteCache::Through && is_volatile {
+            return Err(DriveFileError::at(
+                write_cache,
+                "a drive that loses its write buffer in a power cut cannot write through",
+                "add `power_loss_protection = true`, or omit write_cache or [write_buffer]",
+            ));
+        }
+        Ok(*write_cache.get_ref())
+    }
+
     fn exact_write_buffer(
         &self,
         geometry: &Geometry,
@@ -392,6 +406,7 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
         read_latency: nanos(timing.read_latency),
         write_latency: nanos(timing.write_latency),
         flush_latency: nanos(timing.flush_latency),
+        fua_latency: timing.fua_latency.map(nanos),
     })
 }
 

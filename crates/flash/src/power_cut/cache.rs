@@ -59,9 +59,10 @@ pub(super) fn sectors(command: Command) -> Sectors {
         first..first + extent.length_bytes / SECTOR_BYTES
     };
     match command {
-        Command::Write(extent, _) | Command::Discard(extent) | Command::WriteZeroes(extent) => {
-            changes(extent)
-        }
+        Command::Write(extent, _)
+        | Command::WriteFua(extent)
+        | Command::Discard(extent)
+        | Command::WriteZeroes(extent) => changes(extent),
         Command::Read(_) | Command::Flush => 0..0,
     }
 }
@@ -163,7 +164,7 @@ impl Cache {
 
     /// Takes written data into the cache, and makes safe what no longer fits.
     fn take(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
-        if let Command::Write(..) = log[number].command {
+        if let Command::Write(..) | Command::WriteFua(_) = log[number].command {
             for line in self.data_lines(sectors) {
                 self.touch(Line::Data(line), number);
             }

@@ -23,6 +23,10 @@ pub enum Step {
         sectors: u32,
         is_hot: bool,
     },
+    WriteFua {
+        sector: u32,
+        sectors: u32,
+    },
     Discard {
         sector: u32,
         sectors: u32,
@@ -54,6 +58,7 @@ impl Step {
                 let stream = if is_hot { Stream::Hot } else { Stream::Cold };
                 Some(Command::Write(extent(sector, sectors), stream))
             }
+            Self::WriteFua { sector, sectors } => Some(Command::WriteFua(extent(sector, sectors))),
             Self::Discard { sector, sectors } => Some(Command::Discard(extent(sector, sectors))),
             Self::WriteZeroes { sector, sectors } => {
                 Some(Command::WriteZeroes(extent(sector, sectors)))
@@ -125,7 +130,9 @@ impl Shadowed {
         let honours = specification.trim.honoured;
         let flush = specification.power_loss.flush;
         match step.command(specification.capacity_bytes()) {
-            Some(Command::Write(extent, _)) => self.write(touched(extent, page_bytes)),
+            Some(Command::Write(extent, _) | Command::WriteFua(extent)) => {
+                self.write(touched(extent, page_bytes))
+            }
             Some(Command::WriteZeroes(extent)) if !honours => {
                 self.write(touched(extent, page_bytes));
             }
@@ -139,8 +146,18 @@ impl Shadowed {
             _ => {}
         }
         step.submit(&mut self.drive, &mut self.now);
-        if let (Step::Flush, Flush::Honest) = (step, flush) {
-            self.flushed = self.expected.clone();
+        let (takes_fua, command) = {
+            let specification = self.drive.specification();
+            (specification.takes_fua(), step.command(specification.capacity_bytes()))
+        };
+        match command.filter(|_| flush == Flush::Honest) {
+            Some(Command::WriteFua(extent)) if takes_fua => {
+                let own = touched(extent, page_bytes);
+                self.flushed
+                    .extend(own.filter_map(|page| Some((page, *self.expected.get(&page)?))));
+            }
+            Some(Command::Flush | Command::WriteFua(_)) => self.flushed = self.expected.clone(),
+            _ => {}
         }
     }
 

@@ -44,13 +44,17 @@ pub fn drive_file() -> impl Strategy<Value = String> {
     let caches = (any::<bool>(), any::<bool>(), 1_u32..40);
     let timing = prop_oneof![
         Just(String::new()),
-        (1_u32..3, 1_u32..3, any::<bool>()).prop_map(|(channels, dies, suspends)| format!(
-            "[timing]\nchannels = {channels}\ndies_per_channel = {dies}\nplanes = 4\n\
+        (1_u32..3, 1_u32..3, any::<bool>(), any::<bool>()).prop_map(
+            |(channels, dies, suspends, has_fua)| format!(
+                "[timing]\nchannels = {channels}\ndies_per_channel = {dies}\nplanes = 4\n\
              read = \"50 us\"\nprogram = \"900 us\"\nerase = \"3 ms\"\nbus = \"40 MB/s\"\n\
              link_read = \"270 MB/s\"\nlink_write = \"235 MB/s\"\ncontroller_write = \"10 us\"\n\
-             controller_copy = \"5 us\"\n{}\n[background]\nafter = \"1 ms\"\nfree = \"20 %\"",
-            if suspends { "suspend = \"20 us\"" } else { "" }
-        )),
+             controller_copy = \"5 us\"\n{}\n{}\n[background]\nafter = \"1 ms\"\n\
+             free = \"20 %\"",
+                if suspends { "suspend = \"20 us\"" } else { "" },
+                if has_fua { "fua_latency = \"1 ms\"" } else { "" }
+            )
+        ),
     ];
     (geometry, mapping, wear, trim, power, buffer, caches, timing).prop_map(
         |(geometry, mapping, wear, trim, power, buffer, caches, timing)| {
@@ -101,6 +105,7 @@ pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
         ),
         2 => extent.clone().prop_map(|(sector, sectors)| Step::Read { sector, sectors }),
         3 => extent.clone().prop_map(|(sector, sectors)| Step::Discard { sector, sectors }),
+        2 => extent.clone().prop_map(|(sector, sectors)| Step::WriteFua { sector, sectors }),
         1 => extent.prop_map(|(sector, sectors)| Step::WriteZeroes { sector, sectors }),
         1 => Just(Step::Flush),
         1 => (0_u32..100_000_000).prop_map(|nanos| Step::Wait { nanos }),

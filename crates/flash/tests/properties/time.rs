@@ -70,6 +70,49 @@ fn a_flush_has_its_latency_once_for_what_was_changed() {
     assert_eq!(flushed(&protected), [none, micros(7000), none, none], "the buffer stays");
 }
 
+/// It waits for its own data alone, and leaves nothing to flush.
+#[test]
+fn a_write_with_fua_has_its_own_latency_and_spares_the_flush() {
+    let buffered = "write_buffer = { size = \"64 KiB\" }\n";
+    let timing = format!("{TIMING}flush_latency = \"7 ms\"\n");
+    let times = |text: &str| {
+        let mut drive = filled(text);
+        let forced = at(&mut drive, micros(0), Command::WriteFua(page(0)));
+        let flush = at(&mut drive, forced, Command::Flush);
+        let write = at(&mut drive, flush, Command::Write(page(1), Stream::Cold));
+        let beside = at(&mut drive, write, Command::WriteFua(page(2)));
+        let after = at(&mut drive, beside, Command::Flush);
+        [forced, flush - forced, beside - write, after - beside]
+    };
+    let (taken, program) = (40 + 100, 1000 + 10_000);
+    let fua = format!("{buffered}{HEAD}{timing}fua_latency = \"3 ms\"\n");
+    let forced = micros(taken + program + 3000);
+    // Page 1 is flushed; it is on the other die.
+    let flush = micros(program + 7000);
+    assert_eq!(times(&fua), [forced, micros(0), forced, flush]);
+    let without = times(&format!("{buffered}{HEAD}{timing}"));
+    let written_and_flushed = micros(taken + program + 7000);
+    assert_eq!(without, [written_and_flushed, micros(0), written_and_flushed, micros(0)]);
+    let lies = times(&format!("flush = \"ignored\"\n{fua}"));
+    assert_eq!(lies, [micros(taken), micros(0), micros(taken), micros(0)]);
+}
+
+#[test]
+fn a_drive_that_writes_through_has_nothing_to_flush() {
+    let head = "write_cache = \"through\"\npower_loss_protection = true\n\
+                write_buffer = { size = \"64 KiB\" }\n";
+    let mut drive =
+        filled(&format!("{head}{HEAD}{TIMING}flush_latency = \"7 ms\"\nfua_latency = \"3 ms\"\n"));
+    assert!(!drive.specification().takes_fua(), "the host need not ask");
+    let forced = at(&mut drive, micros(0), Command::WriteFua(page(0)));
+    assert_eq!(forced, micros(40 + 100));
+    assert_eq!(at(&mut drive, forced, Command::Flush), forced);
+    assert!(drive.cut_power().is_empty());
+    let unprotected = head.replace("true", "false");
+    let refused = ssdlab_flash::Specification::parse(&format!("{unprotected}{HEAD}{TIMING}"));
+    assert!(refused.unwrap_err().help.contains("power_loss_protection = true"));
+}
+
 #[test]
 fn a_write_is_done_when_it_is_in_the_buffer_and_safe_when_it_is_flushed() {
     let mut drive = filled(&format!("{HEAD}[write_buffer]\nsize = \"64 KiB\"\n{TIMING}"));

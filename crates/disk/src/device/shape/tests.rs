@@ -38,6 +38,32 @@ fn a_drive_looks_as_its_specification_says() {
     assert!(!shape.features().contains(Features::DISCARD));
 }
 
+/// The lab kernel reads the byte that VIRTIO reserves; a drive without volatile cache gets no flush.
+#[test]
+fn a_drive_says_what_its_host_may_ask_of_its_cache() {
+    let shape = |keys: &str| {
+        let text = format!(
+            "name = \"cached\"\ncapacity = \"8 MiB\"\nspare_factor = 0.25\n\
+             pages_per_block = 16\npower_loss_protection = true\n{keys}"
+        );
+        Shape::of(&Specification::parse(&text).unwrap())
+    };
+    let timing = "[timing]\nchannels = 1\ndies_per_channel = 1\nread = \"50 us\"\n\
+                  program = \"900 us\"\nerase = \"3 ms\"\nbus = \"40 MB/s\"\n\
+                  link_read = \"270 MB/s\"\nlink_write = \"235 MB/s\"\n";
+    let fua = format!("{timing}fua_latency = \"1 ms\"\n");
+    let byte = |shape: &Shape| shape.config(8 << 20).as_bytes()[WRITEBACK_AT + 1];
+    let flushes = |shape: &Shape| shape.features().contains(Features::FLUSH);
+    for (keys, has_fua, is_flushed) in [
+        (timing.to_owned(), 0, true),
+        (fua.clone(), 1, true),
+        (format!("write_cache = \"through\"\n{fua}"), 0, false),
+    ] {
+        let shape = shape(&keys);
+        assert_eq!((byte(&shape), flushes(&shape)), (has_fua, is_flushed), "{keys}");
+    }
+}
+
 #[test]
 fn impossible_shapes_are_refused() {
     let good = Shape::default();
