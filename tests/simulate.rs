@@ -140,9 +140,14 @@ fn every_shipped_drive_is_listed_shown_and_checked() {
         "x25m-g1",
         "x25m-g2",
         "vertex-le",
+        "sata-tlc",
         "970-pro",
         "tlc-dramless",
+        "tlc-gen4",
+        "tlc-2023",
         "datacenter",
+        "datacenter-gen4",
+        "optane",
         "ideal",
     ] {
         assert!(listed.contains(name), "{name}");

@@ -20,8 +20,8 @@ struct Done {
     requests: u64,
     bytes: u64,
     elapsed: Nanos,
-    /// The times of all requests, added up.
-    waited: Nanos,
+    /// What a time is compared with, in nanoseconds.
+    time: f64,
 }
 
 impl Expected {
@@ -31,7 +31,7 @@ impl Expected {
         match self {
             Self::BytesPerSecond(rate) => done.bytes as f64 / seconds / rate as f64,
             Self::RequestsPerSecond(rate) => done.requests as f64 / seconds / rate,
-            Self::Nanos(time) => done.waited.0 as f64 / done.requests as f64 / time as f64,
+            Self::Nanos(time) => done.time / time as f64,
         }
     }
 }
@@ -154,33 +154,48 @@ impl Load {
         };
         let mut requests = Requests::new(workload, SEED);
         let depth = self.depth.max(1) as usize;
-        let mut run = |count, start, waited: &mut Nanos| {
+        let mut times = Vec::new();
+        let mut run = |count, start| {
+            times.clear();
             play(&mut drive, &mut requests, count, depth, start, |_, played| {
-                *waited += played.done.since(played.submitted);
+                times.push(played.done.since(played.submitted));
             })
             .map_err(|refusal| failed(&refusal))
         };
-        let begun = run(self.before, Nanos::ZERO, &mut Nanos::default())?;
-        let mut waited = Nanos::ZERO;
+        let begun = run(self.before, Nanos::ZERO)?;
         let count = self.requests.max(1);
-        let elapsed = if self.flushed || self.fua {
-            waited = synced(&mut drive, &mut requests, count, self.fua, begun)?.since(begun);
-            waited
+        let ended = if self.flushed || self.fua {
+            times.clear();
+            synced(&mut drive, &mut requests, count, self.fua, begun, &mut times)?
         } else {
-            run(count, begun, &mut waited)?.since(begun)
+            run(count, begun)?
         };
-        Ok(Done { requests: count, bytes: count * request_bytes, elapsed, waited })
+        let time = self.time(&mut times);
+        Ok(Done { requests: count, bytes: count * request_bytes, elapsed: ended.since(begun), time })
+    }
+
+    /// The percentile of requests' times, or their mean.
+    fn time(&self, times: &mut [Nanos]) -> f64 {
+        let Some(percentile) = self.percentile else {
+            return times.iter().map(|time| time.0 as f64).sum::<f64>() / times.len() as f64;
+        };
+        times.sort_unstable();
+        // The cast saturates.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let rank = (percentile / 100.0 * times.len() as f64).ceil() as usize;
+        times.get(rank.saturating_sub(1)).map_or(0.0, |time| time.0 as f64)
     }
 }
 
-/// Performs requests one by one, each with forced unit access or a flush after it. Returns when
-/// the last is safe.
+/// Performs requests one by one, each with forced unit access or a flush after it, and notes what
+/// each took. Returns when the last is safe.
 fn synced(
     drive: &mut Drive,
     requests: &mut Requests,
     count: u64,
     fua: bool,
     start: Nanos,
+    times: &mut Vec<Nanos>,
 ) -> Result<Nanos, DriveFileError> {
     let mut now = start;
     for _ in 0..count {
@@ -191,7 +206,9 @@ fn synced(
                 .submit(now, command)
                 .and_then(|written| drive.submit(written.at, Command::Flush)),
         };
-        now = done.map_err(|refusal| failed(&refusal))?.at;
+        let done = done.map_err(|refusal| failed(&refusal))?.at;
+        times.push(done.since(now));
+        now = done;
     }
     Ok(now)
 }
@@ -211,6 +228,6 @@ impl Discards {
             let done = drive.submit(now, Command::Discard(extent));
             now = done.map_err(|refusal| failed(&refusal))?.at;
         }
-        Ok(Done { requests: 1, bytes: self.size.0, elapsed: now, waited: now })
+        Ok(Done { requests: 1, bytes: self.size.0, elapsed: now, time: now.0 as f64 })
     }
 }

@@ -50,7 +50,7 @@ pub enum Expected {
     BytesPerSecond(u64),
     /// Requests a second: `"35000/s"`.
     RequestsPerSecond(f64),
-    /// The mean time of a request, or the total time of all discards, in nanoseconds: `"62 us"`.
+    /// The time of a request, or the total time of all discards, in nanoseconds: `"62 us"`.
     Nanos(u64),
 }
 
@@ -98,6 +98,8 @@ pub struct Load {
     /// Requests that count.
     #[serde(default = "some")]
     pub(crate) requests: u64,
+    /// The percentile of the requests' times that is compared with a time; without it, the mean is.
+    pub(crate) percentile: Option<f64>,
     /// The erase blocks that the drive is scaled down to.
     #[serde(default = "few")]
     pub(crate) blocks: u32,
@@ -170,8 +172,9 @@ impl TryFrom<Written> for Figure {
         let Written { source, value, within, test, unchecked } = written;
         let check = match (within, test, unchecked) {
             (Some(within), Some(test), None) if within > 0.0 && within < 1.0 => {
-                test.check()?;
-                Check::Tested { expected: Expected::parse(&value)?, within, test }
+                let expected = Expected::parse(&value)?;
+                test.check(expected)?;
+                Check::Tested { expected, within, test }
             }
             (Some(_), Some(_), None) => {
                 return Err("`within` is a share above 0 and below 1".to_owned());
@@ -247,8 +250,9 @@ const MOST_REQUESTS: u64 = 10_000_000;
 const MOST_DEPTH: u32 = 65_536;
 
 impl Test {
-    /// Refuses tests that would take hours, or that no drive can perform.
-    fn check(&self) -> Result<(), String> {
+    /// Refuses tests that would take hours, that no drive can perform, or that do not give what is
+    /// expected.
+    fn check(&self, expected: Expected) -> Result<(), String> {
         if self.requests() > MOST_REQUESTS {
             return Err(format!("a test has at most {MOST_REQUESTS} requests"));
         }
@@ -270,7 +274,8 @@ impl Test {
             Self::Read(load) | Self::Write(load) if !(load.span > 0.0 && load.span <= 1.0) => {
                 Err("`span` is a share above 0 and at most 1".to_owned())
             }
-            _ => Ok(()),
+            Self::Read(load) | Self::Write(load) => load.check_percentile(expected),
+            Self::Discard(_) => Ok(()),
         }
     }
 
@@ -279,6 +284,19 @@ impl Test {
         match self {
             Self::Read(load) | Self::Write(load) => load.before.saturating_add(load.requests),
             Self::Discard(discards) => discards.commands.into(),
+        }
+    }
+}
+
+impl Load {
+    fn check_percentile(&self, expected: Expected) -> Result<(), String> {
+        match (self.percentile, expected) {
+            (None, _) => Ok(()),
+            (Some(share), Expected::Nanos(_)) if share > 0.0 && share <= 100.0 => Ok(()),
+            (Some(_), Expected::Nanos(_)) => {
+                Err("`percentile` is above 0 and at most 100, such as 99".to_owned())
+            }
+            (Some(_), _) => Err("a percentile is a time: `value = \"84 us\"`".to_owned()),
         }
     }
 }

@@ -6,7 +6,12 @@
 //! ratios and their dies. Each line that a test prints is a line of a table: `cargo test --release
 //! -p ssdlab-flash --test presets -- --nocapture`.
 
+use ssdlab_flash::bench;
 use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::evidence::Value;
+use ssdlab_flash::figures::Check;
+use ssdlab_flash::grounded::grounded;
+use ssdlab_flash::specification::WriteCache;
 use ssdlab_flash::{
     Command, Condition, Drive, Extent, Nanos, Pattern, Requests, SECTOR_BYTES, Specification,
     Stream, Workload, play, presets,
@@ -166,6 +171,88 @@ fn every_preset_has_its_name_a_description_and_a_drive() {
 }
 
 #[test]
+fn every_spare_factor_lies_inside_of_what_is_plausible() {
+    for preset in presets::ALL {
+        let values = grounded(preset.text).expect("a preset has evidence");
+        let spare = values.iter().find(|value| value.key == "spare_factor").expect("it has one");
+        let evidence = spare.evidence.as_ref().expect("a preset has evidence for every value");
+        let Some([Value::Number(least), Value::Number(most)]) = &evidence.range else {
+            panic!("{}: {:?}", preset.name, evidence.range);
+        };
+        let own: f64 = spare.value.parse().expect("it is a number");
+        assert!(*least < own && own < *most, "{}: {least} < {own} < {most}", preset.name);
+    }
+}
+
+#[test]
+fn a_drive_of_our_time_is_discarded_in_seconds_to_minutes() {
+    const FRACTION: u64 = 256;
+    for name in [
+        "sata-tlc",
+        "970-pro",
+        "tlc-dramless",
+        "tlc-dram",
+        "qlc",
+        "tlc-gen4",
+        "tlc-2023",
+        "datacenter",
+        "datacenter-tlc",
+        "datacenter-gen4",
+    ] {
+        let mut bench = Bench::filled(name, FRACTION);
+        let full = bench.discard_all() * FRACTION as f64;
+        let empty = bench.discard_all() * FRACTION as f64;
+        for seconds in [full, empty] {
+            assert!((2.0..=300.0).contains(&seconds), "{name}: full {full} s, empty {empty} s");
+        }
+    }
+}
+
+/// How far the model is off each figure of NVMe drives that nothing was fitted to.
+fn held_out() -> Vec<(String, f64)> {
+    let nvme = [
+        "970-pro",
+        "tlc-dramless",
+        "tlc-dram",
+        "qlc",
+        "tlc-gen4",
+        "tlc-2023",
+        "datacenter",
+        "datacenter-tlc",
+        "datacenter-gen4",
+        "optane",
+    ];
+    let mut off = Vec::new();
+    for name in nvme {
+        let preset = presets::find(name).expect("a preset has this name");
+        let file = DriveFile::parse(preset.text).expect("a preset can be read");
+        let evidence = file.evidence.values().map(|evidence| evidence.get_ref());
+        let fitted: Vec<&String> = evidence.flat_map(|evidence| &evidence.fitted_to).collect();
+        let mut bench = bench::Bench::new(&file);
+        for (id, figure) in file.figures.iter().filter(|(id, _)| !fitted.contains(id)) {
+            if matches!(figure.check, Check::Unchecked { .. }) {
+                continue;
+            }
+            let ratio = figure.compare(&mut bench).expect("it is tested").expect("on this drive");
+            println!("| {name}: {id} | {} | {:+.0} % |", figure.value, 100.0 * (ratio - 1.0));
+            off.push((format!("{name}: {id}"), (ratio - 1.0).abs()));
+        }
+    }
+    off
+}
+
+#[test]
+fn nvme_drives_predict_most_of_what_others_measured() {
+    let off = held_out();
+    let within = |most: f64| off.iter().filter(|(_, off)| *off <= most).count();
+    let (quarter, half) = (within(0.25), within(0.5));
+    println!("{} figures: {quarter} within 25 %, {half} within 50 %", off.len());
+    assert!(off.len() >= 20, "{}", off.len());
+    assert!(2 * quarter >= off.len(), "{quarter} of {} within 25 %", off.len());
+    assert!(5 * half >= 4 * off.len(), "{half} of {} within 50 %", off.len());
+}
+
+#[test]
 fn every_preset_can_be_filled_and_overwritten_at_random() {
     for preset in presets::ALL {
         let whole = specification(preset.name, 1).capacity_bytes();
@@ -314,6 +401,35 @@ fn pro_970_is_as_fast_as_rated() {
     check("970-pro: sequential read, MB/s", 3500.0, read.mb_per_s, 0.15);
     let write = bench.write_in_order(SEQUENTIAL_BYTES, 160_000, 32);
     check("970-pro: sequential write, MB/s", 2300.0, write.mb_per_s, 0.15);
+}
+
+#[test]
+fn pro_970_syncs_300_to_800_writes_a_second() {
+    let mut bench = Bench::filled("970-pro", 256);
+    let extent = |page: u64| Extent { offset_bytes: page << 12, length_bytes: 4 << 10 };
+    let mut flushed = 0.0;
+    for page in 0..200 {
+        flushed += bench.submit(Command::Write(extent(page), Stream::default()));
+        flushed += bench.submit(Command::Flush);
+    }
+    let forced: f64 = (200..400).map(|page| bench.submit(Command::WriteFua(extent(page)))).sum();
+    for (how, seconds) in [("with a flush", flushed), ("with FUA", forced)] {
+        let rate = 200.0 / seconds;
+        assert!((300.0..=800.0).contains(&rate), "{how}: {rate} a second");
+    }
+}
+
+#[test]
+fn drives_with_capacitors_report_no_volatile_cache_and_have_nothing_to_flush() {
+    for name in ["datacenter", "datacenter-tlc", "datacenter-gen4", "optane"] {
+        let mut bench = Bench::filled(name, 256);
+        assert_eq!(bench.drive.specification().write_cache, WriteCache::Through, "{name}");
+        let extent = Extent { offset_bytes: 0, length_bytes: 4 << 10 };
+        let plain = bench.submit(Command::Write(extent, Stream::default()));
+        assert!(bench.submit(Command::Flush).abs() < f64::EPSILON, "{name}");
+        let forced = bench.submit(Command::WriteFua(extent));
+        assert!((forced - plain).abs() < 1e-6, "{name}: {forced} s with FUA, {plain} s without");
+    }
 }
 
 #[test]

@@ -159,7 +159,48 @@ fn figures_are_written_as_what_can_be_checked() {
         let read = format!("do = \"read\", request = \"1 GiB\", span = {span}");
         refused("do = \"discard\", size = 4_096_000, commands = 10", &read, "at most 1");
     }
+    let read = "do = \"read\", request = \"4 KiB\", percentile = ";
+    let discard = "do = \"discard\", size = 4_096_000, commands = 10";
+    refused(discard, &format!("{read}101"), "above 0 and at most 100");
+    let rate = FITTED.replace("value = \"20 ms\"", "value = \"50/s\"");
+    let error = Plausible::of(&rate.replace(discard, &format!("{read}99"))).unwrap_err();
+    assert!(error.message.contains("a percentile is a time"), "{error}");
     refused("fitted_to = [\"discard\"]", "fitted_to = [\"dicsard\"]", "not among");
+}
+
+#[test]
+fn a_figure_may_be_a_percentile_of_the_requests_times() {
+    // Four reads wait for one plane: the first takes 100 us, and all but three take 400 us.
+    const ONE_PLANE: &str = r#"
+        name = "one-plane"
+        capacity = "64 MiB"
+        spare_factor = 0.2
+        pages_per_block = 32
+        [timing]
+        channels = 1
+        dies_per_channel = 1
+        read = "100 us"
+        program = "1 ms"
+        erase = "1 ms"
+        bus = "100 GB/s"
+        link_read = "100 GB/s"
+        link_write = "100 GB/s"
+        [figures.reads]
+        source = "x"
+        value = "400 us"
+        within = 0.01
+        test = { do = "read", request = "4 KiB", depth = 4, requests = 200, percentile = 99 }
+    "#;
+    let ratio = |percentile: &str| {
+        let text = ONE_PLANE.replace("percentile = 99", percentile);
+        let file = DriveFile::parse(&text).unwrap();
+        file.figures["reads"].compare(&mut Bench::new(&file)).unwrap().unwrap()
+    };
+    let is_near = |ratio: f64, expected: f64| (ratio - expected).abs() < 0.002;
+    assert!(is_near(ratio("percentile = 99"), 1.0), "{}", ratio("percentile = 99"));
+    assert!(is_near(ratio("percentile = 0.5"), 0.25), "{}", ratio("percentile = 0.5"));
+    let mean = ratio("blocks = 32");
+    assert!(0.98 < mean && mean < 0.998, "{mean}");
 }
 
 /// The model is held to what values were fitted to; each line is one of a table, see
