@@ -12,10 +12,6 @@ pub const CASES: [(&str, fn()); 2] = [
     ("turso_1864_every_fsync_of_an_overwrite_commits", overwrites),
 ];
 
-/// Those that need root, for the image lab.
-pub const BESIDE_IMAGES: [(&str, fn()); 1] =
-    [("as_many_fsyncs_of_paced_overwrites_commit_as_in_an_image", paced)];
-
 /// A fast drive with a cache, as small as its kind of test.
 const DRIVE: &str = "capacity = \"1 GiB\"\nspare_factor = 0.2\npower_loss_protection = true\n\
     write_buffer = { size = \"1 MiB\" }\n[timing]\nchannels = 2\ndies_per_channel = 2\n\
@@ -52,7 +48,7 @@ const OVERWRITES: &str = r#"
 "#;
 
 /// Runs a plan beside the drives' files, and returns each treatment's only trial.
-fn trials(plan: &str, more: &[&str]) -> Vec<Value> {
+fn trials(plan: &str) -> Vec<Value> {
     let place = Place::new();
     fs::write(place.path("plan.toml"), plan).unwrap();
     for (name, top, timing) in [
@@ -64,16 +60,13 @@ fn trials(plan: &str, more: &[&str]) -> Vec<Value> {
         fs::write(place.path(&format!("{name}.toml")), text).unwrap();
     }
     let mut command = place.command(&["run"]);
-    command.arg(place.path("plan.toml")).args(["--runs", "1", "--json"]).args(more);
+    command.arg(place.path("plan.toml")).args(["--runs", "1", "--json"]);
+    command.arg("--kernel").arg(kernel().as_ref().unwrap());
     let output = command.output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
     let trials = json["treatments"].as_array().unwrap().iter().map(|own| own["trials"][0].clone());
     trials.inspect(|trial| assert_eq!(trial["status"], "ok", "{trial}")).collect()
-}
-
-fn in_guests(plan: &str) -> Vec<Value> {
-    trials(plan, &["--kernel", kernel().as_ref().unwrap().to_str().unwrap()])
 }
 
 fn flushes(trial: &Value, phase: usize) -> u64 {
@@ -82,7 +75,7 @@ fn flushes(trial: &Value, phase: usize) -> u64 {
 
 /// Each record makes its file longer, so that each sync commits a transaction.
 fn commits() {
-    let trials = in_guests(APPENDS);
+    let trials = trials(APPENDS);
     let flushes: Vec<u64> = trials.iter().map(|trial| flushes(trial, 0)).collect();
     let [sata, nvme, through] = flushes[..] else { panic!("{flushes:?}") };
     assert!((80..90).contains(&sata), "{flushes:?}");
@@ -92,22 +85,9 @@ fn commits() {
 
 /// A sync takes more than a millisecond, in which a tick changes the file's times.
 fn overwrites() {
-    for trial in in_guests(OVERWRITES) {
+    for trial in trials(OVERWRITES) {
         let [data, all] = [0, 1].map(|phase| flushes(&trial, phase));
         assert!((60..65).contains(&data), "{trial}");
         assert!((115..130).contains(&all), "{trial}");
-    }
-}
-
-/// With 10 ms between them every overwrite is in a tick of its own, under any kernel.
-fn paced() {
-    let paced = OVERWRITES.replace("operations = 60", "rate = \"100/s\", operations = 60");
-    let virtually = in_guests(&paced);
-    let really = trials(&paced.replace("drive = \"./sata.toml\"", ""), &["--lab", "image"]);
-    for (guest, image) in virtually.iter().zip(&really) {
-        for phase in [0, 1] {
-            let [guest, image] = [guest, image].map(|trial| flushes(trial, phase));
-            assert!(guest.abs_diff(image) <= 6, "phase {phase}: {guest} in the lab, {image} here");
-        }
     }
 }

@@ -231,10 +231,6 @@ fn main() {
     }));
     let has_none =
         if hosts::has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
-    let is_root = rustix::process::geteuid().is_root();
-    let needs_root = if is_root { reason } else { "needs root" };
-    let beside_images = durability::BESIDE_IMAGES;
-    trials.extend(beside_images.map(|(name, run)| trial(name, run, needs_root)));
     trials.extend(hosts::FITTING.map(|(name, run)| trial(name, run, has_none)));
     libtest_mimic::run(&arguments, trials).exit();
 }

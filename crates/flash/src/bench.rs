@@ -171,7 +171,12 @@ impl Load {
             run(count, begun)?
         };
         let time = self.time(&mut times);
-        Ok(Done { requests: count, bytes: count * request_bytes, elapsed: ended.since(begun), time })
+        Ok(Done {
+            requests: count,
+            bytes: count * request_bytes,
+            elapsed: ended.since(begun),
+            time,
+        })
     }
 
     /// The percentile of requests' times, or their mean.
