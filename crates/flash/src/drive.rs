@@ -141,6 +141,7 @@ impl<N: Nand> Drive<N> {
     /// Counts from 0 again; wear stays.
     pub fn reset_counts(&mut self) {
         self.asked = HostCounters::default();
+        self.ftl.forget_filled_slc();
         self.nand.as_mut().reset_counters();
     }
 
@@ -190,6 +191,11 @@ impl<N: Nand> Drive<N> {
     /// Erased blocks of the SLC cache, if there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
         self.ftl.free_slc_blocks()
+    }
+
+    /// Whether its SLC cache was full since [`Drive::reset_counts`].
+    pub fn has_filled_slc(&self) -> bool {
+        self.ftl.has_filled_slc()
     }
 
     /// Whether too many blocks are worn out for further writes.
@@ -437,9 +443,9 @@ impl<N: Nand> Drive<N> {
     fn unmap(&mut self, run: PageRun, at: Nanos) -> u32 {
         let mut only_buffered = 0;
         if let Some(buffer) = &mut self.buffer {
-            for page in run.pages() {
-                let held = buffer.drop_page(page);
-                only_buffered += u32::from(held && self.ftl.locate(page).is_none());
+            for page in buffer.held(run) {
+                buffer.drop_page(page);
+                only_buffered += u32::from(self.ftl.locate(page).is_none());
             }
         }
         let held = only_buffered + self.ftl.trim(&mut self.nand, run, at);

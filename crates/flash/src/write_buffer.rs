@@ -42,6 +42,16 @@ impl Buffer {
         is_set(&self.dirty, page)
     }
 
+    /// The pages of a run whose newest version waits here.
+    pub fn held(&self, run: PageRun) -> Vec<LogicalPage> {
+        let words = run.split(u64::BITS).filter(|part| self.dirty[part.stretch as usize] != 0);
+        let pages = words.flat_map(|part| {
+            let first = part.stretch * u64::BITS + part.offset;
+            (first..first + part.count).map(LogicalPage)
+        });
+        pages.filter(|page| self.holds(*page)).collect()
+    }
+
     /// Takes in a page that is not here already.
     pub fn take(&mut self, page: LogicalPage, stream: Stream) {
         flip(&mut self.dirty, page);
