@@ -47,7 +47,7 @@ pub(super) fn all(
 fn cut_caches(records: &[Record]) -> Vec<Warning> {
     let mut found: BTreeMap<&str, (usize, [u64; 3])> = BTreeMap::new();
     for applied in records.iter().map(|record| &record.applied) {
-        let bytes = |name| applied.get(name)?.parse::<u64>().ok();
+        let bytes = |name: &str| applied.get(name)?.parse::<u64>().ok();
         let sizes = [SLC_CACHE_BYTES, WHOLE_SLC_CACHE_BYTES, CAPACITY_BYTES].map(bytes);
         let (Some(drive), [Some(cache), Some(whole), Some(capacity)]) =
             (applied.get("drive"), sizes)
@@ -58,7 +58,8 @@ fn cut_caches(records: &[Record]) -> Vec<Warning> {
         *trials += 1;
         *sizes = (*sizes).min([cache, whole, capacity]);
     }
-    let warning = |(drive, (trials, [cache_bytes, whole_bytes, capacity])): (&str, _)| {
+    let warning = |(drive, (trials, sizes)): (&str, (usize, [u64; 3]))| {
+        let [cache_bytes, whole_bytes, capacity] = sizes;
         let enough = u128::from(capacity) * u128::from(whole_bytes) / u128::from(cache_bytes);
         Warning::CutCache {
             drive: drive.to_owned(),

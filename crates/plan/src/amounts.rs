@@ -103,7 +103,8 @@ impl Schedule {
     /// Whether its drives were given a smaller capacity than the plan gives them, or, if it gives
     /// them none, than they have.
     fn is_smaller(&self) -> bool {
-        let Some(given) = self.argument("--capacity").and_then(|bytes| bytes.parse().ok()) else {
+        let Some(given) = self.argument("--capacity").and_then(|bytes| bytes.parse::<u64>().ok())
+        else {
             return false;
         };
         if let Some(planned) = self.plan_capacity_bytes {
