@@ -155,6 +155,12 @@ cut-test: kernel
 	scripts/install-packages build kernel run test
 	$(CARGO) test --locked --test many_cuts -- --ignored --nocapture --test-threads 1
 
+# Every shipped plan at its capacity, at eight times that and at the drives' own (hours): the verdicts must be the same.
+# The table of docs/method.md.
+capacity-test: kernel
+	scripts/install-packages build run test
+	$(CARGO) test --release --locked --test capacities -- --ignored --nocapture
+
 # Every fuzz target for so many seconds.
 SECONDS = 60
 fuzz:

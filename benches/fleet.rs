@@ -27,7 +27,7 @@ const PLAN: &str = r#"
     [baseline]
     discard = "off"
     [virtual]
-    capacity = "256 MiB"
+    capacity = "5 GB"
     [workload]
     tree = { files = 10, size = "100 kB" }
     phases = [{ do = "unpack", sync = true }]

@@ -153,7 +153,7 @@ fn cut(folder: &Path, cuts: &str, seeds: u32, factors: &str, phases: &str) -> Ve
         cuts = {cuts}
         workload = {{ phases = [{phases}] }}
         [virtual]
-        capacity = "1 GiB"
+        capacity = "3 GB"
         seeds = {seeds}
         [factors]
         drive = "x25m-g2"

@@ -31,7 +31,7 @@ const PLAN: &str = r#"
     [baseline]
     discard = "off"
     [virtual]
-    capacity = "1 GiB"
+    capacity = "5 GB"
     [workload]
     tree = { files = 300, size = "5 MB" }
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]

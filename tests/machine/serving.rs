@@ -86,7 +86,7 @@ impl Drop for Served {
 
 /// The command that serves a drive in a folder.
 fn serve(place: &Place, folder: &Path) -> Command {
-    let mut serve = place.ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--fuse"]);
+    let mut serve = place.ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "3 GB", "--fuse"]);
     serve.arg(folder);
     serve
 }

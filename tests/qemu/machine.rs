@@ -75,7 +75,7 @@ impl Server {
     pub fn start() -> Self {
         let folder = tempfile::Builder::new().prefix("q, e'mu").tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
-        command.args(["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--vhost-user"]);
+        command.args(["serve", "--drive", "x25m-g2", "--capacity", "3 GB", "--vhost-user"]);
         command.arg(folder.path().join("drive")).stdin(Stdio::null());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = Lines::of(process.stdout.take().unwrap());

@@ -130,7 +130,7 @@ fn killed() {
             "run",
             "discard",
             "--capacity",
-            "4GiB",
+            "5GB",
             "--scale",
             "0.1",
             "--set",

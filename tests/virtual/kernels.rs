@@ -17,7 +17,7 @@ const PLAN: &str = r#"
     [factors]
     filesystem = "ext4"
     [virtual]
-    capacity = "1 GiB"
+    capacity = "5 GB"
     [virtual.factors]
     kernel = ["./first", "./second"]
     [workload]

@@ -7,9 +7,10 @@ use ssdlab_plan::shipped;
 use super::common::shown;
 use super::support::{Place, kernel};
 
-/// What no scale makes smaller in some plans, and what is run in its place: a prefill that fits,
-/// fewer power cuts, and one filesystem more than a step keeps.
-const SMALLER: [(&[&str], &str, &str); 3] = [
+/// What no scale makes smaller in some plans, and what is run in its place: drives that are filled
+/// sooner, a prefill that fits, fewer power cuts, and one filesystem more than a step keeps.
+const SMALLER: [(&[&str], &str, &str); 4] = [
+    (&["schedulers", "small-files", "tandem"], r#"capacity = "25 GB""#, r#"capacity = "4 GB""#),
     (&["schedulers", "small-files", "tandem"], r#"prefill = "10 GB""#, r#"prefill = "10 %""#),
     (&["power-loss"], "[cuts]\nnumber = 60\n", "[cuts]\nnumber = 6\n"),
     (
@@ -40,7 +41,7 @@ pub fn run(name: &str) {
     }
     fs::write(place.path("plan.toml"), text).unwrap();
     let mut command = place.command(&["run", "--lab", "virtual", "--json"]);
-    command.args(["--scale", "0.005", "--capacity", "4GB", "--runs", "1", "--plausible", "0"]);
+    command.args(["--scale", "0.005", "--runs", "1", "--plausible", "0"]);
     command.arg(place.path("plan.toml"));
     let output = command.arg("--kernel").arg(kernel().as_ref().unwrap()).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout)

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
+use ssdlab_flash::presets;
 use tempfile::TempDir;
 
 use super::common::shown;
@@ -99,11 +100,26 @@ impl Place {
         self.run_on(plan, "1GiB")
     }
 
-    /// Runs a plan like [`Self::run`], on drives of a capacity.
+    /// Runs a plan like [`Self::run`], on its drive with a capacity, which is so small that it has
+    /// to be the drive's own.
     pub fn run_on(&self, plan: &str, capacity: &str) -> Value {
-        fs::write(self.path("plan.toml"), plan).unwrap();
+        let lines = plan.lines().filter(|line| !line.starts_with("capacity = "));
+        fs::write(self.path("plan.toml"), lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let named = plan.split_once("drive = \"").and_then(|(_, drive)| drive.split('"').next());
         let mut command = if self.is_foreign { self.foreign() } else { self.plain() };
-        command.args(["--runs", "1", "--capacity", capacity, "--verify", "--json"]);
+        match presets::find(named.unwrap_or("vertex-le")) {
+            Some(preset) => {
+                let is_capacity = |line: &&str| line.starts_with("capacity = ");
+                let own = preset.text.lines().find(is_capacity).unwrap();
+                let small = preset.text.replacen(own, &format!("capacity = \"{capacity}\""), 1);
+                let file = self.path("small.toml");
+                fs::write(&file, small).unwrap();
+                let relative = PathBuf::from("small.toml");
+                command.arg("--drive").arg(if self.is_foreign { relative } else { file });
+            }
+            None => drop(command.args(["--capacity", capacity])),
+        }
+        command.args(["--runs", "1", "--verify", "--json"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)))

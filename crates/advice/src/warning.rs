@@ -226,6 +226,19 @@ pub enum Warning {
     },
     /// Schedulers are compared where they have one queue and compute for nothing.
     Schedulers,
+    /// Trials filled an SLC cache of which a small capacity left only a part.
+    CutCache {
+        /// The drive.
+        drive: String,
+        /// How many trials on it did.
+        trials: usize,
+        /// What the cache held, in bytes, the least in any trial.
+        cache_bytes: u64,
+        /// What it holds on the real drive, in bytes.
+        whole_bytes: u64,
+        /// The capacity in bytes that leaves it whole.
+        enough_bytes: u64,
+    },
     /// More was discarded than there is.
     Discards {
         /// The treatment, by the levels in which it differs.
@@ -465,6 +478,15 @@ impl fmt::Display for Warning {
                 f,
                 "virtual lab: requests go through one hardware queue, from one processor: what \
                  schedulers gain or lose with several of either does not show (docs/virtual-lab.md)"
+            ),
+            Self::CutCache { drive, trials, cache_bytes, whole_bytes, enough_bytes } => write!(
+                f,
+                "{drive} was given a capacity that leaves {} of its SLC cache of {}, and that was \
+                 full in {trials} of its trials: what they wrote then was slower than on the real \
+                 drive, which may decide verdicts; give it a --capacity of {} or more",
+                Bytes(*cache_bytes),
+                Bytes(*whole_bytes),
+                Bytes(*enough_bytes)
             ),
             Self::Discards { levels, phase, bytes, capacity_bytes } => write!(
                 f,

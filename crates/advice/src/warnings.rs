@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_filesystem::facts;
 use ssdlab_plan::schedule::Treatment;
-use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Schedule, ShortPercentile};
+use ssdlab_plan::{
+    CAPACITY_BYTES, Factor, LabKind, SLC_CACHE_BYTES, Schedule, ShortPercentile,
+    WHOLE_SLC_CACHE_BYTES,
+};
 use ssdlab_results::{Record, Status};
 
 use super::method::Check;
@@ -29,6 +32,7 @@ pub(super) fn all(
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
     warnings.extend(percentiles(schedule, records));
+    warnings.extend(cut_caches(records));
     warnings.extend(daemons(schedule));
     warnings.extend(schedulers(schedule));
     let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
@@ -54,6 +58,35 @@ fn percentiles(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
         Warning::FewOperations { metric, phase, operations, needed }
     };
     short.map(warning).collect()
+}
+
+/// Drives whose trials filled a cut SLC cache.
+fn cut_caches(records: &[Record]) -> Vec<Warning> {
+    let mut found: BTreeMap<&str, (usize, [u64; 3])> = BTreeMap::new();
+    for applied in records.iter().map(|record| &record.applied) {
+        let bytes = |name: &str| applied.get(name)?.parse::<u64>().ok();
+        let sizes = [SLC_CACHE_BYTES, WHOLE_SLC_CACHE_BYTES, CAPACITY_BYTES].map(bytes);
+        let (Some(drive), [Some(cache), Some(whole), Some(capacity)]) =
+            (applied.get("drive"), sizes)
+        else {
+            continue;
+        };
+        let (trials, sizes) = found.entry(drive).or_insert((0, [cache, whole, capacity]));
+        *trials += 1;
+        *sizes = (*sizes).min([cache, whole, capacity]);
+    }
+    let warning = |(drive, (trials, sizes)): (&str, (usize, [u64; 3]))| {
+        let [cache_bytes, whole_bytes, capacity] = sizes;
+        let enough = u128::from(capacity) * u128::from(whole_bytes) / u128::from(cache_bytes);
+        Warning::CutCache {
+            drive: drive.to_owned(),
+            trials,
+            cache_bytes,
+            whole_bytes,
+            enough_bytes: u64::try_from(enough).unwrap_or(u64::MAX),
+        }
+    };
+    found.into_iter().map(warning).collect()
 }
 
 /// Filesystems that are user-space programs, in a lab where computing costs no time.

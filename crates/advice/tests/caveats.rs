@@ -6,7 +6,10 @@ use std::path::Path;
 use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, Schedule, schedule};
+use ssdlab_plan::{
+    CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,
+    WHOLE_SLC_CACHE_BYTES, schedule,
+};
 use ssdlab_results::{Attempt, AttemptId, Ending, Imported, Phase, Record, Teardown, Told};
 
 fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
@@ -261,6 +264,32 @@ fn discards_beyond_the_device_are_explained() {
     assert!(told(&of(6_000_000_000)), "{:?}", of(6_000_000_000).warnings);
     assert!(!told(&of(4_000_000_000)));
     assert_eq!(of(1).capacity_bytes, Some(4_000_000_000));
+}
+
+#[test]
+fn a_cache_that_a_small_capacity_cut_is_told_once_for_its_drive() {
+    let schedule = plan(LabKind::Virtual, "discard = \"on\"", "{ do = \"delete\", sync = true }");
+    let of = |full: &str| {
+        run(&schedule, |record| {
+            for (name, value) in [
+                ("drive", "tlc-dram"),
+                (CAPACITY_BYTES, "64000000000"),
+                (full, "21000000000"),
+                (WHOLE_SLC_CACHE_BYTES, "42000000000"),
+            ] {
+                record.applied.insert(name.to_owned(), value.to_owned());
+            }
+        })
+    };
+    let told = |analysis: &Analysis| {
+        let says = analysis.warnings.iter().filter(|one| {
+            one.says.contains("leaves 21.0 GB of its SLC cache of 42.0 GB")
+                && one.says.contains("--capacity of 128.0 GB or more")
+        });
+        says.count()
+    };
+    assert_eq!(told(&of(SLC_CACHE_BYTES)), 1, "{:?}", of(SLC_CACHE_BYTES).warnings);
+    assert_eq!(told(&of("other")), 0);
 }
 
 #[test]

@@ -123,7 +123,8 @@ impl CutDevice {
         let log = self.read(path, before)?;
         let schedule = self.schedule(filesystem, log.capacity_bytes())?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let manner = Manner { kernel: how.kernel, jobs: Some(1), ..Manner::default() };
+        let manner =
+            Manner { kernel: how.kernel, jobs: Some(1), any_size: true, ..Manner::default() };
         stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
             how.files.ask(&mut guests);
             self.cut(&guests, &log, how)
@@ -214,7 +215,7 @@ impl CutDevice {
     fn check_size(&self, before: &Path, image: &File) -> Result<(), Report> {
         let bytes = image.metadata().into_diagnostic()?.len();
         let of_its_own = drive::load(&self.drive, None)?;
-        let resized = drive::load(&self.drive, Some(Bytes(bytes)));
+        let resized = drive::load_of_any_size(&self.drive, Some(Bytes(bytes)));
         let reason = match resized.map(|drive| drive.capacity_bytes()) {
             Ok(capacity) if capacity == bytes => return Ok(()),
             Ok(capacity) => format!("the nearest size is {capacity} bytes"),

@@ -9,7 +9,7 @@ use ssdlab_flash::{DriveFileError, Grounded, Plausible, Specification, presets};
 use ssdlab_plan::{Bytes, Fault};
 use ssdlab_report as report;
 
-use super::exit::Exit;
+use super::exit::{Exit, Wrong};
 use super::shown::Shown;
 use super::{input, output, shown};
 
@@ -36,7 +36,7 @@ enum What {
     Check {
         /// A drive file, or the name of a shipped drive.
         drive: String,
-        /// Override its capacity; spare space and caches scale with it.
+        /// Override its capacity; spare space scales with it, caches do not.
         #[arg(long, value_name = "SIZE")]
         capacity: Option<Bytes>,
     },
@@ -68,9 +68,14 @@ fn list() -> String {
     out
 }
 
-/// Reads a drive: a file, or a shipped one.
+/// Reads a drive: a file, or a shipped one. Refuses a capacity that leaves it too few blocks.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
     Source::of(drive)?.specification(capacity)
+}
+
+/// Reads a drive of which only the write cache matters, not how many blocks there are to collect.
+pub fn load_of_any_size(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
+    Source::of(drive)?.of_any_size(capacity)
 }
 
 /// Reads the drives that a drive's evidence leaves possible.
@@ -98,6 +103,15 @@ impl Source {
     }
 
     fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
+        let file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
+        if let Some(capacity) = capacity {
+            let refused = |error: DriveFileError| Wrong::report(error.message, error.help);
+            file.check_capacity(capacity).map_err(refused)?;
+        }
+        self.of_any_size(capacity)
+    }
+
+    fn of_any_size(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
         let mut file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
         if let Some(capacity) = capacity {
             file.with_capacity(capacity);

@@ -167,7 +167,7 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
         "drive check",
         &[
             ("Check a drive file of your own", "ssdlab drive check my-drive.toml"),
-            ("See a drive at another capacity", "ssdlab drive check 970-pro --capacity 8GB"),
+            ("See a drive at another capacity", "ssdlab drive check 970-pro --capacity 64GB"),
         ],
     ),
     (

@@ -45,7 +45,7 @@ pub struct Variation {
     /// commas, are compared (virtual lab).
     #[arg(long, value_name = "NAME|FILE")]
     drive: Option<String>,
-    /// Override the capacity of every simulated drive; spare space and caches scale with it.
+    /// Override the capacity of every simulated drive; spare space scales with it, caches do not.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
     /// Unpack this archive, or clone and build this repository, instead of using the synthetic

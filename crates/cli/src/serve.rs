@@ -31,7 +31,7 @@ pub struct Serve {
     /// A drive file, or the name of a shipped drive (`ssdlab drive list`).
     #[arg(long, value_name = "FILE|NAME")]
     drive: String,
-    /// Override the drive's capacity; spare space and caches scale with it.
+    /// Override the drive's capacity; spare space scales with it, caches do not.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
     /// The state the drive is brought into first, as for `ssdlab simulate`. It reads as zeros in

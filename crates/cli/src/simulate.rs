@@ -34,7 +34,7 @@ pub struct Simulate {
     /// simulate several drives at once.
     #[arg(long, value_name = "FILE|NAME", required = true)]
     drive: Vec<String>,
-    /// Override the capacity of every drive; spare space and caches scale with it.
+    /// Override the capacity of every drive; spare space scales with it, caches do not.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
     /// The state the drive is brought into first: purged, filled (sequentially), overwritten:X (at

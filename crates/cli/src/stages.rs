@@ -7,13 +7,13 @@ use std::path::Path;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_aged::Store;
 use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
-use ssdlab_flash::{Plausible, Specification};
+use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, LabError, Tools};
-use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Target, names_file};
+use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
@@ -37,6 +37,8 @@ pub struct Manner<'a> {
     pub most_jobs: Option<usize>,
     /// Whether recording of block requests is off.
     pub no_trace: bool,
+    /// Whether only the write caches of drives matter, so that they may be of any size.
+    pub any_size: bool,
 }
 
 /// A stage that is ready.
@@ -142,9 +144,11 @@ fn guests<'a>(
     interrupt: &'a Interrupt,
 ) -> Result<(Box<Guests<'a>>, usize), Report> {
     let kernels = kernels(schedule, manner.kernel)?;
-    let Models { drives, plausible, hosts } = models(schedule, interrupt)?;
-    drives.values().try_for_each(check_memory)?;
-    let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
+    let load = if manner.any_size { drive::load_of_any_size } else { drive::load };
+    let Models { drives, plausible, hosts } = models(schedule, load, interrupt)?;
+    let maps_bytes = maps_bytes(schedule, &drives);
+    check_memory(maps_bytes)?;
+    let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
     let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
     let provided = Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
     Ok((Box::new(Guests::open(provided, journal)?), jobs))
@@ -180,9 +184,12 @@ struct Models {
     hosts: BTreeMap<String, HostModel>,
 }
 
-fn models(schedule: &Schedule, interrupt: &Interrupt) -> Result<Models, Report> {
+/// Reads a drive at a capacity.
+type Load = fn(&str, Option<Bytes>) -> Result<Specification, Report>;
+
+fn models(schedule: &Schedule, load: Load, interrupt: &Interrupt) -> Result<Models, Report> {
     Ok(Models {
-        drives: drives(schedule, interrupt)?,
+        drives: drives(schedule, load, interrupt)?,
         plausible: if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() },
         hosts: hosts(schedule, interrupt)?,
     })
@@ -191,7 +198,7 @@ fn models(schedule: &Schedule, interrupt: &Interrupt) -> Result<Models, Report> 
 /// Refuses drives, hosts and kernels of a schedule that cannot be used. The kernel of treatments
 /// that name none need not exist yet.
 pub fn check_models(schedule: &Schedule) -> Result<(), Report> {
-    models(schedule, &Interrupt::default())?;
+    models(schedule, drive::load, &Interrupt::default())?;
     let mut levels = kernel_levels(schedule);
     levels.remove(&KernelLevel::Default);
     levels.into_iter().try_for_each(|level| kernel_of(level, None).map(drop))
@@ -228,6 +235,7 @@ fn kernel_of(level: &KernelLevel, default: Option<&Path>) -> Result<LabKernel, R
 /// The drives that a schedule's treatments name.
 fn drives(
     schedule: &Schedule,
+    load: Load,
     interrupt: &Interrupt,
 ) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
@@ -236,7 +244,7 @@ fn drives(
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
             check_unchanged(place.key(), schedule, interrupt)?;
-            let drive = drive::load(place.key(), capacity)?;
+            let drive = load(place.key(), capacity)?;
             place.insert(drive);
         }
     }
@@ -274,23 +282,16 @@ pub fn plausible(schedule: &Schedule) -> Result<BTreeMap<String, Plausible>, Rep
 }
 
 /// As many guests as there are processors, as far as memory for them and their drives allows.
-fn fitting_jobs(
-    hosts: &BTreeMap<String, HostModel>,
-    drives: &BTreeMap<String, Specification>,
-) -> usize {
+fn fitting_jobs(hosts: &BTreeMap<String, HostModel>, maps_bytes: u64) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let guests = memory::available_bytes() / memory_of_guest(hosts, drives);
+    let guests = memory::available_bytes() / memory_of_guest(hosts, maps_bytes);
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 
 /// The approximate peak memory of a trial in a guest, in bytes.
-fn memory_of_guest(
-    hosts: &BTreeMap<String, HostModel>,
-    drives: &BTreeMap<String, Specification>,
-) -> u64 {
+fn memory_of_guest(hosts: &BTreeMap<String, HostModel>, maps_bytes: u64) -> u64 {
     let guest = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
-    let drive = drives.values().map(map_bytes).max().unwrap_or(0);
-    guest + drive + WRITTEN_BYTES
+    guest + maps_bytes + WRITTEN_BYTES
 }
 
 /// The same for a trial on another machine; `None` if it has that machine to itself.
@@ -298,27 +299,33 @@ pub fn memory_elsewhere(schedule: &Schedule, interrupt: &Interrupt) -> Result<Op
     if !schedule.is_in(LabKind::Virtual) {
         return Ok(None);
     }
-    Ok(Some(memory_of_guest(&hosts(schedule, interrupt)?, &drives(schedule, interrupt)?)))
+    let maps_bytes = maps_bytes(schedule, &drives(schedule, drive::load, interrupt)?);
+    Ok(Some(memory_of_guest(&hosts(schedule, interrupt)?, maps_bytes)))
 }
 
-/// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.
-fn map_bytes(drive: &Specification) -> u64 {
-    9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
+/// The most memory that the maps of a trial's simulated drive take before the trial, in bytes. A
+/// map takes memory where pages were written, 9 bytes each as measured; a purged drive has none,
+/// and what a trial writes belongs to [`WRITTEN_BYTES`].
+fn maps_bytes(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> u64 {
+    let of = |setup: &Setup| {
+        let drive = drives.get(&setup.simulated.drive)?;
+        let is_empty = setup.simulated.condition == Condition::Purged;
+        Some(if is_empty { 0 } else { 9 * u64::from(drive.logical_pages) })
+    };
+    schedule.setups().filter_map(of).max().unwrap_or(0)
 }
 
-/// Refuses a drive whose maps do not fit into memory, which would get this or another program
+/// Refuses drives whose maps do not fit into memory, which would get this or another program
 /// killed.
-fn check_memory(drive: &Specification) -> Result<(), Report> {
-    let (needed, available) = (map_bytes(drive), memory::available_bytes());
-    if needed + WRITTEN_BYTES <= available {
+fn check_memory(maps_bytes: u64) -> Result<(), Report> {
+    let available = memory::available_bytes();
+    if maps_bytes + WRITTEN_BYTES <= available {
         return Ok(());
     }
     let reason = format!(
-        "{} has {}; its maps take about {} of memory, but only {} are free: choose a smaller \
+        "the maps of a full drive take about {} of memory, but only {} are free: choose a smaller \
          drive, or reduce its --capacity",
-        drive.name,
-        Bytes(drive.capacity_bytes()),
-        Bytes(needed),
+        Bytes(maps_bytes),
         Bytes(available)
     );
     Err(LabError::Unavailable { reason }.into())

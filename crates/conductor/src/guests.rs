@@ -23,7 +23,10 @@ use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
-use ssdlab_plan::{Discard, HostModel, KernelLevel, Layer, Model, Schedule, Setup, Simulated};
+use ssdlab_plan::{
+    Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
+    WHOLE_SLC_CACHE_BYTES,
+};
 use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
@@ -316,6 +319,7 @@ impl<'a> Guests<'a> {
             ("host".to_owned(), host.name.clone()),
             ("host_costs".to_owned(), host.costs.to_string()),
         ]);
+        measured.applied.extend(cut_cache(specification, locked(&flash).drive()));
         measured.fingerprint = Some(fingerprint.to_string());
         measured.draw = draw;
         Ok(performed)
@@ -409,6 +413,19 @@ pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();
     format!("{:016x}", u64::from_be_bytes(first))
+}
+
+/// The sizes of the drive's SLC cache, if its capacity left it a part and the trial filled that.
+fn cut_cache(specification: &Specification, drive: &Drive) -> Vec<(String, String)> {
+    let Some(cache) = specification.slc_cache.filter(|_| drive.has_filled_slc()) else {
+        return Vec::new();
+    };
+    let Some(whole) = cache.cut_from_bytes else { return Vec::new() };
+    let pages = u64::from(cache.blocks) * u64::from(cache.pages_per_block);
+    let bytes = pages * u64::from(specification.page_bytes);
+    [(SLC_CACHE_BYTES, bytes), (WHOLE_SLC_CACHE_BYTES, whole)]
+        .map(|(name, bytes)| (name.to_owned(), bytes.to_string()))
+        .into()
 }
 
 /// A drive in the condition that the treatment asks for.

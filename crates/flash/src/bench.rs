@@ -85,7 +85,7 @@ impl<'a> Bench<'a> {
         let block_bytes = u64::from(whole.pages_per_block) * u64::from(whole.page_bytes);
         let mut file = self.file.clone();
         let most_bytes = block_bytes.saturating_mul(blocks.into());
-        file.with_capacity(Bytes(whole.capacity_bytes().min(most_bytes)));
+        file.scale_down_to(Bytes(whole.capacity_bytes().min(most_bytes)));
         let specification = file.resolve()?;
         if specification.logical_pages > MOST_PAGES {
             return Err(DriveFileError {

@@ -144,6 +144,7 @@ impl<N: Nand> Drive<N> {
     /// Counts from 0 again; wear stays.
     pub fn reset_counts(&mut self) {
         self.asked = HostCounters::default();
+        self.ftl.forget_filled_slc();
         self.nand.as_mut().reset_counters();
     }
 
@@ -193,6 +194,11 @@ impl<N: Nand> Drive<N> {
     /// Erased blocks of the SLC cache, if there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
         self.ftl.free_slc_blocks()
+    }
+
+    /// Whether its SLC cache was full since [`Drive::reset_counts`].
+    pub fn has_filled_slc(&self) -> bool {
+        self.ftl.has_filled_slc()
     }
 
     /// Whether too many blocks are worn out for further writes.

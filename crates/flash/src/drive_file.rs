@@ -20,6 +20,7 @@ use crate::evidence::{Evidence, EvidenceByKey, Value};
 use crate::figures::FiguresByName;
 use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads, WriteCache};
 
+mod capacity;
 mod resolve;
 
 /// The default page size in bytes.
@@ -253,6 +254,9 @@ pub struct SlcCache {
     /// The bits a cell holds outside the cache: a block holds so many times fewer pages in it.
     #[schemars(with = "u32")]
     pub bits_per_cell: Spanned<u32>,
+    /// Its size in the file, if the drive was given a capacity whose flash cannot hold it.
+    #[serde(skip)]
+    pub cut_from: Option<Bytes>,
     /// To read a page there into the die's register.
     pub read: Option<Span>,
     /// To program a page there from the die's register.
@@ -381,39 +385,5 @@ impl DriveFile {
             help: was_meant(error.message())
                 .unwrap_or_else(|| "`ssdlab drive show ideal` is a complete drive file".to_owned()),
         })
-    }
-
-    /// The same drive with another capacity: spare space, SLC cache and map cache keep their ratio
-    /// to it. The dies, and the write buffer that keeps them busy, are unchanged, and so is the
-    /// drive's speed. The capacity is rounded down to what its blocks allow.
-    pub fn with_capacity(&mut self, capacity: Bytes) {
-        let old = self.capacity.get_ref().0.max(1);
-        let scale = |size: &mut Spanned<Bytes>| {
-            let scaled = u128::from(size.get_ref().0) * u128::from(capacity.0) / u128::from(old);
-            size.get_mut().0 = u64::try_from(scaled).unwrap_or(u64::MAX);
-        };
-        for size in [
-            self.slc_cache.as_mut().map(|cache| &mut cache.size),
-            self.map_cache.as_mut().map(|cache| &mut cache.size),
-        ] {
-            size.into_iter().for_each(scale);
-        }
-        let unit = self.capacity_unit().max(1);
-        self.capacity.get_mut().0 = capacity.0 / unit * unit;
-    }
-
-    /// The unit of which the capacity has to be a multiple.
-    fn capacity_unit(&self) -> u64 {
-        let page = self.page.as_ref().map_or(PAGE_BYTES.into(), |page| page.get_ref().0);
-        match self.mapping {
-            Mapping::Page => page,
-            Mapping::Block | Mapping::Bast | Mapping::Fast => {
-                let pages = |count: &Option<Spanned<u32>>, default| {
-                    u64::from(count.as_ref().map_or(default, |count| *count.get_ref()))
-                };
-                page.saturating_mul(pages(&self.pages_per_block, PAGES_PER_BLOCK))
-                    .saturating_mul(pages(&self.superblock, 1))
-            }
-        }
     }
 }

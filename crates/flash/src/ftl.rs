@@ -116,6 +116,18 @@ impl Ftl {
         if let Self::Page(ftl) = self { ftl.free_slc_blocks() } else { None }
     }
 
+    /// Whether the SLC cache was full since [`Ftl::forget_filled_slc`].
+    pub fn has_filled_slc(&self) -> bool {
+        if let Self::Page(ftl) = self { ftl.has_filled_slc() } else { false }
+    }
+
+    /// Forgets whether the SLC cache was full.
+    pub fn forget_filled_slc(&mut self) {
+        if let Self::Page(ftl) = self {
+            ftl.forget_filled_slc();
+        }
+    }
+
     /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
         self.state().map_or_else(Blockwise::is_worn_out, PageMapped::is_worn_out)

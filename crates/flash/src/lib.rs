@@ -46,6 +46,7 @@ mod prefetch;
 mod preparation;
 pub mod presets;
 mod random;
+mod sparse;
 pub mod specification;
 mod stratified;
 mod units;

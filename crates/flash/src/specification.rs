@@ -289,6 +289,8 @@ pub struct SlcCache {
     pub pages_per_block: u32,
     /// The times of reading and programming a page there.
     pub cell: Option<Cell>,
+    /// What it holds on the real drive, if the capacity leaves less.
+    pub cut_from_bytes: Option<u64>,
 }
 
 /// The part of the map in memory.

@@ -37,7 +37,7 @@ fn check(figure: &str, cited: f64, measured: f64, tolerance: f64) {
 fn specification(name: &str, fraction: u64) -> Specification {
     let preset = presets::find(name).expect("a preset has this name");
     let mut file = DriveFile::parse(preset.text).expect("a preset can be read");
-    file.with_capacity(Bytes(file.capacity.get_ref().0 / fraction));
+    file.scale_down_to(Bytes(file.capacity.get_ref().0 / fraction));
     file.resolve().unwrap_or_else(|error| panic!("{name}: {error}; {}", error.help))
 }
 

@@ -3,6 +3,8 @@
 //! A published number, and a claim on an amount instead of a ratio, are about one size of work on
 //! one drive. For less work, or on another drive, the same number would mean something else.
 
+use ssdlab_flash::{Specification, presets};
+
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::metric::{self, Metric};
@@ -68,10 +70,11 @@ impl Schedule {
                 self.drives.join(" and ")
             ));
         }
-        // What a filesystem writes and discards depends on its size.
-        if self.argument("--capacity").is_some() {
+        // What a filesystem writes and discards depends on its size, and so does what a drive keeps
+        // free; a larger drive is as good as the plan's.
+        if self.is_smaller() {
             return Some(
-                "an amount at the plan's capacity does not apply at another: run without \
+                "an amount at the plan's capacity does not apply at a smaller one: run without \
                  --capacity"
                     .to_owned(),
             );
@@ -95,6 +98,27 @@ impl Schedule {
         let own = || self.treatments.iter().all(|treatment| is_named(&treatment.levels));
         let is_virtual = matches!(self.target, Some(Target::Virtual { .. }));
         self.drives.is_empty() || (is_virtual && own())
+    }
+
+    /// Whether its drives were given a smaller capacity than the plan gives them, or, if it gives
+    /// them none, than they have.
+    fn is_smaller(&self) -> bool {
+        let Some(given) = self.argument("--capacity").and_then(|bytes| bytes.parse::<u64>().ok())
+        else {
+            return false;
+        };
+        if let Some(planned) = self.plan_capacity_bytes {
+            return given < planned;
+        }
+        let used = self.setups().map(|setup| &setup.simulated.drive);
+        let mut drives: Vec<&String> = self.drives.iter().collect();
+        if drives.is_empty() {
+            drives.extend(used);
+        }
+        let own = |drive: &str| {
+            Some(Specification::parse(presets::find(drive)?.text).ok()?.capacity_bytes())
+        };
+        drives.into_iter().any(|drive| own(drive).is_none_or(|own| given < own))
     }
 
     /// The capacity in bytes of the drives, images or devices of its trials, if the target gives

@@ -80,7 +80,7 @@ pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{KernelLevel, Model, Simulated, names_file};
 pub use ssdlab_quantity::{Bytes, Span, did_you_mean};
-pub use target::{CAPACITY_BYTES, Target};
+pub use target::{CAPACITY_BYTES, SLC_CACHE_BYTES, Target, WHOLE_SLC_CACHE_BYTES};
 pub use written::{Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.

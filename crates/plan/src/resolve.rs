@@ -65,6 +65,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         workload,
         cuts,
         drives: amounts::named_drives(plan),
+        plan_capacity_bytes: plan.simulated.capacity.map(|capacity| capacity.0),
         scale: Some(overrides.scale.unwrap_or(1.0)),
         steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,

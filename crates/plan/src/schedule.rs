@@ -70,6 +70,10 @@ pub struct Schedule {
     /// The drives that the plan names, which its amounts are about; empty if it names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<String>,
+    /// The capacity in bytes that the plan gives to drives, which its amounts are about; none if
+    /// each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_capacity_bytes: Option<u64>,
     /// Power cuts, and what is left after them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cuts: Option<Cuts>,

@@ -10,6 +10,13 @@ use super::lab_kind::{LabKind, Origin};
 /// The name under which trials record the capacity of their drive, image or device.
 pub const CAPACITY_BYTES: &str = "capacity_bytes";
 
+/// The name under which trials record the size of their drive's SLC cache, if its capacity left it
+/// only a part and they filled that.
+pub const SLC_CACHE_BYTES: &str = "slc_cache_bytes";
+
+/// The name under which these record its size on the real drive.
+pub const WHOLE_SLC_CACHE_BYTES: &str = "whole_slc_cache_bytes";
+
 /// Where trials take place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {

@@ -195,12 +195,12 @@ fn write_left_out(out: &mut String, number: usize, what: &str) -> std::fmt::Resu
 }
 
 /// What limits every number of the run, in a sentence, and how many other caveats there are.
-/// Treatments that failed are named: no table need have them.
+/// Treatments that failed are named: no table need have them. So are caches that were cut, which
+/// decides verdicts.
 fn write_caveat(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
-    let (failures, others): (Vec<_>, Vec<_>) = analysis
-        .warnings
-        .iter()
-        .partition(|warned| matches!(warned.warning, Warning::Trials { .. }));
+    let (failures, others): (Vec<_>, Vec<_>) = analysis.warnings.iter().partition(|warned| {
+        matches!(warned.warning, Warning::Trials { .. } | Warning::CutCache { .. })
+    });
     writeln!(out)?;
     for failure in &failures {
         writeln!(out, "{}", wrapped("- ", &failure.says, "  ", style))?;

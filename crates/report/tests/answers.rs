@@ -289,7 +289,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         (published, None),
         (scaled, Some("an amount at scale 1 does not apply at scale 0.04")),
         (elsewhere, Some("an amount on vertex-le does not apply to another drive")),
-        (smaller, Some("an amount at the plan's capacity does not apply at another")),
+        (smaller, Some("an amount at the plan's capacity does not apply at a smaller one")),
     ] {
         let schedule = resolved("discard", &overrides);
         let analysis = run(&schedule);
@@ -310,9 +310,12 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
     let smaller = Overrides { capacity: Some(4_000_000_000), ..Overrides::default() };
     let of_drive = "an amount at the capacity of vertex-le does not apply at another drive's";
-    let of_plan = "an amount at the plan's capacity does not apply at another";
+    let of_plan = "an amount at the plan's capacity does not apply at a smaller one";
+    let whole = Overrides { capacity: Some(100_030_242_816), ..Overrides::default() };
     for (plan, overrides, says) in [
         ("discard", &published, None),
+        ("discard", &whole, None),
+        ("journal", &whole, None),
         ("discard", &elsewhere, Some(of_drive)),
         ("discard", &smaller, Some(of_plan)),
         ("journal", &published, None),

@@ -16,6 +16,7 @@ const PAGE_BYTES: usize = 4096;
 
 /// The pages of a stretch, the lower level of the table: 2 MiB of the disk.
 const STRETCH_PAGES: usize = 512;
+const STRETCH_BYTES: u64 = (PAGE_BYTES * STRETCH_PAGES) as u64;
 
 static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
 
@@ -59,8 +60,7 @@ impl Memory {
     /// An empty disk of so many bytes, a multiple of 512.
     #[must_use]
     pub fn new(capacity_bytes: u64) -> Self {
-        let stretch_bytes = (PAGE_BYTES * STRETCH_PAGES) as u64;
-        let stretches = usize::try_from(capacity_bytes.div_ceil(stretch_bytes))
+        let stretches = usize::try_from(capacity_bytes.div_ceil(STRETCH_BYTES))
             .expect("the table of a disk fits the address space");
         Self { stretches: vec![None; stretches], capacity_bytes }
     }
@@ -129,10 +129,24 @@ impl Memory {
 
     pub(super) fn clear(&mut self, extent: Extent) -> Result<(), Refusal> {
         let extent = extent.within(self.capacity_bytes)?;
-        for part in parts(extent) {
-            self.zero(&part);
+        let end = extent.offset_bytes + extent.length_bytes;
+        let mut at = extent.offset_bytes;
+        // A stretch at a time: most of a large disk holds nothing.
+        while at < end {
+            let next = (at / STRETCH_BYTES + 1).saturating_mul(STRETCH_BYTES).min(end);
+            let within = Extent { offset_bytes: at, length_bytes: next - at };
+            if self.holds_any(at) {
+                parts(within).for_each(|part| self.zero(&part));
+            }
+            at = next;
         }
         Ok(())
+    }
+
+    /// Whether the stretch around an offset holds anything.
+    fn holds_any(&self, offset_bytes: u64) -> bool {
+        let stretch = usize::try_from(offset_bytes / STRETCH_BYTES);
+        stretch.is_ok_and(|stretch| self.stretches[stretch].is_some())
     }
 
     /// The page of a part, created if missing.

@@ -333,7 +333,8 @@ impl DriveFile {
             read: cache.read.map_or(timing.cell.read, nanos),
             program: cache.program.map_or(timing.cell.program, nanos),
         });
-        Ok(Some(exact::SlcCache { blocks, pages_per_block, cell }))
+        let cut_from_bytes = cache.cut_from.map(|whole| whole.0);
+        Ok(Some(exact::SlcCache { blocks, pages_per_block, cell, cut_from_bytes }))
     }
 
     fn exact_map_cache(

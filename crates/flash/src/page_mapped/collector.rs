@@ -8,7 +8,6 @@ use super::pools::Frontier;
 use super::state::{PageMapped, RESERVE};
 use crate::counters::Why;
 use crate::nand::Nand;
-use crate::prefetch::prefetch;
 use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count};
 
 /// In the background, blocks are emptied only if at least one in this many of their pages is
@@ -138,16 +137,16 @@ impl PageMapped {
         earliest: Nanos,
     ) -> Nanos {
         let first = block.0 * self.pages_per_block;
-        let held = &self.reverse[(first + part.start) as usize..(first + part.end) as usize];
+        let held = self.reverse.of((first + part.start) as usize..(first + part.end) as usize);
         // All entries of the map are prefetched before the first is used.
         for page in held {
-            prefetch(&self.map, *page as usize);
+            self.map.prefetch(*page as usize);
         }
         // Which pages are still valid cannot be predicted, so there is no branch on it.
         self.moving.resize(held.len(), Moving::default());
         let mut valid = 0;
         for (page, offset) in held.iter().zip(part) {
-            let is_valid = self.map.get(*page as usize) == Some(&(first + offset));
+            let is_valid = self.map[*page as usize] == Self::entry(first + offset);
             self.moving[valid] = Moving { page: LogicalPage(*page), offset, read: earliest };
             valid += usize::from(is_valid);
         }
@@ -220,7 +219,7 @@ impl PageMapped {
         let first = block.index() * self.pages_per_block as usize;
         let end = (next + self.step).min(self.pages_per_block);
         for line in (first + next as usize..first + end as usize).step_by(A_LINE) {
-            prefetch(&self.reverse, line);
+            self.reverse.prefetch(line);
         }
     }
 }

@@ -30,6 +30,7 @@ impl PageMapped {
         earliest: Nanos,
     ) {
         let Some(slc) = self.slc.as_mut().filter(|slc| slc.free.is_empty()) else { return };
+        slc.was_full = true;
         slc.folding = slc.next_to_fold();
         if let Some(folding) = &mut slc.folding
             && folding.charge(pages)

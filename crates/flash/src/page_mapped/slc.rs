@@ -20,6 +20,8 @@ pub(super) struct Slc {
     /// In the order they were filled, which is the order they are folded in.
     pub full: VecDeque<Block>,
     pub folding: Option<Emptying>,
+    /// Whether the host was writing to its last free block.
+    pub was_full: bool,
 }
 
 impl Slc {
@@ -34,6 +36,7 @@ impl Slc {
             free: (first.0..first.0 + cache.blocks).map(Block).collect(),
             full: VecDeque::new(),
             folding: None,
+            was_full: false,
         }
     }
 

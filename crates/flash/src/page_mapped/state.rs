@@ -9,11 +9,9 @@ use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
 use crate::nand::Nand;
 use crate::prefetch::prefetch;
+use crate::sparse::{self, Sparse};
 use crate::specification::{Collection, Frontiers, Specification};
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
-
-/// A logical page without data.
-const UNMAPPED: u32 = u32::MAX;
 
 /// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
 /// one in case the collected block turns out to be worn.
@@ -23,10 +21,10 @@ pub(super) const RESERVE: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct PageMapped {
     pub(super) pages_per_block: u32,
-    /// Where each logical page is: `block * pages_per_block + offset`.
-    pub(super) map: Vec<u32>,
-    /// What each page of flash holds or held.
-    pub(super) reverse: Vec<u32>,
+    /// Where each logical page is, as [`PageMapped::entry`] has it; 0 if it holds no data.
+    pub(super) map: Sparse,
+    /// What each page of flash holds or held, if it was ever written.
+    pub(super) reverse: Sparse,
     pub(super) blocks: Vec<Record>,
     pub(super) pools: Pools,
     pub(super) frontiers: Vec<Frontier>,
@@ -69,8 +67,8 @@ impl PageMapped {
         });
         Self {
             pages_per_block,
-            map: vec![UNMAPPED; specification.logical_pages as usize],
-            reverse: vec![UNMAPPED; blocks as usize * pages_per_block as usize],
+            map: Sparse::new(specification.logical_pages as usize),
+            reverse: Sparse::new(blocks as usize * pages_per_block as usize),
             blocks: vec![Record::IDLE; blocks as usize],
             pools: Pools::new(frontiers, collection, in_service, pages_per_block, seed),
             frontiers: open,
@@ -84,15 +82,22 @@ impl PageMapped {
         }
     }
 
-    /// Forgets pages. Returns how many held data.
+    /// Forgets pages. Returns how many held data. Stretches that never held any take no time.
     pub fn trim(&mut self, run: PageRun) -> u32 {
-        run.pages().map(|page| u32::from(self.forget(page))).sum()
+        let mut held = 0;
+        for part in run.split(sparse::PART) {
+            if self.map.is_written(part.stretch) {
+                let first = LogicalPage(part.stretch * sparse::PART + part.offset);
+                let pages = PageRun { first, count: part.count }.pages();
+                held += pages.map(|page| u32::from(self.forget(page))).sum::<u32>();
+            }
+        }
+        held
     }
 
     /// Where a page is.
     pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
-        let flat = self.map[page.0 as usize];
-        (flat != UNMAPPED).then(|| self.place(flat))
+        self.map[page.0 as usize].checked_sub(1).map(|flat| self.place(flat))
     }
 
     /// The pages that hold data.
@@ -110,6 +115,18 @@ impl PageMapped {
         self.slc.as_ref().map(Slc::free_blocks)
     }
 
+    /// Whether the SLC cache was full since [`PageMapped::forget_filled_slc`].
+    pub fn has_filled_slc(&self) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.was_full)
+    }
+
+    /// Forgets whether the SLC cache was full.
+    pub fn forget_filled_slc(&mut self) {
+        if let Some(slc) = &mut self.slc {
+            slc.was_full = false;
+        }
+    }
+
     /// All blocks for data.
     pub fn blocks(&self) -> u32 {
         count(self.blocks.len()) - self.slc.as_ref().map_or(0, Slc::blocks)
@@ -124,7 +141,7 @@ impl PageMapped {
     /// and the map entries of the pages `after` them. Changes nothing.
     pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
         for page in after {
-            prefetch(&self.map, page.0 as usize);
+            self.map.prefetch(page.0 as usize);
         }
         for page in next {
             if let Some(place) = self.locate(*page) {
@@ -133,9 +150,14 @@ impl PageMapped {
         }
     }
 
-    /// The bytes it takes in memory.
+    /// The bytes it takes in memory at most.
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(&self.map[..]) + size_of_val(&self.reverse[..]) + size_of_val(&self.blocks[..])
+        self.map.most_bytes() + self.reverse.most_bytes() + size_of_val(&self.blocks[..])
+    }
+
+    /// The entry of the map for a page of flash, counted over all blocks.
+    pub(super) const fn entry(flat: u32) -> u32 {
+        flat + 1
     }
 
     pub(super) fn place(&self, flat: u32) -> PhysicalPage {
@@ -146,10 +168,7 @@ impl PageMapped {
     /// Invalidates a page's place. Returns whether it had one.
     #[inline]
     pub(super) fn forget(&mut self, page: LogicalPage) -> bool {
-        let flat = std::mem::replace(&mut self.map[page.0 as usize], UNMAPPED);
-        if flat == UNMAPPED {
-            return false;
-        }
+        let Some(flat) = self.map.take(page.0 as usize).checked_sub(1) else { return false };
         let place = self.place(flat);
         let record = &mut self.blocks[place.block.index()];
         record.valid -= 1;
@@ -176,9 +195,9 @@ impl PageMapped {
     ) {
         let added = count(pages.len());
         let flat = first.block.0 * self.pages_per_block + first.offset;
-        let held = &mut self.reverse[flat as usize..(flat + added) as usize];
+        let held = self.reverse.of_mut(flat as usize..(flat + added) as usize);
         for ((page, held), flat) in pages.zip(held).zip(flat..) {
-            self.map[page.0 as usize] = flat;
+            self.map.set(page.0 as usize, Self::entry(flat));
             *held = page.0;
         }
         self.blocks[first.block.index()].valid += added;
