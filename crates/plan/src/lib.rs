@@ -25,6 +25,7 @@ mod needs;
 mod node_feature;
 mod order;
 mod overrides;
+mod postponed;
 mod programs;
 mod published;
 pub mod reading;
