@@ -19,6 +19,7 @@ mod hosts;
 mod kernels;
 mod layers;
 mod logged;
+mod postponed;
 mod programs;
 mod repeating;
 mod replaying;
@@ -226,7 +227,7 @@ fn main() {
     let cases = cases.chain(kernels::CASES).chain(logged::CASES).chain(checks::CASES);
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
     let cases = cases.chain(workloads::CASES).chain(hosts::CASES);
-    let cases = cases.chain(durability::CASES).chain(capacity::CASES);
+    let cases = cases.chain(durability::CASES).chain(capacity::CASES).chain(postponed::CASES);
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
     trials.extend(shipped::plans().map(|name| {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)

@@ -15,6 +15,7 @@ use super::effects::{self, Effect};
 use super::environment;
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
+use super::late;
 use super::method::{self, Check};
 use super::over_drives::FEWEST_DRAWS;
 use super::pairs::Blocks;
@@ -173,6 +174,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         drives.spread(&mut effects);
     }
     let mut claims = claims::judge_all(schedule, &blocks, drives.as_ref());
+    late::withhold(schedule, records, &mut claims);
     for judgement in &mut claims {
         judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
         if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {

@@ -10,6 +10,7 @@ use ssdlab_results::{Ending, Record, Status};
 use super::Completeness;
 use super::case::{Judgement, Verdict};
 use super::claims;
+use super::late;
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 
@@ -65,7 +66,9 @@ pub fn judge(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let drawn = PlausibleDrives::of(schedule, records);
-    claims::judge_all(schedule, &blocks, drawn.as_ref())
+    let mut judged = claims::judge_all(schedule, &blocks, drawn.as_ref());
+    late::withhold(schedule, records, &mut judged);
+    judged
 }
 
 /// Summarises a run in one row.

@@ -14,6 +14,7 @@ use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
 use super::cuts::{self, CutsResult};
+use super::late::Unmounting;
 
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -29,6 +30,9 @@ pub struct TreatmentResult {
     /// The results of checking its filesystem's stated features, from the first trial that checked.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
+    /// What unmounting did after the last phase, where it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmounting: Option<Unmounting>,
     /// What power cuts cost it, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuts: Option<CutsResult>,
@@ -89,7 +93,7 @@ pub struct TrialResult {
     pub aged: Option<Aged>,
     /// What was measured.
     pub phases: Vec<Phase>,
-    /// What unmounting still wrote.
+    /// What unmounting still did.
     pub teardown: Option<Teardown>,
     /// What a simulated drive went through.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +178,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
+        unmounting: Unmounting::of(&summed_up),
         cuts: cuts::summarise(&summed_up),
         summary: schedule
             .phases(index)

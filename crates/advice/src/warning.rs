@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{Bytes, LabKind, Levels, Origin, ShortPercentile};
 
+use super::late::Unmounting;
 use super::machine::Host;
 
 /// A warning with its evidence and its wording.
@@ -132,14 +133,14 @@ pub enum Warning {
         /// Bytes, the most in any trial.
         bytes: u64,
     },
-    /// Unmounting wrote a share of the trial's bytes that is in no phase.
-    LateWrites {
+    /// Unmounting wrote or discarded a share of the trial's bytes, or took a share of its time,
+    /// that is in no phase.
+    LateWork {
         /// The treatment, by the levels in which it differs.
         levels: Levels,
-        /// Bytes, on average.
-        bytes: u64,
-        /// Relative to what the phases wrote.
-        share: f64,
+        /// What it did.
+        #[serde(flatten)]
+        unmounting: Unmounting,
     },
     /// A check found another feature than is stated about the filesystem.
     Feature {
@@ -398,13 +399,9 @@ impl fmt::Display for Warning {
                 "up to {bytes} bytes were written between mount and first phase; they are in no \
                  phase"
             ),
-            Self::LateWrites { levels, bytes, share } => write!(
-                f,
-                "unmounting wrote a further {}, {:.0} % of what the phases wrote; it is in \
-                 none of them ({levels})",
-                Bytes(*bytes),
-                share * 100.0
-            ),
+            Self::LateWork { levels, unmounting } => {
+                write!(f, "{unmounting}; it is in no phase ({levels})")
+            }
             Self::Feature { levels, feature, stated, found } => write!(
                 f,
                 "{feature}: ssdlab states `{stated}`, but this kernel was found to have `{found}` \

@@ -199,9 +199,8 @@ fn what_unmounting_writes_is_told_where_it_is_something() {
             }
         })
     };
-    let is_told = |analysis: &Analysis| {
-        has(analysis, |warning| matches!(warning, Warning::LateWrites { .. }))
-    };
+    let is_told =
+        |analysis: &Analysis| has(analysis, |warning| matches!(warning, Warning::LateWork { .. }));
     assert!(!is_told(&late(40_960)));
     let analysis = late(3_000_000);
     assert!(is_told(&analysis));

@@ -22,7 +22,7 @@ use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
-use ssdlab_plan::schedule::{Tree, Trial, Workload};
+use ssdlab_plan::schedule::{Phase, Tree, Trial, Workload};
 use ssdlab_plan::{
     Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
     WHOLE_SLC_CACHE_BYTES,
@@ -355,7 +355,9 @@ fn add_command(root: &Root, name: &str, rules: Rules<'_>) -> Result<String, Gues
 /// The guest's time in which a trial must have ended, whatever goes wrong in it.
 fn limit(workload: &Workload) -> Nanos {
     // A phase may wait for quiet as long as it may work.
-    let phases: u64 = workload.phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
+    let longest =
+        |phase: &Phase| phase.limit_ns.saturating_mul(2).saturating_add(phase.postponed_ns);
+    let phases = workload.phases.iter().map(longest).fold(0, u64::saturating_add);
     Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
 }
 

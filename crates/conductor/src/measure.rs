@@ -7,7 +7,8 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
 use ssdlab_meter::block::{self, Counters};
 use ssdlab_meter::processor::{self, Computed};
-use ssdlab_meter::{ext4, jbd2, process, quiet};
+use ssdlab_meter::quiet::{self, Pause};
+use ssdlab_meter::{ext4, jbd2, process};
 use ssdlab_plan::schedule;
 use ssdlab_results::{ByLayer, Layer, Ledger, Phase, Work};
 use ssdlab_workload::Done;
@@ -40,6 +41,8 @@ pub(super) struct Watched<'a> {
     is_shared: bool,
     interrupt: &'a Interrupt,
     last: Moment,
+    /// The pauses of the last phase, and the time after its last activity.
+    pauses: Vec<Pause>,
 }
 
 impl<'a> Watched<'a> {
@@ -49,7 +52,8 @@ impl<'a> Watched<'a> {
         is_shared: bool,
         interrupt: &'a Interrupt,
     ) -> Result<Self, Failure> {
-        let mut watched = Self { device, is_shared, interrupt, last: Moment::default() };
+        let mut watched =
+            Self { device, is_shared, interrupt, last: Moment::default(), pauses: Vec::new() };
         watched.last = watched.read()?;
         Ok(watched)
     }
@@ -83,6 +87,12 @@ impl<'a> Watched<'a> {
         Ok(Moment { device: Some(counters), lifetime_kib: None, commits })
     }
 
+    /// Whether the device was idle, and had been for some time, between two moments of the wait
+    /// after the last phase.
+    pub fn was_idle(&self, from: Instant, to: Instant, before: Duration) -> bool {
+        self.pauses.iter().any(|pause| pause.begin + before <= from && to <= pause.end)
+    }
+
     /// Runs `work` as a phase and measures it; `silence` is how long the device must be inactive to
     /// count as idle.
     pub fn measure(
@@ -104,18 +114,30 @@ impl<'a> Watched<'a> {
         check_written(&done, usage, used)?;
 
         let (mut settled, mut is_quiet, mut end) = (time, true, at_return);
+        self.pauses.clear();
         if let Some(device) = self.device
             && !self.is_shared
             && phase.settles()
         {
-            let patience = Duration::from_nanos(phase.limit_ns);
-            let how = quiet::Wait { silence, patience, has_reader: phase.reader };
+            let postponed = Duration::from_nanos(phase.postponed_ns);
+            let how = quiet::Wait {
+                silence: phase.idle().unwrap_or(silence),
+                postponed,
+                pause: silence,
+                patience: Duration::from_nanos(phase.limit_ns) + postponed,
+                has_reader: phase.reader,
+            };
             let quiet = quiet::wait(&device.number, how, &|| self.interrupt.is_set())?;
             if Some(quiet.counters) != at_return.device && quiet.was_active {
-                settled = quiet.last_activity.duration_since(started).max(time);
+                let pauses: Duration = quiet.pauses.iter().map(|pause| pause.lasted).sum();
+                let until = quiet.last_activity.duration_since(started);
+                settled = until.saturating_sub(pauses).max(time);
             }
             is_quiet = quiet.is_quiet;
             end = self.read()?;
+            self.pauses = quiet.pauses;
+            let (begin, end) = (quiet.last_activity, quiet.ended);
+            self.pauses.push(Pause { begin, end, lasted: end.duration_since(begin) });
         }
         let computed = since(processor::computed(), idle);
         let cpu_ns = used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns;

@@ -233,8 +233,11 @@ impl Here<'_> {
         let (measured, read) =
             reader.beside(|| self.phase(phase, ground, assignment, rules, watched));
         let mut measured = measured?;
-        let read = read.map_err(Failure::step("read, beside the phase,", &path))?;
-        measured.reported.extend(read);
+        let reads = read.map_err(Failure::step("read, beside the phase,", &path))?;
+        // While a filesystem postpones its work, reads say nothing of what that work costs.
+        let silence = Duration::from_nanos(assignment.workload.quiet_ns);
+        let is_beside = |from, to| !watched.was_idle(from, to, silence);
+        measured.reported.extend(reads.metrics(is_beside));
         Ok(measured)
     }
 
@@ -256,10 +259,7 @@ impl Here<'_> {
                 Ok(Done::default())
             }),
             // Measuring itself waits after every phase that settles.
-            Action::Idle { quiet_ns } => {
-                let silence = Duration::from_nanos(quiet_ns);
-                watched.measure(phase, silence, || Ok(Done::default()))
-            }
+            Action::Idle { .. } => watched.measure(phase, silence, || Ok(Done::default())),
             _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
         }
     }

@@ -31,6 +31,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    postponed: None,
     writes_directly: true,
     smallest_bytes: 64 << 20,
     check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),

@@ -3,8 +3,12 @@
 //! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is the default where the device
 //! can discard, so off must be explicit.
 
+use std::time::Duration;
+
 use super::facts::{OFFSETS, feature, limit};
-use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, Snapshot, layout, uuid};
+use super::{
+    Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, Snapshot, layout, uuid,
+};
 
 /// The algorithms cover data and metadata; `off` affects only data. Without data checksums the
 /// kernel does not compress.
@@ -61,6 +65,13 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    postponed: Some(Postponed {
+        option: "discard=async",
+        // Since Linux 6.2, where the device can discard.
+        is_default: true,
+        longest: Duration::from_mins(2),
+        source: "BTRFS_DISCARD_DELAY in fs/btrfs/discard.c of Linux",
+    }),
     writes_directly: true,
     smallest_bytes: 114_294_784,
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),

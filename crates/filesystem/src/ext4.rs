@@ -28,6 +28,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[ext::driver("ext4")],
     discard_on: Some("discard"),
     discard_off: None,
+    postponed: None,
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),

@@ -3,8 +3,10 @@
 //! Sources: mkfs.f2fs(8) and the usage of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in
 //! the kernel: discard is on by default, so off must be explicit.
 
+use std::time::Duration;
+
 use super::facts::{feature, limit};
-use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
+use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
 
 const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
@@ -49,6 +51,14 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    postponed: Some(Postponed {
+        option: "discard",
+        is_default: true,
+        // The discard thread looks once a minute, and then waits for 5 s without I/O.
+        longest: Duration::from_secs(65),
+        source: "max_discard_issue_time and discard_idle_interval in \
+                 Documentation/ABI/testing/sysfs-fs-f2fs in Linux, their values in fs/f2fs/f2fs.h",
+    }),
     writes_directly: true,
     smallest_bytes: 52 << 20,
     check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),

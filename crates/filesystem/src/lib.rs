@@ -16,6 +16,7 @@ mod jfs;
 pub mod layout;
 mod nilfs2;
 mod pool;
+mod postponed;
 mod reiser4;
 mod reiserfs;
 mod setting;
@@ -26,6 +27,7 @@ pub use ext::EXT4;
 pub use facts::{Facts, Feature, Limit, Snapshot};
 pub use layout::{Kind, Layout, LayoutFault, Probe};
 pub use pool::{Daemon, Pool};
+pub use postponed::Postponed;
 pub use setting::{Bits, Level, Setting};
 
 /// All supported filesystems, in the order in which they are listed.
@@ -71,6 +73,8 @@ pub struct Filesystem {
     pub discard_on: Option<&'static str>,
     /// The mount option that turns online discard off, if off is not the default.
     pub discard_off: Option<&'static str>,
+    /// Online discards that it issues later than by the end of a sync.
+    pub postponed: Option<Postponed>,
     /// Whether direct writes (`O_DIRECT`) cost it no more than buffered ones.
     pub writes_directly: bool,
     /// The smallest device that its mkfs accepts with our options, in bytes.

@@ -26,6 +26,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
+    postponed: None,
     writes_directly: true,
     smallest_bytes: 134_221_824,
     check: None,

@@ -23,6 +23,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
+    postponed: None,
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),

@@ -31,6 +31,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: None,
     discard_off: None,
+    postponed: None,
     // It commits each block of a direct write separately.
     writes_directly: false,
     smallest_bytes: 33 << 20,

@@ -46,6 +46,27 @@ fn every_fact_has_a_source_and_every_snapshot_is_stated() {
 }
 
 #[test]
+fn the_last_option_says_whether_discards_are_postponed() {
+    let seconds = |filesystem: &str, options: &[&str]| {
+        find(filesystem).unwrap().postpones(options.iter().copied()).as_secs()
+    };
+    assert_eq!(seconds("xfs", &["discard"]), 30);
+    assert_eq!(seconds("xfs", &["noatime"]), 0);
+    assert_eq!(seconds("xfs", &["discard", "nodiscard"]), 0);
+    assert_eq!(seconds("f2fs", &[]), 65);
+    assert_eq!(seconds("f2fs", &["nodiscard"]), 0);
+    assert_eq!(seconds("f2fs", &["nodiscard", "noatime", "discard"]), 65);
+    assert_eq!(seconds("f2fs", &["discard_unit=segment"]), 65);
+    assert_eq!(seconds("btrfs", &[]), 120);
+    assert_eq!(seconds("btrfs", &["discard"]), 0);
+    assert_eq!(seconds("btrfs", &["discard=sync", "discard=async"]), 120);
+    assert_eq!(seconds("ext4", &["discard"]), 0);
+    for filesystem in ALL {
+        assert!(filesystem.postponed.is_none_or(|postponed| !postponed.source.is_empty()));
+    }
+}
+
+#[test]
 fn ext4_leaves_no_initialisation_to_the_background() {
     let arguments = find("ext4").unwrap().format_arguments(&Format::default()).join(" ");
     assert!(arguments.contains("lazy_itable_init=0"));

@@ -2,8 +2,10 @@
 //!
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
+use std::time::Duration;
+
 use super::facts::{OFFSETS, feature, limit};
-use super::{Bits, Call, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
+use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
 
@@ -28,6 +30,14 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: Some("discard"),
     discard_off: None,
+    postponed: Some(Postponed {
+        option: "discard",
+        is_default: false,
+        // Extents are discarded once the transaction that frees them is in the log. Files are
+        // freed in the background, so a sync may not force it; the log's worker does.
+        longest: Duration::from_secs(30),
+        source: "fs.xfs.xfssyncd_centisecs in Documentation/admin-guide/xfs.rst in Linux",
+    }),
     writes_directly: true,
     smallest_bytes: 300 << 20,
     check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),

@@ -97,6 +97,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     drivers: &[],
     discard_on: None,
     discard_off: None,
+    postponed: None,
     // FUSE has no direct writes unless its server enables them.
     writes_directly: false,
     // zpool(8): a device of at least 64 MiB.

@@ -40,6 +40,10 @@ pub struct Reading {
     pub counters: Counters,
     /// Requests issued to the device and not completed.
     pub in_flight: u64,
+    /// How long completed reads took, added up, in whole ms.
+    pub reads_ms: u64,
+    /// The same of all other requests.
+    pub others_ms: u64,
 }
 
 impl Counters {
@@ -102,6 +106,8 @@ pub fn parse(text: &str) -> io::Result<Reading> {
             flushes: number(15),
         },
         in_flight: number(8),
+        reads_ms: number(3),
+        others_ms: [7, 14, 16].map(number).into_iter().fold(0, u64::wrapping_add),
     })
 }
 

@@ -111,6 +111,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let mut asked = Asked::default();
     for phase in &schedule.workload.phases {
         let of_phase = of_action(&phase.action, &schedule.workload)?;
+        asked.waits_ns = asked.waits_ns.saturating_add(phase.postponed_ns);
         asked.calls = asked.calls.saturating_add(of_phase.calls);
         asked.tree_calls = asked.tree_calls.saturating_add(of_phase.tree_calls);
         asked.bytes = asked.bytes.saturating_add(of_phase.bytes);

@@ -26,6 +26,7 @@ mod node_feature;
 mod order;
 mod overrides;
 mod percentile;
+mod postponed;
 mod programs;
 mod published;
 pub mod reading;

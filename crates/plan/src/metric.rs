@@ -142,6 +142,9 @@ pub const FIO_PREFIX: &str = "fio.";
 /// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.
 pub const BONNIE_PREFIX: &str = "bonnie++.";
 
+/// The prefix of metrics of a phase's concurrent reader.
+pub const READER_PREFIX: &str = "reader.";
+
 /// A test's result in its own unit, where higher is better (the Phoronix Test Suite's HIB).
 pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
 
@@ -177,7 +180,7 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 pub const METRICS: [(&str, Metric, &str); 71] = [
     // Metrics that every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
-    ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
+    ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
     ("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
     ("kernel_threads_ns", cost(Ns, KernelThreads),
         "processor time of kernel threads until the device was quiet (virtual lab)"),
@@ -331,6 +334,14 @@ fn fio(name: &str) -> Option<Metric> {
 #[must_use]
 pub fn of(name: &str) -> Metric {
     find(name).unwrap_or(reported(Number, Neither))
+}
+
+/// Whether a metric shows what discards cost: their number, the time until the device is idle, and
+/// the latency of a concurrent reader.
+#[must_use]
+pub fn shows_discards(name: &str) -> bool {
+    matches!(of(name).source, Settled | DiscardedBytes | DiscardRequests)
+        || name.starts_with(READER_PREFIX)
 }
 
 /// The metric of a kind of written bytes.

@@ -17,7 +17,8 @@ use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
 use super::target::Target;
 use super::written::Plan;
 use super::{
-    amounts, claims, cuts, limits, needs, order, programs, steps, treatments, varied, workload,
+    amounts, claims, cuts, limits, needs, order, postponed, programs, steps, treatments, varied,
+    workload,
 };
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
@@ -82,6 +83,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
     schedule.answer = claims::answer(plan, &schedule.claims)?;
     schedule.published = claims::published(plan, &schedule, &factors)?;
+    postponed::wait(&mut schedule);
     Ok(schedule)
 }
 

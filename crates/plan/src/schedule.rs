@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -291,6 +292,15 @@ pub struct Phase {
     pub a_day: Option<f64>,
     /// The longest it may take, in ns.
     pub limit_ns: u64,
+    /// How long after it, or after the last discard, another discard is waited for, in ns; 0 where
+    /// none is expected once the device is idle.
+    #[serde(default, skip_serializing_if = "is_zero_ns")]
+    pub postponed_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero_ns(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// What a step does.
@@ -393,7 +403,16 @@ impl Phase {
     #[must_use]
     pub fn new(name: &str, action: Action, limit_ns: u64) -> Self {
         let name = name.to_owned();
-        Self { name, action, sync: false, cold: false, reader: false, a_day: None, limit_ns }
+        Self {
+            name,
+            action,
+            sync: false,
+            cold: false,
+            reader: false,
+            a_day: None,
+            limit_ns,
+            postponed_ns: 0,
+        }
     }
 
     /// What it does, in a plan's words if its files record their history.
@@ -412,6 +431,15 @@ impl Phase {
     #[must_use]
     pub fn syncs(&self) -> bool {
         self.sync || matches!(self.action, Action::Sync | Action::Remount)
+    }
+
+    /// How long the device must be idle at its end, if it is a wait.
+    #[must_use]
+    pub fn idle(&self) -> Option<Duration> {
+        match self.action {
+            Action::Idle { quiet_ns } => Some(Duration::from_nanos(quiet_ns)),
+            _ => None,
+        }
     }
 
     /// Whether the device must become idle after it. Other phases leave dirty data to the next, and

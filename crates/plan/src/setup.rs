@@ -3,6 +3,7 @@
 //! Making one is the only place where levels are checked.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -173,6 +174,19 @@ impl Setup {
         let of_driver = self.driver.into_iter().flat_map(|driver| driver.mount);
         let words = self.settings.iter().flat_map(|chosen| chosen.level.mount).chain(of_driver);
         words.map(|word| (*word).to_owned()).collect()
+    }
+
+    /// How long the filesystem may postpone online discards; zero if they do not come later than a
+    /// sync, or not at all.
+    #[must_use]
+    pub fn postpones(&self) -> Duration {
+        let Some(filesystem) = self.filesystem else { return Duration::ZERO };
+        let of_factor = match self.discard {
+            Some(Discard::On) => filesystem.discard_on,
+            Some(Discard::Off | Discard::Fstrim) => filesystem.discard_off,
+            None => None,
+        };
+        filesystem.postpones(of_factor.into_iter().chain(self.mount.iter().map(String::as_str)))
     }
 
     /// Only options that say what the filesystem is like: never where it is made, never to force

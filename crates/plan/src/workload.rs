@@ -237,6 +237,8 @@ fn phases(
         reader: written.reader,
         a_day: written.a_day,
         limit_ns: written.limit.map_or(common.limit_ns, Span::nanos),
+        // Depends on the claims, which are resolved last.
+        postponed_ns: 0,
     };
     if written.verb != Verb::Bonnie {
         let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());

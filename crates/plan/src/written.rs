@@ -186,7 +186,9 @@ pub struct Workload {
     pub build: Option<Build>,
     /// The sizes of Bonnie's tests.
     pub bonnie: Option<WrittenBonnie>,
-    /// How long the device must be inactive to count as idle (default 5 ms).
+    /// How long the device must be inactive to count as idle (default 5 ms). Discards that a
+    /// filesystem postpones are waited for besides, where a claim or the plan's metric is about
+    /// them.
     #[schemars(example = &"50 ms")]
     pub quiet: Option<Span>,
     /// The longest a phase may take before its trial fails (default 30 min).
@@ -304,7 +306,8 @@ pub struct Phase {
     pub maildir: Option<WrittenMaildir>,
     /// `rotate`: the log, and when it is rotated.
     pub rotate: Option<WrittenRotate>,
-    /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
+    /// `idle`: how long the device must be inactive (default: the workload's `quiet`). The wait
+    /// itself is not counted as time until the device was quiet.
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).

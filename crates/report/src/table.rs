@@ -24,13 +24,14 @@ const MOST_COLUMNS: usize = 4;
 /// The metric of phases that move bytes, besides their operations.
 const MOVED: &str = "bytes_per_second";
 
-/// The prefix of metrics of a phase's reader.
-const READER: &str = "reader.";
-
 /// The width of a treatment's name.
 const LABEL_WIDTH: usize = 14;
 
+/// What follows the last phase, in tables of what reached the device; no phase is called so.
+const UNMOUNTING: &str = "(unmounting)";
+
 /// How treatments are laid out: which factors make columns, which make rows.
+#[derive(Clone)]
 pub(super) struct Layout<'a> {
     schedule: &'a Schedule,
     analysis: &'a Analysis,
@@ -110,9 +111,17 @@ impl<'a> Layout<'a> {
         self.table(style, |treatment, phase| self.main_cell(treatment, phase))
     }
 
-    /// What reached the device: bytes and requests.
+    /// What reached the device: bytes and requests. Unmounting is in it where it matters.
     pub fn device_table(&self, style: Style) -> Vec<Grid> {
-        self.table(style, device_cell)
+        let mut layout = self.clone();
+        let mut shown = self.analysis.treatments.iter().filter(|own| self.shows(&own.levels));
+        if shown.any(|treatment| treatment.unmounting.is_some()) {
+            layout.phases.push(UNMOUNTING.to_owned());
+        }
+        layout.table(style, |treatment, phase| match phase {
+            UNMOUNTING => unmounting_cell(treatment),
+            _ => device_cell(treatment, phase),
+        })
     }
 
     fn table(
@@ -170,7 +179,11 @@ impl<'a> Layout<'a> {
         let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
         let why = match phases.find(|step| step.name == phase) {
             None => "not done",
-            Some(step) if self.analysis.metric.starts_with(READER) && !step.reader => "no reader",
+            Some(step)
+                if self.analysis.metric.starts_with(metric::READER_PREFIX) && !step.reader =>
+            {
+                "no reader"
+            }
             Some(step) if self.is_of_wear() && step.a_day.is_none() => "no `a_day`",
             Some(_) => "not measured",
         };
@@ -417,16 +430,33 @@ fn settled(treatment: &TreatmentResult, phase: &str, time: f64) -> String {
 
 fn device_cell(treatment: &TreatmentResult, phase: &str) -> Option<String> {
     let of = |metric: &str| mean(treatment, phase, metric);
-    let mut cell = format!(
-        "{} / {}",
-        number::value("written_bytes", of("written_bytes")?),
-        number::value("write_requests", of("write_requests")?)
-    );
-    let discards = of("discard_requests")?;
-    if discards > 0.0 {
-        let bytes = number::value("discarded_bytes", of("discarded_bytes")?);
-        let requests = number::value("discard_requests", discards);
-        cell = format!("{cell}\ndiscarded {bytes} / {requests}");
+    let written = [of("written_bytes")?, of("write_requests")?];
+    Some(on_device(written, [of("discarded_bytes")?, of("discard_requests")?]))
+}
+
+/// What unmounting did, and how long it took.
+fn unmounting_cell(treatment: &TreatmentResult) -> Option<String> {
+    if treatment.status != TreatmentStatus::Ok {
+        return None;
     }
-    Some(cell)
+    let Some(own) = treatment.unmounting else { return Some("negligible".to_owned()) };
+    let written = [own.written_bytes, own.write_requests].map(|number| number as f64);
+    let discarded = [own.discarded_bytes, own.discard_requests].map(|number| number as f64);
+    let time = number::value("time_ns", own.time_ns as f64);
+    Some(format!("{}\nin {time}", on_device(written, discarded)))
+}
+
+/// Bytes and requests.
+fn on_device(written: [f64; 2], discarded: [f64; 2]) -> String {
+    let of = |metrics: [&str; 2], [bytes, requests]: [f64; 2]| {
+        let [bytes, requests] =
+            [number::value(metrics[0], bytes), number::value(metrics[1], requests)];
+        format!("{bytes} / {requests}")
+    };
+    let mut cell = of(["written_bytes", "write_requests"], written);
+    if discarded[1] > 0.0 {
+        cell += "\ndiscarded ";
+        cell += &of(["discarded_bytes", "discard_requests"], discarded);
+    }
+    cell
 }

@@ -197,8 +197,8 @@ pub struct Phase {
     /// Time until it returned, in ns; like the next three, absent only if it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<u64>,
-    /// Time until the device was quiet, in ns; equal to `time_ns` for a phase that leaves its dirty
-    /// data to the next.
+    /// Time until the device was quiet, without the pauses in which it was idle, in ns; equal to
+    /// `time_ns` for a phase that leaves its dirty data to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_ns: Option<u64>,
     /// Whether the device fell quiet before the wait timed out.

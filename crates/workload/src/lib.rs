@@ -64,7 +64,7 @@ use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
 use self::player::{Player, sync_filesystem};
-pub use self::reader::Reader;
+pub use self::reader::{Reader, Reads};
 use self::replay::Replay;
 use self::script::Script;
 use self::synthetic::build::{self, BuildShape};

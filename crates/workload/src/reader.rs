@@ -55,40 +55,63 @@ impl Reader {
         Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
-    /// Does the work, and reads at least once until it is done. Returns the metrics of the reads,
-    /// by name.
-    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<BTreeMap<String, f64>>) {
+    /// Does the work, and reads at least once until it is done.
+    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<Reads>) {
         super::beside::beside(work, |over| self.read_until(over))
     }
 
-    fn read_until(&self, over: &Over) -> io::Result<BTreeMap<String, f64>> {
-        let mut latencies = Histogram::<u64>::new_with_max(LONGEST_NS, 3).expect("it is in range");
+    fn read_until(&self, over: &Over) -> io::Result<Reads> {
+        let mut reads = Vec::new();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut block = Aligned::new(BLOCK_BYTES);
-        let mut reads = 0_u64;
         let mut due = Instant::now();
         loop {
             let started = Instant::now();
             let offset = random.next_u64() % BLOCKS * BLOCK_BYTES as u64;
             self.file.read_exact_at(block.bytes(), offset)?;
-            reads += 1;
-            let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(LONGEST_NS);
-            let period = u64::try_from(PERIOD.as_nanos()).expect("it is short");
-            // In range, because it is clamped.
-            let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
+            reads.push(Read { started, took: started.elapsed() });
             due = (due + PERIOD).max(Instant::now());
             sleep(due.saturating_duration_since(Instant::now()));
             if over.is_set() {
                 break;
             }
         }
+        Ok(Reads(reads))
+    }
+}
+
+/// The reads beside a phase, in order.
+#[derive(Debug)]
+pub struct Reads(Vec<Read>);
+
+#[derive(Debug, Clone, Copy)]
+struct Read {
+    started: Instant,
+    took: Duration,
+}
+
+impl Reads {
+    /// The metrics, by name, of the reads that count, by when each began and ended.
+    pub fn metrics(&self, counts: impl Fn(Instant, Instant) -> bool) -> BTreeMap<String, f64> {
+        let mut latencies = Histogram::<u64>::new_with_max(LONGEST_NS, 3).expect("it is in range");
+        let period = u64::try_from(PERIOD.as_nanos()).expect("it is short");
+        let mut reads = 0_u64;
+        for Read { started, took } in &self.0 {
+            if !counts(*started, *started + *took) {
+                continue;
+            }
+            reads += 1;
+            let took = u64::try_from(took.as_nanos()).unwrap_or(LONGEST_NS);
+            // In range, because it is clamped.
+            let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
+        }
         let latency = LatencySummary::of(&latencies).unwrap_or_default();
         let of = |name: &str, value: u64| (format!("reader.{name}"), value as f64);
-        Ok(BTreeMap::from([
+        BTreeMap::from([
             of("p50_ns", latency.p50_ns),
             of("p99_ns", latency.p99_ns),
             of("max_ns", latency.max_ns),
             of("reads", reads),
-        ]))
+        ])
     }
 }

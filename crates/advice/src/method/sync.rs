@@ -10,12 +10,8 @@ use ssdlab_results::{Record, Told};
 
 use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
+use crate::late::{self, Unmounting};
 use crate::warning::Warning;
-
-/// Writes at unmounting are reported from this share of the phases' bytes on, and from this number
-/// of bytes on: unmounting always writes a superblock.
-const LATE_SHARE: f64 = 0.02;
-const LATE_BYTES: u64 = 1_000_000;
 
 pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Sync;
@@ -32,11 +28,15 @@ pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     if !busy.is_empty() {
         warnings.push(Warning::NotQuiet { phases: busy });
     }
-    warnings.extend(late_writes(run));
+    let late = late_work(run);
+    warnings.extend(late.iter().map(|(treatment, unmounting)| Warning::LateWork {
+        levels: run.distinct(*treatment),
+        unmounting: *unmounting,
+    }));
     if warnings.is_empty() {
         return Check::met(criterion, "every phase that writes is synced inside the accounting");
     }
-    let evidence = "some of what was written is in no phase";
+    let evidence = "some of what was written or discarded is in no phase";
     let is = |of: fn(&Warning) -> bool| warnings.iter().any(of);
     // Give no advice that the plan already follows.
     let last = run.schedule.workload.phases.last().map(|phase| &phase.action);
@@ -48,13 +48,8 @@ pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
             _ => "end with an `idle` phase, in which the device may finish",
         }
     } else {
-        match last {
-            Some(Action::Remount) => "make the phases longer, of which it is a smaller share then",
-            _ => {
-                "end with a `remount` phase, in which the filesystem writes what it keeps for \
-                 unmounting"
-            }
-        }
+        let most = late.iter().max_by_key(|(_, left)| left.discarded_bytes);
+        most.map_or("", |(treatment, left)| late::advice(&run.schedule.phases(*treatment), left))
     };
     Check::not_met(criterion, warnings, evidence, advice)
 }
@@ -96,23 +91,10 @@ fn is_committed(transactions: &Transactions) -> bool {
     is_synced && transactions.beside_bytes_per_second.is_none()
 }
 
-/// Writes that a filesystem defers to unmounting are in no phase; they are reported if they matter.
-fn late_writes(run: &ExaminedRun<'_>) -> Vec<Warning> {
-    let of_treatment = |index: usize| {
-        let own = run.of_treatment(index);
-        let late: u64 = own.iter().filter_map(|r| Some(r.teardown?.device.written_bytes)).sum();
-        let phases = own.iter().flat_map(|record| &record.phases);
-        let inside: u64 = phases.filter_map(|phase| Some(phase.device?.written_bytes)).sum();
-        let share = late as f64 / inside.max(1) as f64;
-        let bytes = late / (own.len().max(1) as u64);
-        let levels = run.distinct(index);
-        (bytes >= LATE_BYTES && share > LATE_SHARE).then_some(Warning::LateWrites {
-            levels,
-            bytes,
-            share,
-        })
-    };
-    (0..run.schedule.treatments.len()).filter_map(of_treatment).collect()
+/// What a filesystem leaves to unmounting is in no phase; it is reported where it matters.
+fn late_work(run: &ExaminedRun<'_>) -> Vec<(usize, Unmounting)> {
+    let of = |treatment: usize| Some((treatment, Unmounting::of(&run.of_treatment(treatment))?));
+    (0..run.schedule.treatments.len()).filter_map(of).collect()
 }
 
 fn imported_sync(run: &ExaminedRun<'_>) -> Check {

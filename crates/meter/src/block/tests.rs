@@ -5,6 +5,7 @@ fn every_counter_has_its_place() {
     let text = "  1 2 3 4   5 6 7 8  9 10 11  12 13 14 15  16 17\n";
     let reading = parse(text).unwrap();
     assert_eq!(reading.in_flight, 9);
+    assert_eq!((reading.reads_ms, reading.others_ms), (4, 8 + 15 + 17));
     assert_eq!(
         reading.counters,
         Counters {

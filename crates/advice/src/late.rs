@@ -1,0 +1,266 @@
+//! Work that was left to unmounting: after the last phase, and so in none of them.
+//!
+//! A filesystem may keep back what a phase caused, such as the discards of deleted files. A verdict
+//! that would be another one if this work were counted to the phases is withheld.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::metric::{self, READER_PREFIX, Source};
+use ssdlab_plan::schedule::{Action, Claim, Phase};
+use ssdlab_plan::{Bytes, Schedule};
+use ssdlab_results::{Phase as Measured, Record, Status, Teardown};
+
+use super::case::{Case, Judgement, Verdict, cases};
+use super::pairs::Side;
+
+/// Work at unmounting matters from this share of the phases' work on, and from this number of bytes
+/// on: unmounting always writes a superblock.
+const LATE_SHARE: f64 = 0.02;
+const LATE_BYTES: u64 = 1_000_000;
+
+/// Without many bytes it matters if it takes this long, and this share of the phases' time.
+const LONG_NS: u64 = 1_000_000_000;
+const LONG_SHARE: f64 = 0.1;
+
+/// What unmounting did, on average over a treatment's trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Unmounting {
+    /// How long it took, in ns.
+    pub time_ns: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Write requests.
+    pub write_requests: u64,
+    /// Bytes written relative to those of all phases; absent if these wrote nothing.
+    pub written_share: Option<f64>,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Discard requests.
+    pub discard_requests: u64,
+    /// Bytes discarded relative to those of all phases; absent if these discarded nothing.
+    pub discarded_share: Option<f64>,
+    /// The time relative to that of all phases until the device was quiet; absent if it is unknown.
+    pub time_share: Option<f64>,
+}
+
+impl Unmounting {
+    /// What these trials did, if it matters.
+    pub(super) fn of(trials: &[&Record]) -> Option<Self> {
+        let torn: Vec<&Teardown> = trials.iter().filter_map(|r| r.teardown.as_ref()).collect();
+        let trials_n = u64::try_from(trials.len()).ok().filter(|_| !torn.is_empty())?;
+        let late = |of: fn(&Teardown) -> u64| torn.iter().map(|teardown| of(teardown)).sum::<u64>();
+        let inside = |of: fn(&Measured) -> Option<u64>| {
+            trials.iter().flat_map(|record| &record.phases).filter_map(of).sum::<u64>()
+        };
+        let share = |late: u64, inside: u64| (inside > 0).then(|| late as f64 / inside as f64);
+        let written = late(|teardown| teardown.device.written_bytes);
+        let discarded = late(|teardown| teardown.device.discarded_bytes);
+        let time = late(|teardown| teardown.time_ns);
+        let own = Self {
+            time_ns: time / trials_n,
+            written_bytes: written / trials_n,
+            write_requests: late(|teardown| teardown.device.write_requests) / trials_n,
+            written_share: share(written, inside(|phase| Some(phase.device?.written_bytes))),
+            discarded_bytes: discarded / trials_n,
+            discard_requests: late(|teardown| teardown.device.discard_requests) / trials_n,
+            discarded_share: share(discarded, inside(|phase| Some(phase.device?.discarded_bytes))),
+            time_share: share(time, inside(|phase| phase.settled_ns)),
+        };
+        (own.writes() || own.discards() || own.takes_long()).then_some(own)
+    }
+
+    /// Whether it wrote what matters.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        matters(self.written_bytes, self.written_share)
+    }
+
+    /// Whether it discarded what matters.
+    #[must_use]
+    pub fn discards(&self) -> bool {
+        matters(self.discarded_bytes, self.discarded_share)
+    }
+
+    /// Whether it took a time that matters.
+    #[must_use]
+    pub fn takes_long(&self) -> bool {
+        self.time_ns >= LONG_NS && self.time_share.is_some_and(|share| share > LONG_SHARE)
+    }
+}
+
+fn matters(bytes: u64, share: Option<f64>) -> bool {
+    bytes >= LATE_BYTES && share.is_none_or(|share| share > LATE_SHARE)
+}
+
+impl fmt::Display for Unmounting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |share: Option<f64>, did: &str| match share {
+            Some(share) if share < 10.0 => {
+                format!(", {:.0} % of what the phases {did}", share * 100.0)
+            }
+            Some(share) => format!(", {share:.0} times what the phases {did}"),
+            None => String::new(),
+        };
+        let mut did = Vec::new();
+        if self.writes() {
+            let share = of(self.written_share, "wrote");
+            did.push(format!("wrote a further {}{share}", Bytes(self.written_bytes)));
+        }
+        if self.discards() {
+            let share = of(self.discarded_share, "discarded");
+            did.push(format!("discarded {}{share}", Bytes(self.discarded_bytes)));
+        }
+        if did.is_empty() {
+            did.push("went on".to_owned());
+        }
+        let mut says = did.join(", and ");
+        if self.takes_long() {
+            write!(says, ", in {:.1} s", self.time_ns as f64 / 1e9)?;
+        }
+        write!(f, "unmounting {says}")
+    }
+}
+
+/// The successful trials by treatment and block, and what treatments left to unmounting.
+struct Trials<'a> {
+    schedule: &'a Schedule,
+    of: BTreeMap<usize, BTreeMap<u32, &'a Record>>,
+    left: BTreeMap<usize, Unmounting>,
+}
+
+/// Withholds the verdicts that depend on whether late work is counted to the phases.
+pub(super) fn withhold(schedule: &Schedule, records: &[Record], judged: &mut [Judgement]) {
+    let mut of: BTreeMap<usize, BTreeMap<u32, &Record>> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.status == Status::Ok) {
+        let own = of.entry(record.trial.treatment).or_default();
+        own.entry(record.trial.block).or_insert(record);
+    }
+    let left = |(treatment, trials): (&usize, &BTreeMap<u32, &Record>)| {
+        let trials: Vec<&Record> = trials.values().copied().collect();
+        Some((*treatment, Unmounting::of(&trials)?))
+    };
+    let left = of.iter().filter_map(left).collect();
+    let trials = Trials { schedule, of, left };
+    for claim in &schedule.claims {
+        let own = judged.iter_mut().filter(|judgement| judgement.claim == claim.id);
+        for (judgement, case) in own.zip(cases(schedule, claim)) {
+            let is_decided = matches!(judgement.verdict, Verdict::Holds | Verdict::Refuted);
+            if is_decided && let Some(reason) = trials.why_open(&case, judgement) {
+                judgement.verdict = Verdict::Undecided;
+                judgement.reason = Some(reason);
+            }
+        }
+    }
+}
+
+impl Trials<'_> {
+    /// Why late work leaves a decided claim open, if it does.
+    fn why_open(&self, case: &Case<'_>, judgement: &Judgement) -> Option<String> {
+        // A claim that something is the best was decided by its nearest rival.
+        let rival = || self.schedule.find(judgement.baseline.as_ref()?).map(Side::from);
+        let baseline = if case.claim.is_best { rival() } else { case.baseline };
+        let sides = [Some(case.side), baseline].into_iter().flatten();
+        let treatments = sides.flat_map(|side| [Some(side.treatment), side.excess_over]);
+        let late = treatments.flatten().filter_map(|of| Some((of, self.late(of, case.claim)?)));
+        let (treatment, most) =
+            late.max_by_key(|(_, left)| (left.discarded_bytes, left.time_ns))?;
+        let log = |block: &u32| {
+            let other = match baseline {
+                Some(side) => self.value(case.claim, side, *block)?,
+                None => 1.0,
+            };
+            Some((self.value(case.claim, case.side, *block)? / other).ln())
+        };
+        let logs: Vec<f64> = self.of.get(&case.side.treatment)?.keys().filter_map(log).collect();
+        let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        let is_allowed = judgement.allows(ratio);
+        if ratio.is_nan() || is_allowed == (judgement.verdict == Verdict::Holds) {
+            return None;
+        }
+        let would = if is_allowed { "hold" } else { "be refuted" };
+        let whose = self.schedule.distinct(&self.schedule.treatments[treatment].levels);
+        let advice = advice(&self.schedule.phases(treatment), most);
+        Some(format!(
+            "{most}, after the last phase ({whose}); counted to the phases, the claim would \
+             {would}: {advice}"
+        ))
+    }
+
+    /// The value of a side in a block, with what was left to unmounting.
+    fn value(&self, claim: &Claim, side: Side, block: u32) -> Option<f64> {
+        let of = |treatment: usize| {
+            let record = self.of.get(&treatment)?.get(&block)?;
+            counted(record, claim, self.late(treatment, claim))
+        };
+        let less = side.excess_over.map_or(Some(0.0), of)?;
+        Some(of(side.treatment)? - less)
+    }
+
+    /// What a treatment left to unmounting that may have been caused by a claim's phases: not if
+    /// files were changed after them, or if it was waited for or written out by unmounting before
+    /// the end.
+    fn late(&self, treatment: usize, claim: &Claim) -> Option<&Unmounting> {
+        let left = self.left.get(&treatment)?;
+        let phases = self.schedule.phases(treatment);
+        let last = phases.iter().rposition(|phase| claim.phases.contains(&phase.name))?;
+        let changes = |phase: &Phase| {
+            !matches!(
+                phase.action,
+                Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Read { .. }
+            )
+        };
+        // Mounting again is one of the actions that change something.
+        if phases[last + 1..].iter().any(|phase| phase.cold || changes(phase)) {
+            return None;
+        }
+        let setup = self.schedule.treatments[treatment].setup.as_ref().ok()?;
+        let waits = |phase: &Phase| {
+            phase.postponed_ns > 0 || phase.idle().is_some_and(|idle| idle >= setup.postpones())
+        };
+        let was_waited_for = phases[last..phases.len() - 1].iter().any(waits);
+        let is_of_discards = metric::shows_discards(&claim.metric);
+        (!was_waited_for || !is_of_discards).then_some(left)
+    }
+}
+
+/// The metric of a claim in a trial, if what was left to unmounting is counted to its phases.
+fn counted(record: &Record, claim: &Claim, left: Option<&Unmounting>) -> Option<f64> {
+    let value = record.over(&claim.metric, &claim.phases)?;
+    let (Some(left), Some(Teardown { time_ns, device })) = (left, record.teardown) else {
+        return Some(value);
+    };
+    let is_of_reader = claim.metric.starts_with(READER_PREFIX) && claim.metric.ends_with("_ns");
+    let more = match metric::of(&claim.metric).source {
+        Source::Settled => time_ns,
+        Source::WrittenBytes => device.written_bytes,
+        Source::WriteRequests => device.write_requests,
+        Source::Flushes => device.flushes,
+        Source::DiscardedBytes => device.discarded_bytes,
+        Source::DiscardRequests => device.discard_requests,
+        // A reader may have had to wait for all of it.
+        _ if is_of_reader && (left.discards() || left.takes_long()) => {
+            return Some(value.max(time_ns as f64));
+        }
+        _ => 0,
+    };
+    Some(value + more as f64)
+}
+
+/// What to do about work that was left to unmounting.
+pub(super) fn advice(phases: &[Phase], left: &Unmounting) -> &'static str {
+    let Some(last) = phases.last() else { return "" };
+    if last.action == Action::Remount {
+        return "make the phases longer, of which it is a smaller share then";
+    }
+    // Some discards do not come however long one waits, such as f2fs's small ones.
+    if left.discards() && last.idle().is_none() && last.postponed_ns == 0 {
+        return "end with an `idle` phase that lasts until the discards have come";
+    }
+    "end with a `remount` phase, in which the filesystem does what it keeps for unmounting"
+}
+
+#[cfg(test)]
+mod tests;
