@@ -53,6 +53,7 @@ pub use ranking::{Place, StepRanking, taking_part};
 pub use separation::{Separation, Side};
 pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
 pub use warning::{Warned, Warning};
+pub use warnings::contents;
 
 /// The confidence of every interval, and one minus the error a verdict may have.
 pub const CONFIDENCE: f64 = 0.95;

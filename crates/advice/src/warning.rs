@@ -1,9 +1,11 @@
 //! What can be questionable about a run, each with its evidence and in words.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::io::IoContents;
 use ssdlab_plan::{Bytes, LabKind, Levels, Origin};
 
 use super::machine::Host;
@@ -215,6 +217,11 @@ pub enum Warning {
     },
     /// Schedulers are compared where they have one queue and compute for nothing.
     Schedulers,
+    /// Compression is compared on contents that are generated.
+    Contents {
+        /// The phases that write them, by what they write.
+        phases: BTreeMap<IoContents, Vec<String>>,
+    },
     /// More was discarded than there is.
     Discards {
         /// The treatment, by the levels in which it differs.
@@ -447,6 +454,21 @@ impl fmt::Display for Warning {
                 "virtual lab: requests go through one hardware queue, from one processor: what \
                  schedulers gain or lose with several of either does not show (docs/virtual-lab.md)"
             ),
+            Self::Contents { phases } => {
+                let of = |(contents, phases): (&IoContents, &Vec<String>)| {
+                    let named: Vec<String> =
+                        phases.iter().map(|phase| format!("`{phase}`")).collect();
+                    let write = if phases.len() == 1 { "writes" } else { "write" };
+                    format!("{} {write} {contents}", named.join(", "))
+                };
+                let says: Vec<String> = phases.iter().map(of).collect();
+                write!(
+                    f,
+                    "compression is compared on generated contents: {}; what it gains or loses \
+                     there follows from that",
+                    says.join("; ")
+                )
+            }
             Self::Discards { levels, phase, bytes, capacity_bytes } => write!(
                 f,
                 "`{phase}` discarded up to {}, more than the {} there are: space that is written \

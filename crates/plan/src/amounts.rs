@@ -3,6 +3,8 @@
 //! A published number, and a claim on an amount instead of a ratio, are about one size of work on
 //! one drive. For less work, or on another drive, the same number would mean something else.
 
+use std::borrow::Cow;
+
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::metric::{self, Metric};
@@ -31,9 +33,10 @@ impl Schedule {
     /// What a claim follows from without any trial; none if its trials do not run on the models
     /// that the plan is about. At another capacity these are the same models.
     #[must_use]
-    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<Cow<'a, str>> {
         let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
-        claim.by_construction.as_deref().filter(|_| is_of_models)
+        let said = claim.by_construction.as_deref().filter(|_| is_of_models);
+        said.map(Cow::Borrowed).or_else(|| self.by_contents(claim).map(Cow::Owned))
     }
 
     /// Why a claim cannot be tested in this run's lab.

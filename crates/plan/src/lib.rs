@@ -8,6 +8,7 @@ mod amounts;
 mod bonnie;
 mod claims;
 mod compared;
+mod contents;
 pub mod cuts;
 pub mod database;
 mod error;

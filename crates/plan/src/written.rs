@@ -203,8 +203,8 @@ pub struct Workload {
     pub phases: Spanned<Vec<Spanned<Phase>>>,
 }
 
-/// A file tree: generated from a seed in the shape of the kernel sources, or unpacked from an
-/// archive.
+/// A file tree: generated from a seed in the shape of the kernel sources, with text that compresses
+/// to about a third as theirs does, or unpacked from an archive.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
