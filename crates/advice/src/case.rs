@@ -135,8 +135,8 @@ impl Judgement {
     }
 
     /// This judgement as that of a claim that the lab cannot test.
-    pub(super) fn untested(self, why: &str) -> Self {
-        Self { verdict: Verdict::Untested, reason: Some(why.to_owned()), ..self }
+    pub(super) fn untested(self, why: String) -> Self {
+        Self { verdict: Verdict::Untested, reason: Some(why), ..self }
     }
 
     /// The largest share of runs that may differ from those done, although all of these were equal,
