@@ -18,7 +18,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab_engine::{Block, End, Job, Pattern, SyncCall, SyncPolicy, run};
+use ssdlab_engine::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy, run};
 use ssdlab_guest as guest;
 
 const ROUNDS: usize = 7;
@@ -106,6 +106,7 @@ fn lay_out(file: &Path) {
         sync_call: SyncCall::Fdatasync,
         end: End::Bytes(SPAN_BYTES),
         period: None,
+        contents: Contents::Random,
         seed: 1,
     };
     run(&job, &mut |_| true).unwrap();
@@ -131,6 +132,7 @@ impl Case<'_> {
             sync_call: SyncCall::Fdatasync,
             end: End::Time(TIME),
             period: None,
+            contents: Contents::Random,
             seed,
         };
         let before = thread_cpu_ns();

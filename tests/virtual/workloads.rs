@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::support::Place;
 
-pub const CASES: [(&str, fn()); 4] = [
+pub const CASES: [(&str, fn()); 6] = [
+    ("turso_1864_phases_are_compared_by_what_they_flush", syncs_compared),
+    ("fedora_2021_contents_compress_as_they_say", compressed),
     ("an_appended_record_is_on_the_drive_however_it_is_synced", appended),
     ("a_tree_is_read_from_the_drive_or_from_memory", read),
     ("each_message_is_synced_as_its_agent_does", mail),
@@ -39,6 +41,97 @@ fn phases(workload: &str) -> [Vec<Value>; 2] {
 
 fn count(phase: &Value, metric: &str) -> u64 {
     phase[metric].as_u64().unwrap_or_else(|| panic!("no {metric} in {phase}"))
+}
+
+/// The ratio and the reason of a claim come from the two phases of each trial.
+fn syncs_compared() {
+    let phase = |name: &str| {
+        let io = "size = \"4 MiB\", pattern = \"sequential\", sync = \"every 1 write\", \
+                  operations = 200";
+        format!(
+            "{{ do = \"io\", name = \"{name}\", io = {{ {io}, file = \"{name}\", sync_by = \
+             \"{name}\" }} }}"
+        )
+    };
+    let plan = format!(
+        r#"
+        name = "syncs"
+        question = "Does a log synced by fdatasync take more records?"
+        metric = "ops_per_second"
+        [factors]
+        filesystem = "ext4"
+        [virtual.factors]
+        drive = "tlc-dram"
+        host = "modern-2020s"
+        [workload]
+        phases = [{}, {}]
+        [[claims]]
+        id = "faster"
+        says = "fdatasync is faster"
+        compare = {{ phase = "fdatasync" }}
+        against = {{ phase = "fsync" }}
+        at_least = 1.05
+        "#,
+        phase("fdatasync"),
+        phase("fsync")
+    );
+    let json = Place::new().run(&plan);
+    let phases = &json["treatments"][0]["trials"][0]["phases"];
+    let of = |index: usize, metric: &str| phases[index][metric].as_f64().unwrap();
+    let claim = &json["claims"][0];
+    let ratio = of(0, "ops_per_second") / of(1, "ops_per_second");
+    assert!((claim["ratio"].as_f64().unwrap() / ratio - 1.0).abs() < 1e-9, "{claim}");
+    assert_eq!(
+        (&claim["phases"][0], &claim["against_phase"]),
+        (&"fdatasync".into(), &"fsync".into())
+    );
+    // fsync commits the journal for the file's times, too.
+    assert!(of(0, "flushes") < of(1, "flushes") && ratio > 1.0, "{json}");
+}
+
+/// What btrfs writes of each kind of contents, with and without compression.
+fn compressed() {
+    let phase = |contents: &str| {
+        let io = "size = \"8 MiB\", pattern = \"sequential\", block = \"128 KiB\"";
+        format!(
+            "{{ do = \"io\", name = \"{contents}\", sync = true, io = {{ {io}, amount = \"8 MiB\", \
+             file = \"{contents}\", contents = \"{contents}\" }} }}"
+        )
+    };
+    let plan = format!(
+        r#"
+        name = "contents"
+        question = "What does compression spare?"
+        metric = "written_bytes"
+        [factors]
+        filesystem = "btrfs"
+        mount = ["defaults", "compress=zstd:1"]
+        [workload]
+        phases = [{}, {}, {}]
+        [[claims]]
+        id = "random"
+        says = "Random bytes do not compress"
+        phases = ["random"]
+        compare = {{ mount = "compress=zstd:1" }}
+        at_least = 0.95
+        "#,
+        phase("random"),
+        phase("text"),
+        phase("zeros")
+    );
+    let json = Place::new().run(&plan);
+    let written = |treatment: usize, phase: usize| {
+        let phases = &json["treatments"][treatment]["trials"][0]["phases"];
+        phases[phase]["written_bytes"].as_f64().unwrap()
+    };
+    let ratio = |phase: usize| written(1, phase) / written(0, phase);
+    assert!((0.95..1.05).contains(&ratio(0)), "{json}");
+    assert!((0.15..0.45).contains(&ratio(1)), "{json}");
+    assert!(ratio(2) < 0.15, "{json}");
+    let claim = json["claims"][0]["by_construction"].as_str().unwrap();
+    assert!(claim.contains("random bytes, which do not compress"), "{claim}");
+    let warnings = json["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warned| warned["kind"] == "contents"), "{json}");
 }
 
 fn appended() {

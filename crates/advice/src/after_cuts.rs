@@ -211,7 +211,7 @@ pub(super) fn weigh(
     if let Some(why) = schedule.not_testable(claim) {
         return (judgement.untested(why), None);
     }
-    let of = |side: Side| {
+    let of = |side: Side<'_>| {
         let cuts = blocks.trials(side.treatment).into_iter().flat_map(by_cut);
         let own: Vec<&[Outcome]> =
             cuts.filter(|cut| claim.phases.contains(&cut[0].phase)).collect();

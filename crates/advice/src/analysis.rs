@@ -181,7 +181,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
             let is_like = schedule.unlike(metric::of(&claim.metric)).is_none();
             judgement.published = claim.published.filter(|_| is_like);
             judgement.basis = judgement.published.map(|_| claim.basis());
-            judgement.by_construction = schedule.by_construction(claim).map(str::to_owned);
+            judgement.by_construction = schedule.by_construction(claim).map(Cow::into_owned);
         }
     }
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);

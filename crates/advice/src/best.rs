@@ -43,8 +43,7 @@ pub(super) fn weigh(
     let mut measured: Vec<(Judgement, Option<Sample>)> = Vec::new();
     let mut not_measured = Vec::new();
     for rival in rivals(schedule, case) {
-        let against = Case { baseline: Some(rival.into()), ..*case };
-        let found = measure(schedule, blocks, &against, is_one_of_several);
+        let found = measure(schedule, blocks, &case.against(rival), is_one_of_several);
         if found.0.ratio.is_some() {
             measured.push(found);
         } else {

@@ -1,6 +1,6 @@
 //! One case of a claim: the treatments it compares, what was measured, and what that proves.
 
-use std::fmt;
+use std::{fmt, slice};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +31,9 @@ pub struct Judgement {
     pub metric: String,
     /// The phases whose sum is compared.
     pub phases: Vec<String>,
+    /// The phase that it is compared with, where two phases of each trial are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_phase: Option<String>,
     /// The treatment; absent where it is not in this run.
     pub levels: Option<Levels>,
     /// The treatment it is compared with.
@@ -119,6 +122,12 @@ pub fn are_by_construction<'a>(claims: impl IntoIterator<Item = &'a Judgement>) 
 }
 
 impl Judgement {
+    /// The phases of the side that it is compared with.
+    #[must_use]
+    pub fn other_phases(&self) -> &[String] {
+        self.against_phase.as_ref().map_or(&self.phases, slice::from_ref)
+    }
+
     /// Whether a value is within the claim's bounds.
     #[must_use]
     pub fn allows(&self, value: f64) -> bool {
@@ -126,8 +135,8 @@ impl Judgement {
     }
 
     /// This judgement as that of a claim that the lab cannot test.
-    pub(super) fn untested(self, why: &str) -> Self {
-        Self { verdict: Verdict::Untested, reason: Some(why.to_owned()), ..self }
+    pub(super) fn untested(self, why: String) -> Self {
+        Self { verdict: Verdict::Untested, reason: Some(why), ..self }
     }
 
     /// The largest share of runs that may differ from those done, although all of these were equal,
@@ -195,21 +204,25 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub claim: &'a Claim,
-    pub side: Side,
+    pub side: Side<'a>,
     /// `None` if the claim is about the metric itself.
-    pub baseline: Option<Side>,
+    pub baseline: Option<Side<'a>>,
 }
 
 impl Case<'_> {
+    /// The same side against another treatment.
+    pub fn against(self, treatment: usize) -> Self {
+        Self { baseline: Some(self.side.quantity.of(treatment)), ..self }
+    }
+
     /// Whether both sides are the same computation, so that nothing was compared.
     pub fn is_one_computation(&self, blocks: &Blocks<'_>) -> bool {
-        let is_it = |other| blocks.are_identical(self.side, other, &self.claim.phases);
-        self.baseline.is_some_and(is_it)
+        self.baseline.is_some_and(|other| blocks.are_identical(self.side, other))
     }
 
     /// The measured log-ratio over blocks, or why there is none.
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
-        blocks.compare(self.quantity(), self.side, self.baseline, Which::FirstStep)
+        blocks.compare(self.side, self.baseline, Which::FirstStep)
     }
 
     /// What the case is tested on, and the number of blocks that it rests on, or why there is
@@ -217,8 +230,7 @@ impl Case<'_> {
     pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(Sample, usize), String> {
         let over_blocks = self.measured(blocks)?;
         let n = over_blocks.n();
-        let by_host =
-            blocks.compare_by_host(self.quantity(), self.side, self.baseline, Which::FirstStep);
+        let by_host = blocks.compare_by_host(self.side, self.baseline, Which::FirstStep);
         let hosts: Vec<LogRatio> = by_host.into_values().collect();
         let are_equal = hosts.iter().all(|host| {
             host.mean_log().total_cmp(&hosts[0].mean_log()).is_eq()
@@ -229,10 +241,6 @@ impl Case<'_> {
             None => Sample::Blocks(over_blocks),
         };
         Ok((sample, n))
-    }
-
-    fn quantity(&self) -> Quantity<'_> {
-        Quantity { metric: &self.claim.metric, phases: &self.claim.phases }
     }
 }
 
@@ -308,17 +316,18 @@ const TESTED: &str = "a sample that is tested has an interval";
 
 /// Every pair of treatments in the schedule that a claim is about.
 pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
-    let side = |treatment: usize| {
+    let side = |treatment: usize, phases: &'a [String]| {
         let excess_over = claim.less(schedule, treatment);
         let is_there = excess_over.is_some() || claim.excess_over.is_none();
-        is_there.then_some(Side { treatment, excess_over })
+        let quantity = Quantity { metric: &claim.metric, phases };
+        is_there.then_some(Side { excess_over, ..quantity.of(treatment) })
     };
     let case = |(own, other): (usize, Option<usize>)| {
         let baseline = match other {
-            Some(other) => Some(side(other)?),
+            Some(other) => Some(side(other, claim.other_phases())?),
             None => None,
         };
-        Some(Case { claim, side: side(own)?, baseline })
+        Some(Case { claim, side: side(own, &claim.phases)?, baseline })
     };
     claim.pairs(schedule).into_iter().filter_map(case).collect()
 }
@@ -346,6 +355,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         reason: None,
         metric: claim.metric.clone(),
         phases: claim.phases.clone(),
+        against_phase: claim.against_phase.clone(),
         levels: None,
         baseline: None,
         compare: claim.compare.clone(),

@@ -11,7 +11,7 @@ use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
 use super::CONFIDENCE;
 use super::over_drives::Spread;
-use super::pairs::{Blocks, Quantity, Ratio, Side, Which};
+use super::pairs::{Blocks, Quantity, Ratio, Which};
 
 /// Resamples of the bootstrap interval, with a fixed seed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
@@ -80,11 +80,11 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
-                let [own, other] = [index, baseline].map(Side::from);
+                let [own, other] = [index, baseline].map(|treatment| quantity.of(treatment));
                 let ratio = if schedule.origin() == Origin::Imported {
                     blocks.compare_unpaired(quantity, [index, baseline])
                 } else {
-                    blocks.compare(quantity, own, other, Which::LastStep).ok().map(Ratio::Paired)
+                    blocks.compare(own, Some(other), Which::LastStep).ok().map(Ratio::Paired)
                 };
                 ratios.extend(ratio.map(|ratio| (*metric, phases, (index, baseline), ratio)));
             }

@@ -112,9 +112,9 @@ pub(super) fn of_effects(
     let is_shown = |effect: &&Effect| effect.metric == schedule.metric && effect.phases.len() == 1;
     let of_effects = effects.iter().filter(is_shown).filter_map(|effect| {
         let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
-        let [side, baseline] = [sides[0]?.into(), sides[1]?.into()];
         let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
-        found(schedule, blocks, quantity, [side, baseline], Which::LastStep)
+        let sides = [quantity.of(sides[0]?), quantity.of(sides[1]?)];
+        found(schedule, blocks, sides, Which::LastStep)
     });
     settled(of_effects.collect())
 }
@@ -126,9 +126,8 @@ pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost>
         let cases = cases(schedule, claim);
         let is_one_of_several = cases.len() > 1;
         cases.into_iter().filter_map(move |case| {
-            let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
             let sides = [case.side, case.baseline?];
-            let (found, groups) = found(schedule, blocks, quantity, sides, Which::FirstStep)?;
+            let (found, groups) = found(schedule, blocks, sides, Which::FirstStep)?;
             let claim = Some(named(schedule, &case, is_one_of_several).id);
             Some((ByHost { claim, ..found }, groups))
         })
@@ -139,11 +138,10 @@ pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost>
 fn found(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    quantity: Quantity<'_>,
-    [side, baseline]: [Side; 2],
+    [side, baseline]: [Side<'_>; 2],
     which: Which,
 ) -> Option<Found> {
-    let by_host = blocks.compare_by_host(quantity, side, baseline, which);
+    let by_host = blocks.compare_by_host(side, Some(baseline), which);
     if by_host.len() < 2 {
         return None;
     }
@@ -155,11 +153,11 @@ fn found(
         n: ratio.n(),
         p_agrees: None,
     };
-    let levels = |side: Side| schedule.treatments[side.treatment].levels.clone();
+    let levels = |side: Side<'_>| schedule.treatments[side.treatment].levels.clone();
     let by_host = ByHost {
         claim: None,
-        metric: quantity.metric.to_owned(),
-        phases: quantity.phases.to_vec(),
+        metric: side.quantity.metric.to_owned(),
+        phases: side.quantity.phases.to_vec(),
         levels: levels(side),
         baseline: levels(baseline),
         hosts: hosts.into_iter().zip(&ratios).map(of_host).collect(),

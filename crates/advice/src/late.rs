@@ -9,12 +9,12 @@ use std::fmt::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric::{self, READER_PREFIX, Source};
-use ssdlab_plan::schedule::{Action, Claim, Phase};
+use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::{Phase as Measured, Record, Status, Teardown};
 
 use super::case::{Case, Judgement, Verdict, cases};
-use super::pairs::Side;
+use super::pairs::{Quantity, Side};
 
 /// Work at unmounting matters from this share of the phases' work on, and from this number of bytes
 /// on: unmounting always writes a superblock.
@@ -160,19 +160,25 @@ impl Trials<'_> {
     /// Why late work leaves a decided claim open, if it does.
     fn why_open(&self, case: &Case<'_>, judgement: &Judgement) -> Option<String> {
         // A claim that something is the best was decided by its nearest rival.
-        let rival = || self.schedule.find(judgement.baseline.as_ref()?).map(Side::from);
+        let rival = || {
+            let treatment = self.schedule.find(judgement.baseline.as_ref()?)?;
+            Some(case.side.quantity.of(treatment))
+        };
         let baseline = if case.claim.is_best { rival() } else { case.baseline };
         let sides = [Some(case.side), baseline].into_iter().flatten();
-        let treatments = sides.flat_map(|side| [Some(side.treatment), side.excess_over]);
-        let late = treatments.flatten().filter_map(|of| Some((of, self.late(of, case.claim)?)));
+        let treatments = sides.flat_map(|side| {
+            let all = [Some(side.treatment), side.excess_over].into_iter().flatten();
+            all.map(move |treatment| (treatment, side.quantity))
+        });
+        let late = treatments.filter_map(|(of, quantity)| Some((of, self.late(of, quantity)?)));
         let (treatment, most) =
             late.max_by_key(|(_, left)| (left.discarded_bytes, left.time_ns))?;
         let log = |block: &u32| {
             let other = match baseline {
-                Some(side) => self.value(case.claim, side, *block)?,
+                Some(side) => self.value(side, *block)?,
                 None => 1.0,
             };
-            Some((self.value(case.claim, case.side, *block)? / other).ln())
+            Some((self.value(case.side, *block)? / other).ln())
         };
         let logs: Vec<f64> = self.of.get(&case.side.treatment)?.keys().filter_map(log).collect();
         let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
@@ -190,22 +196,22 @@ impl Trials<'_> {
     }
 
     /// The value of a side in a block, with what was left to unmounting.
-    fn value(&self, claim: &Claim, side: Side, block: u32) -> Option<f64> {
+    fn value(&self, side: Side<'_>, block: u32) -> Option<f64> {
         let of = |treatment: usize| {
             let record = self.of.get(&treatment)?.get(&block)?;
-            counted(record, claim, self.late(treatment, claim))
+            counted(record, side.quantity, self.late(treatment, side.quantity))
         };
         let less = side.excess_over.map_or(Some(0.0), of)?;
         Some(of(side.treatment)? - less)
     }
 
-    /// What a treatment left to unmounting that may have been caused by a claim's phases: not if
+    /// What a treatment left to unmounting that may have been caused by the measured phases: not if
     /// files were changed after them, or if it was waited for or written out by unmounting before
     /// the end.
-    fn late(&self, treatment: usize, claim: &Claim) -> Option<&Unmounting> {
+    fn late(&self, treatment: usize, quantity: Quantity<'_>) -> Option<&Unmounting> {
         let left = self.left.get(&treatment)?;
         let phases = self.schedule.phases(treatment);
-        let last = phases.iter().rposition(|phase| claim.phases.contains(&phase.name))?;
+        let last = phases.iter().rposition(|phase| quantity.phases.contains(&phase.name))?;
         let changes = |phase: &Phase| {
             !matches!(
                 phase.action,
@@ -221,19 +227,20 @@ impl Trials<'_> {
             phase.postponed_ns > 0 || phase.idle().is_some_and(|idle| idle >= setup.postpones())
         };
         let was_waited_for = phases[last..phases.len() - 1].iter().any(waits);
-        let is_of_discards = metric::shows_discards(&claim.metric);
+        let is_of_discards = metric::shows_discards(quantity.metric);
         (!was_waited_for || !is_of_discards).then_some(left)
     }
 }
 
-/// The metric of a claim in a trial, if what was left to unmounting is counted to its phases.
-fn counted(record: &Record, claim: &Claim, left: Option<&Unmounting>) -> Option<f64> {
-    let value = record.over(&claim.metric, &claim.phases)?;
+/// A quantity of a trial, if what was left to unmounting is counted to its phases.
+fn counted(record: &Record, quantity: Quantity<'_>, left: Option<&Unmounting>) -> Option<f64> {
+    let Quantity { metric: name, phases } = quantity;
+    let value = record.over(name, phases)?;
     let (Some(left), Some(Teardown { time_ns, device })) = (left, record.teardown) else {
         return Some(value);
     };
-    let is_of_reader = claim.metric.starts_with(READER_PREFIX) && claim.metric.ends_with("_ns");
-    let more = match metric::of(&claim.metric).source {
+    let is_of_reader = name.starts_with(READER_PREFIX) && name.ends_with("_ns");
+    let more = match metric::of(name).source {
         Source::Settled => time_ns,
         Source::WrittenBytes => device.written_bytes,
         Source::WriteRequests => device.write_requests,

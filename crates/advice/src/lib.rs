@@ -56,6 +56,7 @@ pub use separation::{Separation, Side};
 pub use ssdlab_stats::FEWEST_RUNS;
 pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
 pub use warning::{Warned, Warning};
+pub use warnings::contents;
 
 /// The confidence of every interval, and one minus the error a verdict may have.
 pub const CONFIDENCE: f64 = 0.95;

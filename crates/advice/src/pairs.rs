@@ -1,4 +1,4 @@
-//! Pairs values of two treatments by block.
+//! Pairs values of two treatments by block, or of two phases of one trial.
 //!
 //! Only blocks in which both succeeded count. The trials of a block share seed, time and machine; a
 //! pair across machines would compare the machines.
@@ -25,23 +25,44 @@ pub(super) struct Quantity<'a> {
     pub phases: &'a [String],
 }
 
-/// One side of a comparison: a treatment, and the one over which its excess is taken, if any.
+impl<'a> Quantity<'a> {
+    /// The side that has this quantity of a treatment.
+    pub fn of(self, treatment: usize) -> Side<'a> {
+        Side { quantity: self, treatment, excess_over: None }
+    }
+}
+
+/// One side of a comparison: a quantity of a treatment, and the treatment over which its excess is
+/// taken, if any.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct Side<'a> {
+    pub quantity: Quantity<'a>,
     pub treatment: usize,
     pub excess_over: Option<usize>,
 }
 
-impl Side {
+impl Side<'_> {
     /// The treatments whose values it needs.
     fn treatments(self) -> impl Iterator<Item = usize> {
         iter::once(self.treatment).chain(self.excess_over)
     }
-}
 
-impl From<usize> for Side {
-    fn from(treatment: usize) -> Self {
-        Self { treatment, excess_over: None }
+    /// The value in a block, which has a place for each treatment.
+    fn value(self, block: &[Option<&Record>]) -> Option<f64> {
+        let Quantity { metric, phases } = self.quantity;
+        let of = |treatment: usize| block[treatment]?.over(metric, phases);
+        let value = of(self.treatment)?;
+        match self.excess_over {
+            Some(other) => Some(value - of(other)?),
+            None => Some(value),
+        }
+    }
+
+    /// Whether a trial that it needs lacks the metric, although its phases were performed.
+    fn is_lacking(self, block: &[Option<&Record>]) -> bool {
+        let Quantity { metric, phases } = self.quantity;
+        let mut trials = self.treatments().filter_map(|treatment| block[treatment]);
+        trials.any(|trial| trial.lacks(metric, phases))
     }
 }
 
@@ -106,13 +127,12 @@ impl<'a> Blocks<'a> {
     /// If some trials lack the metric, there is none: the others are a biased sample.
     pub fn compare(
         &self,
-        quantity: Quantity<'_>,
-        side: Side,
-        baseline: impl Into<Option<Side>>,
+        side: Side<'_>,
+        baseline: Option<Side<'_>>,
         which: Which,
     ) -> Result<LogRatio, String> {
-        let baseline = baseline.into();
-        let blocks = self.pairs(quantity, side, baseline, which);
+        let metric = side.quantity.metric;
+        let blocks = self.pairs(side, baseline, which);
         let number = blocks.len();
         let pairs: Vec<Pair<'_>> = blocks.into_iter().flatten().collect();
         if pairs.is_empty() {
@@ -122,14 +142,13 @@ impl<'a> Blocks<'a> {
         if pairs.len() < number {
             let lacking = number - pairs.len();
             return Err(format!(
-                "{lacking} of {number} blocks lack {}, and the others may not be like them",
-                quantity.metric
+                "{lacking} of {number} blocks lack {metric}, and the others may not be like them"
             ));
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
         let so = if baseline.is_some() { ", so there is no ratio" } else { "" };
         ratio(pairs.iter().map(|pair| pair.values))
-            .map_err(|_| format!("the {word}{} is not above 0 in every trial{so}", quantity.metric))
+            .map_err(|_| format!("the {word}{metric} is not above 0 in every trial{so}"))
     }
 
     /// The ratio of two treatments whose trials are in no blocks; `None` if some trials lack the
@@ -150,9 +169,11 @@ impl<'a> Blocks<'a> {
     /// Whether two sides are the same computation up to the end of the last of some phases, in
     /// every block that has both, in virtual time: what is planned is the same until then, and so
     /// are the requests in these phases; or else, in these phases all counts and all times are
-    /// equal, which does not happen by chance.
-    pub fn are_identical(&self, one: Side, other: Side, phases: &[String]) -> bool {
-        if one.excess_over.is_some() || other.excess_over.is_some() {
+    /// equal, which does not happen by chance. Two phases are two computations, whatever they do.
+    pub fn are_identical(&self, one: Side<'_>, other: Side<'_>) -> bool {
+        let phases = one.quantity.phases;
+        let have_excess = one.excess_over.is_some() || other.excess_over.is_some();
+        if have_excess || other.quantity.phases != phases {
             return false;
         }
         let are_planned_alike = self.schedule.begin_alike([one.treatment, other.treatment], phases);
@@ -171,13 +192,12 @@ impl<'a> Blocks<'a> {
     /// lacks the metric.
     pub fn compare_by_host(
         &self,
-        quantity: Quantity<'_>,
-        side: Side,
-        baseline: impl Into<Option<Side>>,
+        side: Side<'_>,
+        baseline: Option<Side<'_>>,
         which: Which,
     ) -> BTreeMap<Host, LogRatio> {
         let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
-        let pairs = self.pairs(quantity, side, baseline.into(), which).into_iter();
+        let pairs = self.pairs(side, baseline, which).into_iter();
         for pair in pairs.collect::<Option<Vec<_>>>().unwrap_or_default() {
             if let Some(machine) = pair.machine {
                 by_machine.entry(machine).or_default().push(pair.values);
@@ -192,22 +212,20 @@ impl<'a> Blocks<'a> {
     /// The pair of each block in which both sides succeeded; `None` if a trial lacks the quantity.
     fn pairs(
         &self,
-        quantity: Quantity<'_>,
-        side: Side,
-        baseline: Option<Side>,
+        side: Side<'_>,
+        baseline: Option<Side<'_>>,
         which: Which,
     ) -> Vec<Option<Pair<'a>>> {
-        let treatments =
-            || side.treatments().chain(baseline.into_iter().flat_map(Side::treatments));
+        let sides = || iter::once(side).chain(baseline);
+        let treatments = || sides().flat_map(Side::treatments);
         self.in_step(which, |block| {
             let trials: Vec<&Record> = treatments().map(|own| block[own]).collect::<Option<_>>()?;
             if !self.can_be_compared(block, treatments()) {
                 return None;
             }
-            let other = baseline.map_or(Some(1.0), |baseline| value(quantity, baseline, block));
-            let Some(values) = value(quantity, side, block).zip(other) else {
-                let lacks = |trial: &&Record| trial.lacks(quantity.metric, quantity.phases);
-                return trials.iter().any(lacks).then_some(None);
+            let other = baseline.map_or(Some(1.0), |baseline| baseline.value(block));
+            let Some(values) = side.value(block).zip(other) else {
+                return sides().any(|side| side.is_lacking(block)).then_some(None);
             };
             let mut machines = trials.into_iter().map(Machine::of);
             let first = machines.next()?;
@@ -254,15 +272,14 @@ impl<'a> Blocks<'a> {
     /// ratio.
     pub fn found(
         &self,
-        quantity: Quantity<'_>,
-        side: Side,
-        baseline: Option<Side>,
+        side: Side<'_>,
+        baseline: Option<Side<'_>>,
     ) -> Result<BTreeMap<u32, f64>, String> {
         let mut found = BTreeMap::new();
         for (number, block) in &self.blocks {
-            let Some(own) = value(quantity, side, block) else { continue };
+            let Some(own) = side.value(block) else { continue };
             let ratio = match baseline {
-                Some(baseline) => match value(quantity, baseline, block) {
+                Some(baseline) => match baseline.value(block) {
                     Some(other) => own / other,
                     None => continue,
                 },
@@ -271,7 +288,7 @@ impl<'a> Blocks<'a> {
             if !(ratio > 0.0 && ratio.is_finite()) {
                 return Err(format!(
                     "{} is not above 0 on every plausible drive, so there is no ratio",
-                    quantity.metric
+                    side.quantity.metric
                 ));
             }
             found.insert(*number, ratio);
@@ -315,7 +332,7 @@ impl<'a> Blocks<'a> {
             if !can_be_compared(block) {
                 continue;
             }
-            let of = |treatment: &usize| value(quantity, (*treatment).into(), block);
+            let of = |treatment: &usize| quantity.of(*treatment).value(block);
             if let Some(all) = treatments.iter().map(of).collect::<Option<Vec<f64>>>() {
                 for (own, value) in values.iter_mut().zip(all) {
                     own.push(value);
@@ -342,14 +359,4 @@ fn are_identical(one: &Record, other: &Record, phases: &[String], are_planned_al
     let requests = |phase: &Phase| (phase.device, phase.at_return, phase.commits);
     let make_the_same = || one.iter().map(requests).eq(other.iter().map(requests));
     is_virtual && !one.is_empty() && (one == other || are_planned_alike && make_the_same())
-}
-
-/// The value of one side in a block, which has a place for each treatment.
-fn value(quantity: Quantity<'_>, side: Side, block: &[Option<&Record>]) -> Option<f64> {
-    let of = |treatment: usize| block[treatment]?.over(quantity.metric, quantity.phases);
-    let value = of(side.treatment)?;
-    match side.excess_over {
-        Some(other) => Some(value - of(other)?),
-        None => Some(value),
-    }
 }

@@ -65,7 +65,7 @@ impl<'a> PlausibleDrives<'a> {
             let sides = [&effect.levels, &effect.baseline].map(|levels| self.schedule.find(levels));
             let [Some(side), Some(baseline)] = sides else { continue };
             let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
-            let found = self.blocks.found(quantity, side.into(), Some(baseline.into()));
+            let found = self.blocks.found(quantity.of(side), Some(quantity.of(baseline)));
             effect.plausible = found.ok().and_then(|found| over(self.schedule, &found));
         }
     }
@@ -247,16 +247,15 @@ type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
 
 fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<FoundWithin, String> {
     let claim = case.claim;
-    let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
     if !claim.is_best {
-        let found = blocks.found(quantity, case.side, case.baseline)?;
+        let found = blocks.found(case.side, case.baseline)?;
         return Ok((found, [claim.at_least, claim.at_most]));
     }
     let is_higher = metric::of(&claim.metric).better == Better::More;
     let asked = claim.at_least.unwrap_or(1.0);
     let mut nearest: BTreeMap<u32, f64> = BTreeMap::new();
     for rival in rivals(schedule, case) {
-        for (block, ratio) in blocks.found(quantity, case.side, Some(rival.into()))? {
+        for (block, ratio) in blocks.found(case.side, case.against(rival).baseline)? {
             let known = nearest.entry(block).or_insert(ratio);
             *known = if is_higher { known.min(ratio) } else { known.max(ratio) };
         }
@@ -267,7 +266,7 @@ fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<Fo
 
 /// Every treatment that a case is about.
 fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
-    let of = |side: Side| [Some(side.treatment), side.excess_over].into_iter().flatten();
+    let of = |side: Side<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);
     let is_best = |claim: &Claim| claim.is_best;
     let rivals = if is_best(case.claim) { rivals(schedule, case) } else { Vec::new() };

@@ -18,7 +18,7 @@ use ssdlab_stats::FEWEST_RUNS;
 
 use super::CONFIDENCE;
 use super::best::rivals;
-use super::case::{Case, cases};
+use super::case::cases;
 use super::effects::shared_phases;
 use super::pairs::{Blocks, Quantity, Side, Which};
 
@@ -63,8 +63,8 @@ pub fn may_stop(schedule: &Schedule, records: &[Record]) -> bool {
 }
 
 fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
-    let width = |quantity: Quantity<'_>, side: Side, baseline: Side| {
-        let ratio = blocks.compare(quantity, side, baseline, Which::LastStep).ok()?;
+    let width = |side: Side<'_>, baseline: Side<'_>| {
+        let ratio = blocks.compare(side, Some(baseline), Which::LastStep).ok()?;
         Some(ratio.relative_half_width(CONFIDENCE))
     };
     if schedule.claims.is_empty() {
@@ -73,7 +73,7 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
                 let baseline = schedule.treatments[index].baseline?;
                 let phases = shared_phases(schedule, index, baseline);
                 let quantity = Quantity { metric: &schedule.metric, phases: &phases };
-                width(quantity, index.into(), baseline.into())
+                width(quantity.of(index), quantity.of(baseline))
             })
             .collect();
     }
@@ -86,9 +86,8 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
             if !case.claim.is_best {
                 return vec![case.measured(blocks)];
             }
-            let against = |rival: usize| Case { baseline: Some(rival.into()), ..case };
             let rivals = rivals(schedule, &case).into_iter();
-            rivals.map(|rival| against(rival).measured(blocks)).collect()
+            rivals.map(|rival| case.against(rival).measured(blocks)).collect()
         })
         .filter_map(|measured| Some(measured.ok()?.relative_half_width(CONFIDENCE)))
         .collect()

@@ -1,9 +1,11 @@
 //! What can be questionable about a run, each with its evidence and in words.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::io::IoContents;
 use ssdlab_plan::{Bytes, LabKind, Levels, Origin, ShortPercentile};
 
 use super::late::Unmounting;
@@ -239,6 +241,11 @@ pub enum Warning {
         whole_bytes: u64,
         /// The capacity in bytes that leaves it whole.
         enough_bytes: u64,
+    },
+    /// Compression is compared on contents that are generated.
+    Contents {
+        /// The phases that write them, by what they write.
+        phases: BTreeMap<IoContents, Vec<String>>,
     },
     /// More was discarded than there is.
     Discards {
@@ -485,6 +492,21 @@ impl fmt::Display for Warning {
                 Bytes(*whole_bytes),
                 Bytes(*enough_bytes)
             ),
+            Self::Contents { phases } => {
+                let of = |(contents, phases): (&IoContents, &Vec<String>)| {
+                    let named: Vec<String> =
+                        phases.iter().map(|phase| format!("`{phase}`")).collect();
+                    let write = if phases.len() == 1 { "writes" } else { "write" };
+                    format!("{} {write} {contents}", named.join(", "))
+                };
+                let says: Vec<String> = phases.iter().map(of).collect();
+                write!(
+                    f,
+                    "compression is compared on generated contents: {}; what it gains or loses \
+                     there follows from that",
+                    says.join("; ")
+                )
+            }
             Self::Discards { levels, phase, bytes, capacity_bytes } => write!(
                 f,
                 "`{phase}` discarded up to {}, more than the {} there are: space that is written \

@@ -35,6 +35,7 @@ pub(super) fn all(
     warnings.extend(cut_caches(records));
     warnings.extend(daemons(schedule));
     warnings.extend(schedulers(schedule));
+    warnings.extend(contents(schedule));
     let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
     warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
     warnings.extend(discards(schedule, records).into_iter().map(Warned::from));
@@ -102,6 +103,13 @@ fn schedulers(schedule: &Schedule) -> Option<Warning> {
     let level = |of: &Treatment| of.levels.0.get(&Factor::Scheduler).cloned();
     let levels: BTreeSet<Option<String>> = schedule.treatments.iter().map(level).collect();
     (schedule.is_in(LabKind::Virtual) && levels.len() > 1).then_some(Warning::Schedulers)
+}
+
+/// The caveat of a comparison of compression on contents that are generated.
+#[must_use]
+pub fn contents(schedule: &Schedule) -> Option<Warning> {
+    let phases = schedule.compressed_contents();
+    (!phases.is_empty()).then_some(Warning::Contents { phases })
 }
 
 /// Phases that discarded more than their device's capacity, once per treatment and phase.

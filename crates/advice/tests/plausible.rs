@@ -123,7 +123,8 @@ fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
     for (analysis, is_measured) in [(measured, true), (not_measured, false)] {
         let claim = &analysis.claims[0];
         assert_eq!((claim.verdict, claim.ratio.is_some()), (Verdict::Untested, is_measured));
-        assert_eq!(claim.reason.as_deref(), Some("it has one queue"));
+        let says = "it has one queue; --lab image or --device PATH can test it";
+        assert_eq!(claim.reason.as_deref(), Some(says));
         assert!(claim.plausible.is_none());
     }
 }

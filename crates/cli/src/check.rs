@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use miette::Report;
+use ssdlab_advice as advice;
 use ssdlab_plan::schedule::Build;
 use ssdlab_plan::{self as plan, LabKind, Levels, Schedule};
 use ssdlab_report::{self as report, roughly, roughly_written};
@@ -120,6 +121,9 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     let planned = |phase: &str, metric: &str| schedule.planned_operations(phase, metric);
     for short in schedule.short_percentiles(planned) {
         writeln!(out, "note: {short}")?;
+    }
+    if let Some(caveat) = advice::contents(schedule) {
+        writeln!(out, "note: {caveat}")?;
     }
     Ok(out)
 }

@@ -139,10 +139,10 @@ impl<'a> Desk<'a> {
     }
 
     /// Whether only one of several treatments can run, and more of its trials answer nothing: no
-    /// claim is about an amount.
+    /// claim is about one treatment.
     pub(super) fn is_alone(&self) -> bool {
         let treatments = self.schedule.treatments.len();
-        let compares = self.schedule.claims.iter().all(|claim| !claim.is_absolute);
+        let compares = self.schedule.claims.iter().all(|claim| !claim.is_of_one_treatment());
         treatments > 1 && self.unavailable.len() + 1 == treatments && compares
     }
 

@@ -38,8 +38,22 @@ pub struct Job<'a> {
     /// delays the operations that would have observed it ("coordinated omission"; G. Tene, "How NOT
     /// to Measure Latency", 2013). Throughput is what a closed load measures.
     pub period: Option<Duration>,
-    /// The seed for offsets, kinds, sizes and contents.
+    /// What is written.
+    pub contents: Contents<'a>,
+    /// The seed for offsets, kinds, sizes and random contents.
     pub seed: u64,
+}
+
+/// What is written. Each block of 4 KiB begins with a stamp that makes it unique, except of zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents<'a> {
+    /// Random bytes, which do not compress.
+    Random,
+    /// Parts of these bytes, one after the other. There should be more of them than a compressor
+    /// remembers.
+    Given(&'a [u8]),
+    /// Zeros.
+    Zeros,
 }
 
 /// The order of offsets.
@@ -116,6 +130,7 @@ impl Job<'_> {
             (!(0.0..=1.0).contains(&self.read_share), "the share of reads is not within 0 to 1"),
             (!(1..=DEEPEST).contains(&self.depth), "the depth is not within 1 to 4096"),
             (self.sync == SyncPolicy::Every(0), "a sync after every 0 writes"),
+            (self.contents == Contents::Given(&[]), "there is nothing to write"),
             (self.period == Some(Duration::ZERO), "operations that are all due at once"),
         ];
         match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {

@@ -14,6 +14,6 @@ mod run;
 pub use aligned::{Aligned, BLOCK_BYTES};
 pub use counted::{Counted, LONGEST_NS, MOST_STEPS, Series};
 pub use error::EngineError;
-pub use job::{Block, End, Job, Pattern, SyncCall, SyncPolicy};
+pub use job::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy};
 pub use operations::Kind;
 pub use run::{Outcome, run};

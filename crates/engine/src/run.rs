@@ -13,7 +13,7 @@ use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
 use crate::operations::{Operation, Operations};
 use crate::ring::Ring;
-use crate::{BLOCK_BYTES, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy};
+use crate::{BLOCK_BYTES, Contents, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
@@ -106,8 +106,18 @@ impl<'a> Running<'a> {
         let mut ring = Ring::new(job.files, slots, slot_bytes)?;
         // A stream independent of the operations.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
+        let mut given = match job.contents {
+            Contents::Given(bytes) => bytes.iter().cycle(),
+            Contents::Random | Contents::Zeros => [].iter().cycle(),
+        };
         for slot in 0..slots {
-            random.fill_bytes(ring.buffer(slot));
+            match job.contents {
+                Contents::Random => random.fill_bytes(ring.buffer(slot)),
+                Contents::Given(_) => {
+                    ring.buffer(slot).iter_mut().zip(&mut given).for_each(|(own, b)| *own = *b);
+                }
+                Contents::Zeros => ring.buffer(slot).fill(0),
+            }
         }
         let nothing = sync(0);
         Ok(Self {
@@ -132,7 +142,7 @@ impl<'a> Running<'a> {
             && let Some((operation, due)) = self.next(now)
         {
             let slot = self.idle.pop_front().expect("there are slots for the whole depth");
-            if operation.kind == Kind::Write {
+            if operation.kind == Kind::Write && self.job.contents != Contents::Zeros {
                 self.stamp(slot, operation.offset, operation.length);
             }
             self.slots[slot] = (operation, due.unwrap_or_else(|| self.started.elapsed()));

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use ssdlab_engine::{
-    BLOCK_BYTES, Block, End, EngineError, Job, Kind, Outcome, Pattern, SyncCall, SyncPolicy, run,
+    BLOCK_BYTES, Block, Contents, End, EngineError, Job, Kind, Outcome, Pattern, SyncCall,
+    SyncPolicy, run,
 };
 use tempfile::NamedTempFile;
 
-const CASES: [(&str, fn()); 10] = [
+const CASES: [(&str, fn()); 11] = [
     ("every_write_lands_where_it_should", every_write_lands),
     ("contents_do_not_repeat", contents_do_not_repeat),
+    ("contents_are_those_asked_for", contents_are_those_asked_for),
     ("a_job_ends_by_operations_bytes_or_time", ends),
     ("syncs_come_as_often_as_stated", syncs),
     ("appends_go_to_the_ends_of_files_in_turn", appends),
@@ -62,6 +64,7 @@ fn job(file: &File) -> Job<'_> {
         sync_call: SyncCall::Fdatasync,
         end: End::Operations(100),
         period: None,
+        contents: Contents::Random,
         seed: 1,
     }
 }
@@ -125,6 +128,27 @@ fn contents_do_not_repeat() {
     blocks.sort_unstable();
     blocks.dedup();
     assert_eq!(blocks.len(), 32);
+}
+
+fn contents_are_those_asked_for() {
+    let written = |contents| {
+        let file = file();
+        // What was there does not show through.
+        fs::write(file.path(), vec![7; SPAN as usize]).unwrap();
+        let whole =
+            Job { pattern: Pattern::Sequential, end: End::Bytes(SPAN), ..job(file.as_file()) };
+        Job { contents, ..whole }.run().unwrap();
+        fs::read(file.path()).unwrap()
+    };
+    assert!(written(Contents::Zeros).iter().all(|byte| *byte == 0));
+    // The stamps of blocks aside, it is what was given, slot after slot.
+    let given: Vec<u8> = (0..16 * BLOCK_BYTES).map(|at| b'a' + (at / BLOCK_BYTES) as u8).collect();
+    let bytes = written(Contents::Given(&given));
+    let behind = |block: &[u8]| block[16..].iter().copied().collect::<BTreeSet<u8>>();
+    let blocks: Vec<BTreeSet<u8>> = bytes.chunks(BLOCK_BYTES).map(behind).collect();
+    assert!(blocks.iter().all(|block| block.len() == 1), "{blocks:?}");
+    let letters: BTreeSet<u8> = blocks.into_iter().flatten().collect();
+    assert_eq!(letters, (b'a'..b'q').collect());
 }
 
 fn ends() {
@@ -270,6 +294,7 @@ fn nonsense() {
         Job { depth: 5000, ..good },
         Job { sync: SyncPolicy::Every(0), ..good },
         Job { period: Some(Duration::ZERO), ..good },
+        Job { contents: Contents::Given(&[]), ..good },
     ] {
         assert!(matches!(bad.run(), Err(EngineError::Job { .. })), "{bad:?}");
     }

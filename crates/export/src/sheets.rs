@@ -102,6 +102,7 @@ fn claims(analysis: &Analysis) -> Sheet<'_> {
         "reason",
         "metric",
         "phases",
+        "against_phase",
         "treatment",
         "baseline",
         "claimed",
@@ -143,6 +144,7 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
         Cell::text(claim.reason.as_deref().unwrap_or_default()),
         Cell::text(claim.metric.as_str()),
         Cell::text(claim.phases.join(", ")),
+        Cell::text(claim.against_phase.as_deref().unwrap_or_default()),
         shown(&claim.levels, &claim.compare),
         shown(&claim.baseline, &claim.against),
         Cell::text(if claim.is_absolute {

@@ -3,6 +3,8 @@
 //! A published number, and a claim on an amount instead of a ratio, are about one size of work on
 //! one drive. For less work, or on another drive, the same number would mean something else.
 
+use std::borrow::Cow;
+
 use ssdlab_flash::{Specification, presets};
 
 use super::factor::{Factor, Levels};
@@ -30,19 +32,27 @@ impl Schedule {
         beside.find_map(|published| published.of(phase))
     }
 
-    /// What a claim follows from without any trial; none if its trials do not run on the models
-    /// that the plan is about. At another capacity these are the same models.
+    /// What a claim follows from without any trial: what the plan says of its models, if its trials
+    /// run on them, at any capacity; or the contents that are written.
     #[must_use]
-    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<Cow<'a, str>> {
         let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
-        claim.by_construction.as_deref().filter(|_| is_of_models)
+        let said = claim.by_construction.as_deref().filter(|_| is_of_models);
+        said.map(Cow::Borrowed).or_else(|| self.by_contents(claim).map(Cow::Owned))
     }
 
-    /// Why a claim cannot be tested in this run's lab.
+    /// Why a claim cannot be tested in this run's lab, and where it can.
     #[must_use]
-    pub fn not_testable<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+    pub fn not_testable(&self, claim: &Claim) -> Option<String> {
         let lab = self.target.as_ref()?.lab();
-        claim.not_testable.get(&lab).map(String::as_str)
+        let why = claim.not_testable.get(&lab)?;
+        let elsewhere = [(LabKind::Image, "--lab image"), (LabKind::Device, "--device PATH")];
+        let elsewhere = elsewhere.into_iter().filter(|(other, _)| claim.is_testable_in(*other));
+        let options: Vec<&str> = elsewhere.map(|(_, option)| option).collect();
+        Some(match options[..] {
+            [] => why.clone(),
+            _ => format!("{why}; {} can test it", options.join(" or ")),
+        })
     }
 
     /// By how much the plan's workload was scaled.
@@ -149,6 +159,14 @@ impl Schedule {
 }
 
 impl Claim {
+    /// Whether a lab other than the virtual one can test it: nothing is said against it, and what
+    /// the claim names is there.
+    fn is_testable_in(&self, lab: LabKind) -> bool {
+        let named = [&self.compare, &self.against, &self.only].into_iter().chain(&self.excess_over);
+        let is_there = |levels: &Levels| levels.0.keys().all(|factor| !factor.is_simulated());
+        !self.not_testable.contains_key(&lab) && named.into_iter().all(is_there)
+    }
+
     /// What agreement with its published number means.
     #[must_use]
     pub const fn basis(&self) -> Basis {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ssdlab_quantity::{Bytes, Share, Span};
 
+use super::compared;
 use super::cuts::Moments;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
@@ -11,7 +12,7 @@ use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
-use super::varied::{Origin, Varied, modern};
+use super::varied::{Varied, modern};
 use super::written::{self, Bound, Plan};
 
 pub(super) fn resolve(
@@ -47,21 +48,25 @@ fn claim(
         let help = metric::instead_of(&metric);
         Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help)
     })?;
-    check_phases(written, (&metric, &known_metric), schedule, factors)?;
-    if known_metric.is_of_cuts() {
-        check_cuts(written, &metric, schedule)?;
-    }
     let is_best = written.best.is_some();
-    if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
+    let compares = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
+    if is_best && (compares || written.against.is_some()) {
         return Err(Fault::nowhere(
             format!("claim `{id}` has `best` and a comparison"),
             "`best` compares with every other level: omit `compare` and `against`",
         ));
     }
-    let compare = modern(written.best.as_ref().unwrap_or(&written.compare));
+    let compared = compared::phases(written, (&metric, &known_metric), schedule, factors)?;
+    if compared.is_none() {
+        check_phases(written, (&metric, &known_metric), schedule, factors)?;
+    }
+    if known_metric.is_of_cuts() {
+        check_cuts(written, &metric, schedule)?;
+    }
+    let compare = modern(written.best.as_ref().unwrap_or(&written.compare.levels));
     let only = modern(&written.only);
     let excess_over = written.excess_over.as_ref().map(modern);
-    let against = written.against.as_ref().map(modern);
+    let against = written.against.as_ref().map(|side| modern(&side.levels));
     for levels in [&compare, &only].into_iter().chain(&against).chain(&excess_over) {
         check_levels(id, levels, factors)?;
     }
@@ -110,13 +115,19 @@ fn claim(
             Some(written) => modern(written.get_ref()),
             None => schedule.baseline.clone(),
         };
-        Sides::new(id, [&compare, &only, &baseline], against.as_ref(), factors)?
+        let levels = [&compare, &only, &baseline];
+        Sides::new(id, levels, against.as_ref(), compared.as_ref(), factors)?
+    };
+    let (phases, against_phase) = match compared {
+        Some([own, other]) => (vec![own], Some(other)),
+        None => (written.phases.clone(), None),
     };
     let claim = Claim {
         id: id.clone(),
         says: written.says.clone(),
         metric,
-        phases: written.phases.clone(),
+        phases,
+        against_phase,
         compare: sides.compare,
         against: sides.against,
         only: sides.only,
@@ -201,7 +212,9 @@ fn check_phases(
         return Err(Fault::nowhere(message, "name one phase"));
     }
     let known = schedule.phase_names();
-    if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
+    if let Some(phase) =
+        written.phases.iter().find(|phase| compared::is_unknown(phase, &known, factors))
+    {
         let message = format!("claim `{id}`: there is no phase `{phase}`");
         return Err(Fault::nowhere(message, format!("phases: {}", known.join(", "))));
     }
@@ -211,7 +224,10 @@ fn check_phases(
         return Err(Fault::nowhere(message, "name each phase once: their values are added up"));
     }
     if written.phases.is_empty() {
-        return Err(Fault::nowhere(format!("claim `{id}` names no phase"), "name at least one"));
+        return Err(Fault::nowhere(
+            format!("claim `{id}` names no phase"),
+            "name at least one: phases = [\"...\"]",
+        ));
     }
     Ok(())
 }
@@ -318,7 +334,7 @@ pub(super) fn published(
         check_levels("published", &only, factors)?;
         let mut values = BTreeMap::new();
         for (phase, value) in &written.values {
-            if is_unknown(phase, &known, factors) {
+            if compared::is_unknown(phase, &known, factors) {
                 let help = format!("phases: {}", known.join(", "));
                 return Err(Fault::nowhere(format!("there is no phase `{phase}`"), help));
             }
@@ -338,15 +354,6 @@ pub(super) fn published(
         one(entry.get_ref()).map_err(|fault| fault.placed(entry.span()))
     };
     plan.published.iter().map(placed).collect()
-}
-
-/// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
-fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
-    let is_dropped = phase == "fstrim"
-        && factors
-            .iter()
-            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
-    !is_dropped && !known.iter().any(|name| name == phase)
 }
 
 fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), Fault> {

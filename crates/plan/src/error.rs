@@ -41,10 +41,10 @@ impl Fault {
         Self { message: message.into(), at: None, help: Some(help.into()) }
     }
 
-    /// The fault, at a place in the file.
+    /// The fault, at a place in the file unless it has a narrower one.
     #[must_use]
     pub fn placed(self, span: Range<usize>) -> Self {
-        Self { at: Some(span), ..self }
+        Self { at: self.at.or(Some(span)), ..self }
     }
 
     /// Ties the fault to the file it was found in.

@@ -181,6 +181,9 @@ impl Factor {
             Some(tunable) => {
                 format!("{} = \"{tunable}=NUMBER\"", Self::SchedulerTunables)
             }
+            None if name == "phase" => {
+                "a factor; phases are named in `phases`, or in `compare` and `against`".to_owned()
+            }
             None => Self::ALL.map(Self::name).join(", "),
         }
     }

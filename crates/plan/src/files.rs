@@ -57,8 +57,10 @@ impl Plan {
 
 impl Claim {
     fn tables_mut(&mut self) -> impl Iterator<Item = &mut Levels> {
-        let optional = [&mut self.best, &mut self.against, &mut self.excess_over];
-        [&mut self.compare, &mut self.only].into_iter().chain(optional.into_iter().flatten())
+        let against = self.against.as_mut().map(|side| &mut side.levels);
+        let optional = [self.best.as_mut(), against, self.excess_over.as_mut()];
+        let required = [&mut self.compare.levels, &mut self.only];
+        required.into_iter().chain(optional.into_iter().flatten())
     }
 }
 

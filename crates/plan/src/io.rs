@@ -55,6 +55,10 @@ pub struct WrittenIo {
     /// `4 KiB`). Appended records may have any size, others are multiples of 512 bytes.
     #[schemars(example = ["4 KiB: 3","64 KiB: 1"])]
     pub block: Option<Sizes>,
+    /// What the file holds before the first phase, and what is written to it (default `random`).
+    #[serde(default)]
+    #[schemars(example = &"text")]
+    pub contents: IoContents,
     /// The number of operations in flight (default 1).
     #[schemars(example = 32)]
     pub depth: Option<u32>,
@@ -107,6 +111,21 @@ pub enum Pattern {
     Sequential,
     /// The end of the file, which grows (`O_APPEND`).
     Append,
+}
+
+/// What files hold. No two blocks of 4 KiB are equal, except of zeros.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum IoContents {
+    /// Random bytes, which do not compress.
+    #[default]
+    Random,
+    /// Text that compresses to about a third, as that of a synthetic tree does.
+    Text,
+    /// Zeros, which compress to almost nothing.
+    Zeros,
 }
 
 /// How written data are made durable.
@@ -189,6 +208,9 @@ pub struct Io {
     pub read_share: f64,
     /// The block sizes.
     pub blocks: Vec<Block>,
+    /// What they hold, and what is written to them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub contents: IoContents,
     /// Operations under way at the same time.
     pub depth: u32,
     /// Whether the page cache is bypassed.
@@ -337,6 +359,7 @@ pub(super) fn resolve(
         pattern: written.pattern,
         read_share: written.reads.map_or(0.0, |share| share.0),
         blocks,
+        contents: written.contents,
         depth,
         direct: written.direct,
         sync: written.sync,

@@ -7,6 +7,7 @@
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::schedule::{Claim, Schedule};
+use super::side::PHASE;
 use super::varied::{Origin, Varied};
 
 /// The two sides of a claim.
@@ -22,11 +23,13 @@ pub(super) struct Sides {
 
 impl Sides {
     /// The sides of claim `id`. `against` is the other side if the claim gives it; otherwise the
-    /// baseline's levels of the compared factors are.
+    /// baseline's levels of the compared factors are. `phases` are those that it compares, if it
+    /// does.
     pub fn new(
         id: &str,
         [compare, only, baseline]: [&Levels; 3],
         against: Option<&Levels>,
+        phases: Option<&[String; 2]>,
         factors: &[Varied],
     ) -> Result<Self, Fault> {
         if let Some((factor, _)) =
@@ -44,7 +47,7 @@ impl Sides {
         let is_open =
             |factor: &Factor| !other.0.contains_key(factor) && is_of_plan(*factor, factors);
         if let Some(factor) = compare.0.keys().find(|factor| is_open(factor)) {
-            return Err(undetermined(id, *factor, compare, other, factors));
+            return Err(undetermined(id, *factor, [compare, other], phases, factors));
         }
         let mut sides =
             Self { compare: Levels::default(), against: Levels::default(), only: only.clone() };
@@ -66,7 +69,7 @@ impl Sides {
             sides.compare.0.insert(*factor, level.clone());
             sides.against.0.extend(other.map(|other| (*factor, other.clone())));
         }
-        if sides.compare.0.is_empty() {
+        if sides.compare.0.is_empty() && phases.is_none() {
             return Err(Fault::nowhere(
                 format!("claim `{id}` compares a treatment with itself"),
                 "in `compare`, name levels other than those of the baseline (or of `against`)",
@@ -88,17 +91,20 @@ fn is_of_plan(factor: Factor, factors: &[Varied]) -> bool {
 fn undetermined(
     id: &str,
     open: Factor,
-    compare: &Levels,
-    other: &Levels,
+    [compare, other]: [&Levels; 2],
+    phases: Option<&[String; 2]>,
     factors: &[Varied],
 ) -> Fault {
     let level = |(factor, own): (&Factor, &String)| {
         let varied = factors.iter().find(|varied| varied.factor == *factor);
         let others = varied.into_iter().flat_map(|varied| &varied.levels);
         let other = other.0.get(factor).or_else(|| others.clone().find(|level| *level != own));
+        let other = other.or_else(|| phases.map(|_| own));
         Some(format!("{factor} = \"{}\"", other?))
     };
-    let written: Option<Vec<String>> = compare.0.iter().map(level).collect();
+    let phase = phases.map(|[_, other]| Some(format!("{PHASE} = \"{other}\"")));
+    let levels = compare.0.iter().map(level);
+    let written: Option<Vec<String>> = phase.into_iter().chain(levels).collect();
     let message = format!(
         "claim `{id}`: nothing says what {open} = \"{}\" is compared with; the baseline and \
          `against` name no level of `{open}`",
@@ -141,9 +147,9 @@ impl Claim {
         !self.is_absolute && !self.is_best
     }
 
-    /// The levels that a treatment's are compared with: the same but for the compared factors.
-    /// `None` if the claim compares no pair or, in a schedule of an earlier version, lacks the
-    /// other side.
+    /// The levels that a treatment's are compared with: the same but for the compared factors, of
+    /// which there are none if the sides differ in the phase alone. `None` if the claim compares no
+    /// pair or, in a schedule of an earlier version, lacks the other side.
     #[must_use]
     pub fn other_side(&self, levels: &Levels) -> Option<Levels> {
         let other: Option<Vec<(Factor, String)>> = self
@@ -153,7 +159,8 @@ impl Claim {
             .map(|factor| Some((*factor, self.against.0.get(factor)?.clone())))
             .collect();
         let other = levels.with(&Levels(other?.into_iter().collect()));
-        (self.is_of_a_pair() && other != *levels).then_some(other)
+        let differs = other != *levels || self.against_phase.is_some();
+        (self.is_of_a_pair() && differs).then_some(other)
     }
 
     /// Every treatment that it is about, with the one that it is compared with, or none if it
@@ -206,6 +213,12 @@ pub(super) fn check_pairs(
         return Ok(());
     }
     let pairs = claim.pairs(schedule);
+    if pairs.is_empty() && claim.compare.0.is_empty() && claim.against_phase.is_some() {
+        return Err(Fault::nowhere(
+            format!("claim `{id}`: no treatment has {}", claim.only),
+            "`exclude` drops such treatments: name others in `where`",
+        ));
+    }
     if pairs.is_empty() {
         let says = |levels: &Levels| {
             if levels.0.is_empty() { String::new() } else { format!(" where {levels}") }

@@ -23,6 +23,7 @@ use super::maildir::WrittenMaildir;
 use super::reading::ReadOrder;
 use super::rotation::WrittenRotate;
 use super::sequences::WrittenSequences;
+use super::side::WrittenSide;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
@@ -204,8 +205,8 @@ pub struct Workload {
     pub phases: Spanned<Vec<Spanned<Phase>>>,
 }
 
-/// A file tree: generated from a seed in the shape of the kernel sources, or unpacked from an
-/// archive.
+/// A file tree: generated from a seed in the shape of the kernel sources, with text that compresses
+/// to about a third as theirs does, or unpacked from an archive.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
@@ -462,13 +463,16 @@ pub struct Claim {
     /// The metric it is about (default: the plan's).
     #[schemars(example = &"settled_ns")]
     pub metric: Option<String>,
-    /// The phases it is about; their sum is compared.
+    /// The phases it is about; their sum is compared. Required, unless the claim compares phases.
+    #[serde(default)]
     #[schemars(example = ["unpack"])]
     pub phases: Vec<String>,
-    /// The levels whose effect it states.
+    /// The levels whose effect it states. To compare two phases of each trial, name one here and
+    /// the other in `against`, alone or beside levels: `compare = { phase = "fdatasync" }`,
+    /// `against = { phase = "fsync" }`.
     #[serde(default)]
     #[schemars(example = json!({"scheduler":"bfq"}))]
-    pub compare: Levels,
+    pub compare: WrittenSide,
     /// Instead of `compare`: the levels that the claim says are better than all others of the same
     /// factors, by a factor of at least `at_least` if that is given.
     #[schemars(example = json!({"filesystem":"ext4"}))]
@@ -477,10 +481,10 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(example = json!({"filesystem":["ext2","ext4","xfs"]}))]
     pub among: BTreeMap<Factor, Vec<String>>,
-    /// The levels they are compared with (default: the plan's baseline). If the bounds are amounts,
-    /// nothing is compared.
+    /// The levels they are compared with (default: the plan's baseline), or the other phase. If the
+    /// bounds are amounts, nothing is compared.
     #[schemars(example = json!({"scheduler":"mq-deadline"}))]
-    pub against: Option<Levels>,
+    pub against: Option<WrittenSide>,
     /// The treatments it is limited to.
     #[serde(default, rename = "where")]
     #[schemars(example = json!({"filesystem":"ext4"}))]

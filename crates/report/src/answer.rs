@@ -15,7 +15,7 @@ use super::answering::{claims, listed_levels, noun, over};
 use super::evidence::sides;
 use super::number;
 use super::plausible;
-use super::reason::{listed, main_reason};
+use super::reason::{Of, listed, main_reason};
 use super::table::label;
 use super::text::counted;
 
@@ -180,7 +180,7 @@ fn leader(
     let next = others.first().map_or(String::new(), |next| {
         let behind = number::times(next.ratio, next.interval);
         let sides = [&first.levels, &next.levels];
-        let why = main_reason(analysis, sides, &ranking.phases, &ranking.metric);
+        let why = main_reason(analysis, both(sides, &ranking.phases), &ranking.metric);
         let why = why.filter(|_| rivals.is_empty());
         let why = why.map_or(String::new(), |why| format!(", because {why}"));
         format!(" ({} comes to {behind} that{why})", label(schedule, &next.levels))
@@ -211,7 +211,7 @@ fn leader_of_group(
         (Some(found), _) => {
             let times = number::times(found.ratio, found.interval);
             let sides = [&found.levels, &found.baseline];
-            let why = main_reason(analysis, sides, &found.phases, &found.metric);
+            let why = main_reason(analysis, both(sides, &found.phases), &found.metric);
             let why = why.map_or(String::new(), |why| format!(", because {why}"));
             format!(" ({times} {}{why})", own(&found.baseline))
         }
@@ -228,6 +228,11 @@ fn leader_of_group(
         _ => format!(", not told apart from {}", listed(&rivals)),
     };
     Some(format!("{}{beside}{told_apart}", own(&first.levels)))
+}
+
+/// Two treatments in the same phases.
+fn both<'a>(treatments: [&'a Levels; 2], phases: &'a [String]) -> [Of<'a>; 2] {
+    treatments.map(|levels| Of { levels, phases })
 }
 
 /// A ratio of something to next to nothing, such as the time until an idle drive is quiet.
@@ -264,7 +269,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     let sides = [&effect.levels, &effect.baseline];
-    let why = main_reason(analysis, sides, &effect.phases, &effect.metric);
+    let why = main_reason(analysis, both(sides, &effect.phases), &effect.metric);
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
         "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",

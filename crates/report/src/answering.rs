@@ -8,7 +8,7 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 use super::claims::varied;
 use super::number;
 use super::plausible;
-use super::reason::{listed, main_reason};
+use super::reason::{Of, listed, main_reason};
 use super::table::level_names;
 use super::text::counted;
 
@@ -178,14 +178,13 @@ fn by_construction(claims: &[&Judgement]) -> Option<String> {
 /// What is unknown, of which cases, and why.
 fn not_known(claims: &[&Judgement], of_which: &str) -> String {
     let Some(claim) = claims.first() else { return String::new() };
-    let against = if claim.against.0.is_empty() {
-        String::new()
-    } else {
-        format!(" against {}", listed_levels(&claim.against))
+    let against = match &claim.against_phase {
+        Some(phase) => format!(" against that in {phase}{}", after("of", &claim.against)),
+        None => after("against", &claim.against),
     };
     let why = claim.reason.as_deref().unwrap_or("it was not measured");
-    let (own, phases) = (listed_levels(&claim.compare), over(&claim.phases));
-    format!("{} {phases} of {own}{against} is not known{of_which}: {why}", noun(&claim.metric))
+    let own = format!("{}{}", over(&claim.phases), after("of", &claim.compare));
+    format!("{} {own}{against} is not known{of_which}: {why}", noun(&claim.metric))
 }
 
 fn of_one(
@@ -212,8 +211,11 @@ fn of_one(
     let around = over.map(|over| [over.spread.least, over.spread.most]).or(claim.interval);
     let is_shown = around.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
     let why = baseline.filter(|_| is_shown && claim.excess_over.is_none());
-    let why =
-        why.and_then(|other| main_reason(analysis, [&levels, other], &claim.phases, &claim.metric));
+    let why = why.and_then(|baseline| {
+        let own = Of { levels: &levels, phases: &claim.phases };
+        let other = Of { levels: baseline, phases: claim.other_phases() };
+        main_reason(analysis, [own, other], &claim.metric)
+    });
     let why = why.map_or(String::new(), |why| format!(", because {why}"));
     let over = over.map_or(String::new(), |over| format!(", {}", plausible::clause(claim, over)));
     (format!("{}{why}{over}", said(claim, &own, &other, &range)), context)
@@ -224,7 +226,6 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
     let source = metric::of(&claim.metric).source;
     let take = if claim.phases.len() == 1 { "takes" } else { "take" };
     let until = if source == Source::Settled { "until the drive is quiet, " } else { "" };
-    let (own, other) = (listed_levels(own), listed_levels(other));
     let (phases, over) = (named(&claim.phases), over(&claim.phases));
     let is_of_time = matches!(source, Source::Time | Source::Settled);
     let noun = match &claim.excess_over {
@@ -233,7 +234,17 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
             format!("what {} exceeds that with {} by", noun(&claim.metric), listed_levels(less))
         }
     };
-    match (is_of_time && claim.excess_over.is_none(), claim.is_absolute) {
+    let is_of_time = is_of_time && claim.excess_over.is_none();
+    if let Some(other_phase) = &claim.against_phase {
+        let (own, other) = (after("with", own), after("with", other));
+        return if is_of_time {
+            format!("{until}{phases}{own} {take} {amount} as long as {other_phase}{other}")
+        } else {
+            format!("{noun} {over}{own} is {amount} that in {other_phase}{other}")
+        };
+    }
+    let (own, other) = (listed_levels(own), listed_levels(other));
+    match (is_of_time, claim.is_absolute) {
         (true, true) => format!("{until}{phases} {take} {amount} with {own}"),
         (true, false) => {
             format!("{until}{phases} {take} {amount} as long with {own} as with {other}")
@@ -307,6 +318,14 @@ pub(super) fn over(phases: &[String]) -> String {
 /// Levels as part of a sentence: names are clear by themselves, amounts and switches are not.
 pub(super) fn listed_levels(levels: &Levels) -> String {
     listed(&level_names(levels))
+}
+
+/// Levels after a preposition; nothing if there are none.
+fn after(word: &str, levels: &Levels) -> String {
+    if levels.0.is_empty() {
+        return String::new();
+    }
+    format!(" {word} {}", listed_levels(levels))
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ pub(super) fn answering<'a>(
     style: Style,
 ) -> Option<(&'a str, String)> {
     let claim = schedule.answering_claim().filter(|claim| claim.metric != analysis.metric)?;
-    let quantity = (claim.metric.as_str(), &*claim.phases);
+    let phases = claim.all_phases();
+    let quantity = (claim.metric.as_str(), &*phases);
     let bars = of_phases(&named(schedule, analysis), quantity, MOST_LINES_OF_ANSWER, style)?;
     Some((&claim.metric, bars))
 }
@@ -75,8 +76,9 @@ pub(super) fn brief<'a>(
     let claim = schedule.answering_claim()?;
     let treatments = compared.treatments.iter();
     let treatments: Vec<Named<'_>> = treatments.map(|own| (*own, compared.name(own))).collect();
-    let bars = (1..=claim.phases.len()).rev().find_map(|number| {
-        let quantity = (claim.metric.as_str(), &claim.phases[..number]);
+    let phases = claim.all_phases();
+    let bars = (1..=phases.len()).rev().find_map(|number| {
+        let quantity = (claim.metric.as_str(), &phases[..number]);
         of_phases(&treatments, quantity, MOST_LINES_OF_SCREEN, style)
     })?;
     Some((&claim.metric, bars))

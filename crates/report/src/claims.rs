@@ -65,7 +65,7 @@ fn claim<'a>(
     let mut shared: Vec<String> = between_kernels(&all).into_iter().collect();
     if !varied.is_empty() {
         let is_same = |factor: &Factor| !varied.contains(factor);
-        let same = self::sides(schedule, &judgements[0], &is_same);
+        let same = self::sides(schedule, &judgements[0], true, &is_same);
         shared.extend(Some(same).filter(|same| !same.is_empty()));
     }
     let evidence: Vec<String> = parts[0].iter().filter(|part| is_shared(part)).cloned().collect();
@@ -73,7 +73,7 @@ fn claim<'a>(
     let case = |((judgement, parts), reason): ((&'a Judgement, &Vec<String>), _)| {
         let own: Vec<String> = parts.iter().filter(|part| !is_shared(part)).cloned().collect();
         let is_own = |factor: &Factor| varied.is_empty() || varied.contains(factor);
-        let sides = self::sides(schedule, judgement, &is_own);
+        let sides = self::sides(schedule, judgement, varied.is_empty(), &is_own);
         Case { judgement, sides, evidence: own.join("; "), reason }
     };
     let cases = judgements.iter().zip(&parts).zip(reasons).map(case).collect();
@@ -136,9 +136,15 @@ pub(super) fn varied<'a>(cases: &[&'a Judgement]) -> Vec<Factor> {
     first.0.0.keys().filter(differs).copied().collect()
 }
 
-/// Both sides of a claim, each by the levels in which treatments of the run differ, or by the
-/// levels that the plan names if the run has no such treatments.
-fn sides(schedule: &Schedule, claim: &Judgement, is_said: &dyn Fn(&Factor) -> bool) -> String {
+/// Both sides of a claim, each by its phase, if phases are compared and it `has_phases`, and by the
+/// levels in which treatments of the run differ, or by the levels that the plan names if the run
+/// has no such treatments.
+fn sides(
+    schedule: &Schedule,
+    claim: &Judgement,
+    has_phases: bool,
+    is_said: &dyn Fn(&Factor) -> bool,
+) -> String {
     let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
         Some(levels) => schedule.distinct(levels).only(is_said),
         None => otherwise.clone(),
@@ -147,6 +153,14 @@ fn sides(schedule: &Schedule, claim: &Judgement, is_said: &dyn Fn(&Factor) -> bo
     let other = named(&claim.baseline, &claim.against);
     let less = claim.excess_over.as_ref();
     let less = less.map_or(String::new(), |less| format!(", each less its own with {less}"));
+    if let Some(phase) = claim.against_phase.as_ref().filter(|_| has_phases) {
+        let own_phase = claim.phases.concat();
+        if own == other {
+            let both = if own.0.is_empty() { String::new() } else { format!(" ({own})") };
+            return format!("phase = {own_phase} against phase = {phase}{both}{less}");
+        }
+        return format!("phase = {own_phase}, {own} against phase = {phase}, {other}{less}");
+    }
     if other.0.is_empty() || own == other {
         own.to_string()
     } else {

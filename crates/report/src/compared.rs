@@ -32,7 +32,9 @@ impl<'a> Compared<'a> {
         let selected = analysis.treatments.iter().filter(is_selected);
         let treatments: Vec<&TreatmentResult> =
             selected.filter(|own| sides.is_empty() || sides.contains(&own.levels)).collect();
-        let phases: BTreeSet<&String> = claims.iter().flat_map(|claim| &claim.phases).collect();
+        let phases =
+            claims.iter().flat_map(|claim| claim.phases.iter().chain(&claim.against_phase));
+        let phases: BTreeSet<&String> = phases.collect();
         let mut phases: Vec<String> = phases.into_iter().cloned().collect();
         phases.sort_by_key(|phase| schedule.phase_names().iter().position(|name| name == phase));
         let levels = treatments.first().map(|own| own.levels.clone()).unwrap_or_default();

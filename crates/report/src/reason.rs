@@ -1,5 +1,5 @@
-//! Why a treatment differs from another, in one sentence of numbers: how many more bytes it writes
-//! and of what kind, and which other commands it sends to the drive.
+//! Why a treatment differs from another, or a phase from another, in one sentence of numbers: how
+//! many more bytes it writes and of what kind, and which other commands it sends to the drive.
 
 use std::collections::BTreeSet;
 
@@ -43,36 +43,33 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     let claims = analysis.claims.iter();
     let found = claims.map(|claim| {
         claim.ratio?;
-        let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
-        let reason = reason(analysis, [levels, baseline], &claim.phases, &claim.metric)?;
-        let is_new = said.insert((levels, baseline, &claim.phases));
+        let own = Of { levels: claim.levels.as_ref()?, phases: &claim.phases };
+        let other = Of { levels: claim.baseline.as_ref()?, phases: claim.other_phases() };
+        let reason = reason(analysis, [own, other], &claim.metric)?;
+        let is_new = said.insert([own, other]);
         is_new.then(|| format!("what else differs, on average: {reason}"))
     });
     found.collect()
 }
 
-/// The causes of the difference between two treatments' metric in some phases; `None` if no other
-/// count differs.
-pub(super) fn reason(
-    analysis: &Analysis,
-    sides: [&Levels; 2],
-    phases: &[String],
-    metric: &str,
-) -> Option<String> {
-    let parts = Sides::of(analysis, sides, phases, metric)?.parts(metric);
+/// One side of a comparison: a treatment in some phases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Of<'a> {
+    pub levels: &'a Levels,
+    pub phases: &'a [String],
+}
+
+/// The causes of the difference between two sides' metric; `None` if no other count differs.
+fn reason(analysis: &Analysis, sides: [Of<'_>; 2], metric: &str) -> Option<String> {
+    let parts = Sides::of(analysis, sides, metric)?.parts(metric);
     let parts: Vec<String> = parts.iter().filter_map(Parts::told).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The cause that explains most of the metric, of those that differ by at least the square root of
 /// its factor: a difference of a fiftieth does not explain taking twice as long.
-pub(super) fn main_reason(
-    analysis: &Analysis,
-    sides: [&Levels; 2],
-    phases: &[String],
-    metric: &str,
-) -> Option<String> {
-    let sides = Sides::of(analysis, sides, phases, metric)?;
+pub(super) fn main_reason(analysis: &Analysis, sides: [Of<'_>; 2], metric: &str) -> Option<String> {
+    let sides = Sides::of(analysis, sides, metric)?;
     let effect = sides.both(metric)?;
     let is_cost = metric::of(metric).better != Better::More;
     let explaining = |mut parts: Parts| {
@@ -110,26 +107,23 @@ impl Part {
     }
 }
 
-/// Two treatments, in some phases.
+/// A treatment in some phases, and another, or the same in another phase.
 struct Sides<'a> {
-    with: &'a TreatmentResult,
-    without: &'a TreatmentResult,
-    phases: &'a [String],
+    with: (&'a TreatmentResult, &'a [String]),
+    without: (&'a TreatmentResult, &'a [String]),
 }
 
 impl<'a> Sides<'a> {
-    fn of(
-        analysis: &'a Analysis,
-        [levels, baseline]: [&Levels; 2],
-        phases: &'a [String],
-        metric: &str,
-    ) -> Option<Self> {
+    fn of(analysis: &'a Analysis, [own, other]: [Of<'a>; 2], metric: &str) -> Option<Self> {
         // What a phase asks of a drive says little about what a power cut leaves.
         if metric::of(metric).is_of_cuts() {
             return None;
         }
-        let of = |levels: &Levels| analysis.treatments.iter().find(|own| own.levels == *levels);
-        Some(Self { with: of(levels)?, without: of(baseline)?, phases })
+        let of = |side: Of<'a>| {
+            let own = analysis.treatments.iter().find(|own| own.levels == *side.levels)?;
+            Some((own, side.phases))
+        };
+        Some(Self { with: of(own)?, without: of(other)? })
     }
 
     /// All differences; those that explain most of the metric come first.
@@ -144,13 +138,13 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// A metric on both sides, over the phases.
+    /// A metric on both sides, over their phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
-        let total = |treatment: &TreatmentResult| {
+        let total = |(treatment, phases): (&TreatmentResult, &[String])| {
             if metric == "commits" && has_no_journal(&treatment.levels) {
                 return Some(0.0);
             }
-            self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
+            phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
         };
         Some((total(self.with)?, total(self.without)?))
     }

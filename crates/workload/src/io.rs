@@ -7,16 +7,30 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{self as engine, Counted, EngineError, Job};
 use ssdlab_latency::LatencySummary;
-use ssdlab_plan::io::{Block, End, Io, Pattern, SyncBy, SyncPolicy};
+use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
 
+use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 
+/// As much text as the pool has that repeats nothing.
+const TEXT_BYTES: usize = 2 << 20;
+
 /// Opens the files and performs a phase on them.
-pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
+pub(super) fn run(
+    io: &Io,
+    pool: &ContentPool,
+    seed: u64,
+    place: Place<'_>,
+) -> Result<Done, WorkloadError> {
     let files = io.names().map(|name| open(io, &name, place));
     let files = files.collect::<Result<Vec<File>, _>>()?;
     let block = |block: &Block| engine::Block { bytes: block.bytes, weight: block.weight };
     let blocks: Vec<engine::Block> = io.blocks.iter().map(block).collect();
+    let mut text = Vec::new();
+    if io.contents == IoContents::Text {
+        text.resize(TEXT_BYTES, 0);
+        pool.fill_text(seed, 0, &mut text);
+    }
     let job = Job {
         files: &files,
         span_bytes: io.size_bytes,
@@ -44,6 +58,11 @@ pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, Workload
             End::Time(nanos) => engine::End::Time(Duration::from_nanos(nanos)),
         },
         period: io.period_ns.map(Duration::from_nanos),
+        contents: match io.contents {
+            IoContents::Random => engine::Contents::Random,
+            IoContents::Text => engine::Contents::Given(&text),
+            IoContents::Zeros => engine::Contents::Zeros,
+        },
         seed,
     };
     let rules = place.rules;

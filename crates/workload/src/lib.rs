@@ -59,6 +59,7 @@ pub use self::fuzzing::fuzz_archive;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::thread::Usage;
 use ssdlab_plan::Age;
+use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
 pub use self::input::{InputError, private};
@@ -322,7 +323,7 @@ impl Workload {
             }
             (Action::Imported, _) => Err(WorkloadError::NotPerformed),
             (Action::Read { order }, _) => reading::run(*order, &self.tree.scripts, seed, place),
-            (Action::Io(io), _) => io::run(io, seed, place),
+            (Action::Io(io), _) => io::run(io, &self.contents.pool, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
             }
@@ -426,9 +427,15 @@ impl Workload {
         place: Place<'_>,
     ) -> Result<(), WorkloadError> {
         let mut files = Script::default();
+        let contents = workload.contents();
         for (number, (name, bytes)) in (0..).zip(workload.files()) {
             let seed = self.seed.wrapping_add(number);
-            files.make_file(&name, 0o644, bytes, Content::Binary { seed }, None);
+            let content = match contents.get(&name) {
+                Some(IoContents::Text) => Content::Text { seed },
+                Some(IoContents::Zeros) => Content::Zeros,
+                Some(IoContents::Random) | None => Content::Binary { seed },
+            };
+            files.make_file(&name, 0o644, bytes, content, None);
         }
         self.player(place)?.perform(&self.replay.before)?;
         self.player(place)?.perform(&files)?;

@@ -46,7 +46,8 @@ pub(super) fn repetitions(
     let (least, most) = (of(usize::min).unwrap_or(0), of(usize::max).unwrap_or(0));
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let evidence = format!("n = {range} a treatment");
-    let compares = run.schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
+    let are_compared = run.schedule.treatments.iter().any(|own| own.baseline.is_some());
+    let compares = are_compared || claims.iter().any(|claim| claim.against_phase.is_some());
     if run.schedule.plausible > 0 {
         let drives = match run.schedule.plausible {
             1 => "1 plausible drive".to_owned(),

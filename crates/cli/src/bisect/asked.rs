@@ -85,7 +85,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
         ));
     };
     let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute);
-    match schedule.not_testable(claim).map(str::to_owned).or_else(unlike) {
+    match schedule.not_testable(claim).or_else(unlike) {
         None => Ok(claim),
         Some(why) => Err(Wrong::report(
             format!("claim `{}` cannot be judged: {why}", claim.id),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{End, SyncCall, SyncPolicy};
+use crate::{Contents, End, SyncCall, SyncPolicy};
 
 const BLOCKS: [Block; 2] = [Block { bytes: 4096, weight: 3 }, Block { bytes: 65_536, weight: 1 }];
 
@@ -16,6 +16,7 @@ fn operations(pattern: Pattern, read_share: f64, seed: u64) -> Vec<Operation> {
         sync_call: SyncCall::Fdatasync,
         end: End::Operations(1),
         period: None,
+        contents: Contents::Random,
         seed,
     };
     let mut operations = Operations::of(&job, vec![0]);

@@ -3,7 +3,7 @@ use std::path::Path;
 use miette::Diagnostic;
 
 use super::*;
-use crate::{Overrides, schedule};
+use crate::{LabKind, Overrides, schedule, shipped};
 
 #[test]
 fn an_amount_is_in_the_unit_of_its_metric() {
@@ -78,4 +78,30 @@ fn only_a_plan_that_makes_power_cuts_has_claims_about_them() {
         let error = refused(lines, &claim).expect(says);
         assert!(error.contains(says), "{says}: {error}");
     }
+}
+
+/// Only a lab that has what the claim compares: the shipped plans about one processor and queue.
+#[test]
+fn an_untestable_claim_names_the_labs_that_can_test_it() {
+    let says = |plan: &str, id: &str, lab: LabKind| {
+        let overrides = Overrides { lab: Some(lab), ..Overrides::default() };
+        let text = shipped::find(plan).unwrap().text;
+        let schedule = schedule(plan, text, &overrides, Path::new("/")).unwrap();
+        let claim = schedule.claims.iter().find(|claim| claim.id == id).unwrap();
+        schedule.not_testable(claim)
+    };
+    let (simulated, image) = (LabKind::Virtual, LabKind::Image);
+    let xfs = says("filesystems", "seeks-xfs-the-same", simulated).unwrap();
+    assert!(xfs.ends_with("; --lab image or --device PATH can test it"), "{xfs}");
+    assert_eq!(says("filesystems", "seeks-xfs-the-same", image), None);
+    let queues = says("schedulers-today", "close-on-random", simulated).unwrap();
+    assert!(queues.ends_with("; --device PATH can test it"), "{queues}");
+    let in_image = says("schedulers-today", "close-on-random", image);
+    assert_eq!(in_image.as_deref(), Some("a loop device has one queue; --device PATH can test it"));
+    // Other labs have no dm-crypt to compare.
+    let crypt = says("luks", "no-workload-drops", simulated).unwrap();
+    assert!(!crypt.contains("can test it"), "{crypt}");
+    // Nowhere: cfq is gone.
+    let cfq = says("schedulers", "ext4-cfq-seeks", simulated).unwrap();
+    assert!(!cfq.contains("can test it"), "{cfq}");
 }

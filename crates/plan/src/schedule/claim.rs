@@ -1,6 +1,7 @@
 //! A claim of a schedule: the levels compared, on which metric and in which phases, and the bounds.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::factor::{Factor, Levels};
 use crate::lab_kind::LabKind;
 
-/// A statement about the ratio of one treatment's metric to another's.
+/// A statement about the ratio of one treatment's metric to another's, or of one phase's to
+/// another's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// Its name.
@@ -19,6 +21,9 @@ pub struct Claim {
     pub metric: String,
     /// The phases whose sum is compared.
     pub phases: Vec<String>,
+    /// The phase of the other side, if two phases of each trial are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_phase: Option<String>,
     /// The levels whose effect it states.
     pub compare: Levels,
     /// The levels they are compared with.
@@ -64,6 +69,25 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The phases of the side that it is compared with.
+    #[must_use]
+    pub fn other_phases(&self) -> &[String] {
+        self.against_phase.as_ref().map_or(&self.phases, slice::from_ref)
+    }
+
+    /// Every phase that it is about.
+    #[must_use]
+    pub fn all_phases(&self) -> Vec<String> {
+        self.phases.iter().chain(&self.against_phase).cloned().collect()
+    }
+
+    /// Whether trials of one treatment decide it: it is about an amount, or its sides differ in the
+    /// phase alone.
+    #[must_use]
+    pub fn is_of_one_treatment(&self) -> bool {
+        self.is_absolute || (self.against_phase.is_some() && self.compare.0.is_empty())
+    }
+
     /// Whether the same results give another claim the same verdict, whatever its wording.
     #[must_use]
     pub fn is_judged_as(&self, other: &Self) -> bool {

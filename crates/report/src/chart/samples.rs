@@ -40,7 +40,8 @@ pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
     let has = |phase: &&String| {
         data.treatments.iter().any(|shown| !shown.samples(phase, &claim.metric).is_empty())
     };
-    let phases: Vec<&str> = claim.phases.iter().filter(has).map(String::as_str).collect();
+    let phases = claim.all_phases();
+    let phases: Vec<&str> = phases.iter().filter(has).map(String::as_str).collect();
     let is_first = data
         .phases
         .iter()

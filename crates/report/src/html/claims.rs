@@ -98,7 +98,11 @@ fn found(case: &Case<'_>) -> Markup {
 }
 
 fn measured(claim: &Judgement) -> Markup {
-    markup! { code { (claim.metric) } " of " (claim.phases.join(" + ")) }
+    let against = claim.against_phase.as_ref();
+    markup! {
+        code { (claim.metric) } " of " (claim.phases.join(" + "))
+        @if let Some(phase) = against { " against " (phase) }
+    }
 }
 
 fn symbol(verdict: Verdict) -> &'static str {

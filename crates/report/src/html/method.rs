@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, CONFIDENCE, Check, CheckOutcome, Judgement};
 use ssdlab_plan::Schedule;
+use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::Repetitions;
 
 use super::{boxed, number, spoken};
@@ -56,6 +57,7 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
         ("treatments", schedule.treatments.len().to_string()),
         ("baseline", schedule.baseline.to_string()),
         ("phases", schedule.phase_names().join(", ")),
+        ("contents", contents(schedule)),
         (
             "order",
             format!(
@@ -92,6 +94,14 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
     ];
     rows.retain(|(_, says)| !says.is_empty());
     rows
+}
+
+/// What the phases write whose contents are generated.
+fn contents(schedule: &Schedule) -> String {
+    let of = |(contents, phases): (IoContents, Vec<String>)| {
+        format!("{}: {contents}", phases.join(", "))
+    };
+    schedule.generated_contents().into_iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// How claims were judged; claims made after results were known are a family of their own.

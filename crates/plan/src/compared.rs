@@ -1,0 +1,183 @@
+//! Claims that compare two phases of each trial: what they may compare.
+//!
+//! The pair is made by one trial: both phases share drive, filesystem, seed and machine, so that
+//! only the order in which the phases run can favour one of them.
+
+use ssdlab_quantity::did_you_mean;
+use toml::Spanned;
+
+use super::error::Fault;
+use super::factor::Factor;
+use super::io::{SyncBy, SyncPolicy};
+use super::metric::{Metric, Source};
+use super::schedule::{Action, Phase, Schedule};
+use super::varied::{Origin, Varied};
+use super::written::{Bound, Claim};
+
+/// The phases that a claim compares; `None` if it compares treatments only.
+pub(super) fn phases(
+    written: &Claim,
+    (name, metric): (&str, &Metric),
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Option<[String; 2]>, Fault> {
+    let id = &written.id;
+    let own = written.compare.phase.as_ref();
+    let other = written.against.as_ref().and_then(|side| side.phase.as_ref());
+    let (own, other) = match (own, other) {
+        (None, None) => return Ok(None),
+        (Some(own), Some(other)) => (own, other),
+        (Some(one), None) | (None, Some(one)) => {
+            let (has, lacks) =
+                if other.is_none() { ("compare", "against") } else { ("against", "compare") };
+            let word = one.get_ref();
+            let mut names = schedule.phase_names();
+            names.retain(|name| name != word);
+            let example = names.first().map_or("...", String::as_str);
+            return Err(Fault::at(
+                one.span(),
+                format!("claim `{id}`: `{has}` names a phase and `{lacks}` does not"),
+                format!(
+                    "name the other phase, for example {lacks} = {{ phase = \"{example}\" }}; if \
+                     treatments are compared in `{word}`, write phases = [\"{word}\"]"
+                ),
+            ));
+        }
+    };
+    if !written.phases.is_empty() {
+        return Err(Fault::at(
+            own.span(),
+            format!("claim `{id}` has `phases`, and compares phases"),
+            "omit `phases`: `compare` and `against` say which phases it is about",
+        ));
+    }
+    if own.get_ref() == other.get_ref() {
+        let word = own.get_ref();
+        return Err(Fault::at(
+            other.span(),
+            format!("claim `{id}` compares phase `{word}` with itself"),
+            format!("name another phase; to compare treatments, write phases = [\"{word}\"]"),
+        ));
+    }
+    if metric.is_of_cuts() {
+        return Err(Fault::at(
+            own.span(),
+            format!("claim `{id}`: `{name}` is about power cuts, which compare treatments"),
+            "name one phase in `phases`, and the levels of two treatments in `compare` and \
+             `against`",
+        ));
+    }
+    if [&written.at_least, &written.at_most].into_iter().flatten().any(is_amount) {
+        return Err(Fault::at(
+            own.span(),
+            format!("claim `{id}`: an amount is compared with nothing"),
+            format!(
+                "write phases = [\"{}\"] for the amount, or bound the ratio of the phases: \
+                 at_least = 1.1",
+                own.get_ref()
+            ),
+        ));
+    }
+    for phase in [own, other] {
+        check(id, phase, (name, metric), schedule, factors)?;
+    }
+    Ok(Some([own, other].map(|phase| phase.get_ref().clone())))
+}
+
+const fn is_amount(bound: &Bound) -> bool {
+    matches!(bound, Bound::Amount(_))
+}
+
+/// Refuses a phase that the workload lacks, or that does not measure the metric.
+fn check(
+    id: &str,
+    phase: &Spanned<String>,
+    (name, metric): (&str, &Metric),
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<(), Fault> {
+    let word = phase.get_ref();
+    let known = schedule.phase_names();
+    if is_unknown(word, &known, factors) {
+        let meant = did_you_mean(word, known.iter().map(String::as_str));
+        return Err(Fault::at(
+            phase.span(),
+            format!("claim `{id}`: there is no phase `{word}`"),
+            format!("{meant}phases: {}", known.join(", ")),
+        ));
+    }
+    let mut planned = schedule.workload.phases.iter();
+    if planned.any(|planned| planned.name == *word && !measures(planned, name, metric.source)) {
+        return Err(Fault::at(
+            phase.span(),
+            format!("claim `{id}`: phase `{word}` does not measure `{name}`"),
+            "name a metric that both phases have: `ssdlab list metrics` lists them",
+        ));
+    }
+    Ok(())
+}
+
+/// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
+pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
+    let is_dropped = phase == "fstrim"
+        && factors
+            .iter()
+            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
+    !is_dropped && !known.iter().any(|name| name == phase)
+}
+
+/// Whether a phase may have a metric: it does what is counted, or runs what reports it.
+fn measures(phase: &Phase, name: &str, source: Source) -> bool {
+    let is_imported = matches!(phase.action, Action::Imported);
+    is_imported
+        || match source {
+            Source::Operations
+            | Source::OpsRate
+            | Source::ByteRate
+            | Source::LatencyMean
+            | Source::LatencyP50
+            | Source::LatencyP90
+            | Source::LatencyP99
+            | Source::LatencyP999
+            | Source::LatencyMax => counts_operations(&phase.action),
+            Source::YearsUntilWorn => phase.a_day.is_some(),
+            Source::Cuts(_) => false,
+            Source::Reported => reports(phase, name),
+            _ => true,
+        }
+}
+
+/// Whether an action counts and times its own operations.
+const fn counts_operations(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Read { .. }
+            | Action::Bonnie { .. }
+            | Action::Io(_)
+            | Action::Transactions(_)
+            | Action::Replace(_)
+            | Action::Append(_)
+            | Action::Database(_)
+            | Action::Sequences(_)
+            | Action::Maildir(_)
+            | Action::Rotate(_)
+    )
+}
+
+/// Whether a phase reports a metric by its name.
+fn reports(phase: &Phase, name: &str) -> bool {
+    let kind = name.split_once('.').map_or(name, |(kind, _)| kind);
+    match (kind, &phase.action) {
+        ("reader", _) => phase.reader,
+        ("read", Action::Io(io)) => io.read_share > 0.0,
+        ("write", Action::Io(io)) => io.read_share < 1.0,
+        ("sync", Action::Io(io)) => io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync,
+        ("sync", Action::Transactions(_)) => true,
+        ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
+        ("fio", action) => matches!(action, Action::Fio { .. }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
