@@ -382,10 +382,11 @@ fn a_step_that_cannot_rank_keeps_what_it_measured() {
 /// A report once said +-8.9 % beside an interval of [0.11, 37.83].
 #[test]
 fn the_widest_interval_is_the_widest_that_is_shown() {
-    let schedule = plan(
+    let schedule = plan_of(
         LabKind::Image,
         "discard = [\"off\", \"on\"]",
         "{ do = \"unpack\" }, { do = \"sync\" }, { do = \"delete\" }",
+        6,
     );
     let analysis = run(&schedule, |record| {
         let grown = if record.trial.treatment == 0 { 1 } else { 10_u64.pow(record.trial.block) };
