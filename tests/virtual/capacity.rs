@@ -80,7 +80,7 @@ fn sqlite() {
     is_the_same("sqlite", "filesystem=ext4", &capacity("sqlite"));
 }
 
-/// On a drive of 3 GB whose cache is as large.
+/// On a drive with a quarter of its capacity of cache, which a third of a small one cannot hold.
 fn cut_cache() {
     let place = Place::new();
     fs::write(place.path("small.toml"), SMALL).unwrap();
@@ -92,9 +92,10 @@ fn cut_cache() {
     };
     let cut = run("300 MB");
     assert!(cut.contains("leaves 100") && cut.contains("of its SLC cache of 1.0 GB"), "{cut}");
-    let whole = run("3 GB");
+    let whole = run("3500 MB");
     assert!(!whole.contains("of its SLC cache"), "{whole}");
-    let refused = run("20 MB");
+    let mut check = place.command(&["drive", "check", "small.toml", "--capacity", "20 MB"]);
+    let refused = shown(&check.current_dir(place.path("")).output().unwrap());
     assert!(refused.contains("give it a capacity of at least \"24.0 MB\""), "{refused}");
 }
 

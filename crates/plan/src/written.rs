@@ -163,7 +163,8 @@ pub struct Simulated {
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
     #[schemars(example = json!({"drive":["x25m-g1","x25m-g2"]}))]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
-    /// Gives every drive this capacity (default: each has its own).
+    /// Gives every drive this capacity, of at least 100 superblocks, 10 of them spare (default: each
+    /// has its own).
     #[schemars(example = &"8 GB")]
     pub capacity: Option<Bytes>,
     /// The number of blocks, each with a seed of its own (default 6, the fewest that decide a
