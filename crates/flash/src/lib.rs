@@ -47,7 +47,7 @@ mod preparation;
 pub mod presets;
 mod random;
 pub mod specification;
-mod stratified;
+mod stream;
 mod units;
 mod wear;
 mod write_buffer;
