@@ -13,12 +13,12 @@ use crate::bca::index_below;
 use crate::moments::count;
 
 /// The most ways to label things that are all tried; of more, as many are drawn.
-const MOST_WAYS: usize = 10_000;
+const MOST_WAYS: usize = 2_000;
 
 /// The share of ways to give as many things the label whose statistic is at least that of `labels`,
 /// which are one of them.
 ///
-/// It is exact up to 10,000 ways. Of more, so many are drawn from a generator that starts with
+/// It is exact up to 2,000 ways. Of more, so many are drawn from a generator that starts with
 /// `seed`, and the actual one is counted among them, so that the error stays below the level
 /// (Phipson and Smyth, "Permutation p-values should never be zero", 2010).
 pub fn p_of_labels(labels: &[bool], seed: u64, statistic: impl Fn(&[bool]) -> usize) -> f64 {
