@@ -70,7 +70,7 @@ impl Guests<'_> {
         let seed = |name: &str| seed_of(self.schedule.seed, name);
         let Drawn { drive, mut draw } =
             plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
-        let (host, of_host) = host.drawn(seed(&host.name), number);
+        let (host, of_host) = host.drawn(seed(&host.name), number).map_err(Failure::Failed)?;
         draw.values.extend(of_host);
         Ok((drive, host, Some(draw)))
     }

@@ -229,10 +229,10 @@ impl Plausible {
 }
 
 impl Uncertain {
-    /// The value of a draw by itself, tested against no figure.
+    /// The value of a draw by itself, tested against no figure; each round gives another one.
     #[must_use]
-    pub fn draw(&self, seed: u64, number: u32) -> Value {
-        self.spread.at(Stream::new(seed, &self.key).then(0).then(0).at(number))
+    pub fn draw(&self, seed: u64, number: u32, round: u32) -> Value {
+        self.spread.at(Stream::new(seed, &self.key).then(round).then(0).at(number))
     }
 
     /// A value whose evidence leaves it uncertain; none if it is certain.
