@@ -367,7 +367,8 @@ mod tests {
     /// A drive and the evidence for one of its values.
     fn drive(range: &str) -> Plausible {
         let text = format!(
-            "name = \"x\"\ncapacity = \"1 GB\"\nspare_factor = 0.1\nmapping = \"page\"\n\
+            "name = \"x\"\ncapacity = \"64 MiB\"\nspare_factor = 0.1\npages_per_block = 32\n\
+             mapping = \"page\"\ncollection = \"greedy\"\n\
              [evidence.spare_factor]\nbasis = \"assumed\"\nsource = \"x\"\n{range}"
         );
         Plausible::of(&text).unwrap_or_else(|error| panic!("{error}; {}", error.help))
