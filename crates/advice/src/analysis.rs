@@ -17,7 +17,7 @@ use super::flip::Flip;
 use super::hosts::{self, ByHost};
 use super::late;
 use super::method::{self, Check};
-use super::over_drives::FEWEST_DRAWS;
+use super::over_drives::{FEWEST_DRAWS, OverDrives};
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 use super::ranking::{self, StepRanking};
@@ -301,6 +301,10 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
     if let Some(drawn) = drawn.filter(|drawn| *drawn < FEWEST_DRAWS) {
         let drives = if drawn == 1 { "drive" } else { "drives" };
         limits.push(format!("on {drawn} plausible {drives} only"));
+    }
+    let differs = |over: &OverDrives| over.published_differs();
+    if from.iter().any(|claim| claim.plausible.as_ref().is_some_and(differs)) {
+        limits.push("not on the published drive".to_owned());
     }
     limits
 }

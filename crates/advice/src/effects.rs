@@ -42,8 +42,8 @@ pub struct Effect {
     pub p: Option<f64>,
     /// Blocks it rests on or, of imported trials, those of the treatment that has fewer.
     pub n: usize,
-    /// The effect on plausible drives, in a run that draws them; all other values are for the
-    /// published drive.
+    /// The effect on the published drive and on plausible ones, in a run that draws them; all other
+    /// values are for the published drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausible: Option<Spread>,
 }
@@ -54,7 +54,7 @@ impl Effect {
     #[must_use]
     pub fn is_shown(&self) -> bool {
         match &self.plausible {
-            Some(spread) => self.ratio.min(spread.least) > 1.0 || self.ratio.max(spread.most) < 1.0,
+            Some(spread) => spread.least > 1.0 || spread.most < 1.0,
             None => self.n >= FEWEST_RUNS && self.p.is_some_and(|p| p < 1.0 - CONFIDENCE),
         }
     }

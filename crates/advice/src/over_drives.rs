@@ -6,14 +6,16 @@ use serde::Serialize;
 use super::CONFIDENCE;
 use super::separation::Separation;
 
-/// What is found on plausible drives.
+/// What is found on the published drive and on plausible ones. The published one is among those of
+/// the range, as it is among those that its evidence allows: a range without the value that it is
+/// printed beside would puzzle every reader.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The least, over plausible drives.
+    /// The least, over the published drive and the plausible ones.
     pub least: f64,
     /// The median over plausible drives.
     pub median: f64,
-    /// The greatest, over plausible drives.
+    /// The greatest, over the published drive and the plausible ones.
     pub most: f64,
     /// On each plausible drive, in the order of the draws.
     pub values: Vec<f64>,
@@ -29,20 +31,29 @@ pub struct OverDrives {
     /// Whether it holds on the published drive; absent where it was not measured on it.
     pub published: Option<bool>,
     /// If all of them agree, and they are at least 9: the least share of all plausible drives that
-    /// do, with 95 % confidence.
+    /// do, with 95 % confidence. Absent of exploratory claims, whose bounds may have been set by
+    /// what was found on these very drives.
     pub guarantees: Option<f64>,
     /// What was found.
     #[serde(flatten)]
     pub spread: Spread,
-    /// What tells those on which it holds from the others best; absent where they agree, are fewer
-    /// than 9, or nothing tells them apart.
+    /// What tells those on which it holds from the others best; absent where they agree, or if
+    /// chance would often tell so few apart as well by one of the parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separated_by: Option<Separation>,
 }
 
-/// The fewest draws that guarantee anything or name a parameter. Draws are stratified: two are at
-/// opposite ends of every range. Guarantees are tested for 9, 29 and 59 (docs/flash-model.md), and
-/// of few draws most parameters separate some by chance.
+impl OverDrives {
+    /// Whether the published drive contradicts plausible drives that all agree.
+    #[must_use]
+    pub fn published_differs(&self) -> bool {
+        let agreed = [0, self.of].contains(&self.holds).then_some(self.holds > 0);
+        agreed.is_some() && self.published.is_some() && self.published != agreed
+    }
+}
+
+/// The fewest draws that settle a claim by themselves and guarantee anything: what fewer of them
+/// agree on may be false on more than three drives in ten.
 pub const FEWEST_DRAWS: usize = 9;
 
 /// If all of some draws agree, the smallest share of all drives that agree with them, with 95 %

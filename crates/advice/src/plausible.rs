@@ -1,8 +1,8 @@
 //! Verdicts and effects over plausible drives: on how many a claim holds, and what decides it.
 //!
 //! There is no t interval over draws: it would shrink with their number, but what is unknown about
-//! a drive does not. Reports give the range, and how many draws agree. The published drive has the
-//! first block; all other results of a run are its results.
+//! a drive does not. Reports give the range, the published drive included, and how many draws agree.
+//! The published drive has the first block; all other results of a run are its results.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,14 +104,19 @@ impl<'a> PlausibleDrives<'a> {
         let published = found.iter().find(|(block, _)| self.schedule.draw_of(**block).is_none());
         let published = published.map(|(_, value)| *value);
         let on_published = published.map(holds);
+        // Enough draws that agree are not outvoted by the published drive, which is one more.
+        let are_enough = FEWEST_DRAWS <= of;
         let verdict = match (count, on_published) {
             (holds, None | Some(true)) if holds == of => Verdict::Holds,
             (0, None | Some(false)) => Verdict::Refuted,
+            (holds, _) if holds == of && are_enough => Verdict::Holds,
+            (0, _) if are_enough => Verdict::Refuted,
             _ => Verdict::Depends,
         };
-        let separated_by = (0 < count && count < of && FEWEST_DRAWS <= of)
-            .then(|| separation::best(&self.drawn(case, &found, holds)));
-        let is_guaranteed = (count == 0 || count == of) && FEWEST_DRAWS <= of;
+        let separated_by =
+            (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
+        let is_guaranteed =
+            (count == 0 || count == of) && are_enough && judgement.exploratory.is_none();
         *judgement = Judgement {
             verdict,
             reason: None,
@@ -222,12 +227,14 @@ fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
     }
 }
 
-/// The spread of values by block.
+/// The spread of values by block, the first of which is of the published drive.
 fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
     let values: Vec<f64> =
         found.iter().filter(|(block, _)| is_drawn(block)).map(|(_, value)| *value).collect();
-    let Summary { min, median, max, .. } = Summary::of(&values)?;
+    let median = Summary::of(&values)?.median;
+    let of_all: Vec<f64> = found.values().copied().collect();
+    let Summary { min, max, .. } = Summary::of(&of_all)?;
     Some(Spread { least: min, median, most: max, values })
 }
 

@@ -298,8 +298,10 @@ impl fmt::Display for Warning {
                     f,
                     "virtual lab: bytes and requests are those of a real kernel; times are those \
                      of models of a drive and a processor (docs/virtual-lab.md). Numbers are of \
-                     the published drive; ranges and verdicts are over {drives} more, drawn from \
-                     what its evidence leaves open, and say nothing of what the model leaves out"
+                     the published drive; ranges are over it and {drives} more, verdicts over \
+                     these. They are drawn from what its evidence leaves open, and say nothing of \
+                     what the model leaves out. All trials have one seed; `--runs` shows what \
+                     others change on the published drive"
                 )?;
                 let discarded = match redrawn {
                     0 => return Ok(()),

@@ -1,6 +1,6 @@
 //! Claims over plausible drives: verdicts, guarantees, separating parameters, and what is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, Verdict, Warning, analyse, guarantee, outline};
@@ -71,8 +71,9 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     assert_eq!((claim.interval, claim.p, claim.more_runs), (None, None, None));
     let over = claim.plausible.as_ref().unwrap();
     assert_eq!((over.holds, over.of, over.published), (9, 9, Some(true)));
-    // The published drive is no draw.
-    assert_eq!((over.spread.least, over.spread.median, over.spread.most), (21.0, 25.0, 29.0));
+    // The published drive is no draw, but its value is in the range.
+    assert_eq!((over.spread.least, over.spread.median, over.spread.most), (20.0, 25.0, 29.0));
+    assert_eq!(over.spread.values.len(), 9);
     assert!((over.guarantees.unwrap() - 0.717).abs() < 0.001);
     assert_eq!(outline(&schedule, &records, Ending::AllBlocks).holds, 1);
     let effect = analysis.effect("time_ns", &claim.levels.clone().unwrap(), "delete").unwrap();
@@ -106,12 +107,59 @@ fn a_claim_that_holds_on_some_names_what_separates_them() {
     assert_eq!(outline(&schedule, &records, Ending::AllBlocks).depends, 1);
 }
 
+/// How the claim comes out if it holds on the published drive or on all plausible ones, not both.
+fn against_the_published(drives: u32, is_held_by_published: bool) -> Analysis {
+    let plan = PLAN.replace("plausible = 9", &format!("plausible = {drives}"));
+    let plan = format!("{plan}if_holds = \"mount it so\"\nif_refuted = \"leave it\"\n");
+    run(&resolved(&plan), |block| if (block == 0) == is_held_by_published { 30.0 } else { 3.0 }).1
+}
+
 #[test]
-fn the_published_drive_has_a_say() {
-    let (_, analysis) = run(&resolved(PLAN), |block| if block == 0 { 3.0 } else { 30.0 });
-    let claim = &analysis.claims[0];
-    assert_eq!(claim.verdict, Verdict::Depends);
-    assert_eq!(claim.plausible.as_ref().unwrap().published, Some(false));
+fn nine_drives_that_agree_are_not_outvoted_by_the_published_one() {
+    for (is_held_by_published, verdict) in [(true, Verdict::Refuted), (false, Verdict::Holds)] {
+        let analysis = against_the_published(9, is_held_by_published);
+        let claim = &analysis.claims[0];
+        let over = claim.plausible.as_ref().unwrap();
+        assert_eq!((claim.verdict, over.published), (verdict, Some(is_held_by_published)));
+        assert!(over.published_differs() && over.guarantees.is_some());
+        // The number that leads is in the range that stands beside it.
+        assert_eq!((over.spread.least, over.spread.most), (3.0, 30.0));
+        assert_eq!(over.spread.median, if is_held_by_published { 3.0 } else { 30.0 });
+        let setting = &analysis.settings[0];
+        assert!(setting.limits.contains(&"not on the published drive".to_owned()), "{setting:?}");
+    }
+}
+
+#[test]
+fn fewer_drives_do_not_settle_what_the_published_one_contradicts() {
+    for is_held_by_published in [true, false] {
+        let claim = &against_the_published(8, is_held_by_published).claims[0];
+        assert_eq!(claim.verdict, Verdict::Depends);
+    }
+}
+
+/// The bounds of such a claim may come from these very draws.
+#[test]
+fn an_exploratory_claim_has_no_guarantee() {
+    let guarantees = |plan: &str| {
+        let claim = run(&resolved(plan), |_| 30.0).1.claims[0].clone();
+        (claim.verdict, claim.plausible.unwrap().guarantees.is_some())
+    };
+    assert_eq!(guarantees(PLAN), (Verdict::Holds, true));
+    let exploratory = format!("{PLAN}exploratory = \"made after a first run\"\n");
+    assert_eq!(guarantees(&exploratory), (Verdict::Holds, false));
+}
+
+/// Else a range would be that of the seeds.
+#[test]
+fn the_trials_of_all_drives_have_one_seed() {
+    let seeds = |plan: &str| {
+        let schedule = resolved(plan);
+        let seeds: BTreeSet<u64> = schedule.trials.iter().map(|trial| trial.seed).collect();
+        seeds.len()
+    };
+    assert_eq!(seeds(PLAN), 1);
+    assert_eq!(seeds(&PLAN.replace("plausible = 9", "seeds = 9")), 9);
 }
 
 #[test]
@@ -177,7 +225,8 @@ fn one_computation_is_identical_only_if_it_is_on_every_drive() {
         (analysis.claims[0].verdict, analysis.claims[0].plausible.is_some())
     };
     assert_eq!(verdict(&|_| 1.0), (Verdict::Identical, false));
-    assert_eq!(verdict(&|block| if block == 0 { 1.0 } else { 30.0 }), (Verdict::Depends, true));
+    assert_eq!(verdict(&|block| if block == 0 { 1.0 } else { 30.0 }), (Verdict::Holds, true));
+    assert_eq!(verdict(&|block| if block == 1 { 1.0 } else { 30.0 }), (Verdict::Depends, true));
 }
 
 /// A guest with a later fstrim to perform differs by microseconds from the start.

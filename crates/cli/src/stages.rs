@@ -190,9 +190,31 @@ type Load = fn(&str, Option<Bytes>) -> Result<Specification, Report>;
 fn models(schedule: &Schedule, load: Load, interrupt: &Interrupt) -> Result<Models, Report> {
     Ok(Models {
         drives: drives(schedule, load, interrupt)?,
-        plausible: if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() },
+        plausible: if schedule.plausible > 0 {
+            let plausible = plausible(schedule)?;
+            plausible.iter().try_for_each(|(drive, of)| check_uncertain(drive, of, schedule))?;
+            plausible
+        } else {
+            BTreeMap::new()
+        },
         hosts: hosts(schedule, interrupt)?,
     })
+}
+
+/// Refuses plausible drives of a file that leaves only one possible: a verdict on all of them would
+/// seem to count drives.
+fn check_uncertain(drive: &str, of: &Plausible, schedule: &Schedule) -> Result<(), Report> {
+    if !of.uncertain().is_empty() {
+        return Ok(());
+    }
+    Err(Wrong::report(
+        format!(
+            "no value of {drive} is uncertain, so that all {} plausible drives would be the same",
+            schedule.plausible
+        ),
+        "give values a `range` or `choices` in its [evidence], as `ssdlab drive show vertex-le` \
+         has them; or run the drive alone: --plausible 0",
+    ))
 }
 
 /// Refuses drives, hosts and kernels of a schedule that cannot be used. The kernel of treatments
@@ -341,4 +363,32 @@ fn check_fits(workload: &Workload, image: u64) -> Result<(), Report> {
         format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
         "set a larger size in the plan's [target], or unpack part of the archive: --scale",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests of what is refused before anything runs.
+
+    use super::*;
+
+    /// A drive and the evidence for one of its values.
+    fn drive(range: &str) -> Plausible {
+        let text = format!(
+            "name = \"x\"\ncapacity = \"64 MiB\"\nspare_factor = 0.1\npages_per_block = 32\n\
+             mapping = \"page\"\ncollection = \"greedy\"\n\
+             [evidence.spare_factor]\nbasis = \"assumed\"\nsource = \"x\"\n{range}"
+        );
+        Plausible::of(&text).unwrap_or_else(|error| panic!("{error}; {}", error.help))
+    }
+
+    #[test]
+    fn plausible_drives_that_would_all_be_one_are_refused() {
+        let schedule = Schedule { plausible: 9, ..Schedule::default() };
+        let is_refused = |of: &Plausible| check_uncertain("x.toml", of, &schedule).is_err();
+        assert!(is_refused(&drive("")));
+        assert!(!is_refused(&drive("range = [0.05, 0.2]")));
+        let refused = check_uncertain("x.toml", &drive(""), &schedule).unwrap_err();
+        let help = refused.help().map(|help| help.to_string()).unwrap_or_default();
+        assert!(help.contains("--plausible 0"), "{help}");
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 use ssdlab_flash::{Draw, Drawn, DriveFileError, Plausible, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{HostModel, Model, Simulated};
+use ssdlab_plan::{HostModel, Model, Schedule, Simulated};
 use ssdlab_results::Record;
 
 use super::failure::Failure;
@@ -67,18 +67,19 @@ impl Guests<'_> {
         };
         // Uncertain values of different models are independent. The path of a drive file does not
         // matter.
-        let seed = |name: &str| seed_of(self.schedule.seed, name);
+        let seed = |name: &str| seed_of(self.schedule, name);
         let Drawn { drive, mut draw } =
             plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
-        let (host, of_host) = host.drawn(seed(&host.name), number);
+        let (host, of_host) = host.drawn(seed(&host.name), number).map_err(Failure::Failed)?;
         draw.values.extend(of_host);
         Ok((drive, host, Some(draw)))
     }
 }
 
-/// The seed of the draws for a model of this name.
-fn seed_of(seed: u64, name: &str) -> u64 {
-    let hash = Sha256::digest(format!("{seed} {name}"));
+/// The seed of a run's draws for a model of this name. Those of another plan are others: else all
+/// plans would judge by the same few drives, and be wrong together.
+fn seed_of(Schedule { seed, plan, .. }: &Schedule, name: &str) -> u64 {
+    let hash = Sha256::digest(format!("{seed} {plan} {name}"));
     u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
 }
 

@@ -37,8 +37,8 @@ pub struct Evidence {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = CHOICES)]
     pub choices: Vec<Value>,
-    /// What it was fitted to, which it therefore does not predict: in a drive's file published
-    /// figures, by their names under `[figures]`; in a host's file in words.
+    /// What it was fitted to, which it therefore does not predict: published figures, by their
+    /// names under `[figures]`; in a host's file also in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = FITTED_TO)]
     pub fitted_to: Vec<String>,

@@ -48,7 +48,7 @@ pub mod presets;
 mod random;
 mod sparse;
 pub mod specification;
-mod stratified;
+mod stream;
 mod units;
 mod wear;
 mod write_buffer;

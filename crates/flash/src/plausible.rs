@@ -1,9 +1,9 @@
 //! Drives that a drive file's evidence leaves possible.
 //!
 //! A simulated drive is one of many that could model the real one. [`Plausible`] draws others:
-//! every value that has a range or choices varies evenly over them, and values that were fitted to
-//! a published figure vary only as far as the drive still reproduces it. Draw `k` of a seed is the
-//! same on every machine and whatever the number of draws (`stratified.rs` has how).
+//! every value that has a range or choices is anywhere in them, and values that were fitted to a
+//! published figure vary only as far as the drive still reproduces it. Draws are independent, and
+//! draw `k` of a seed is the same on every machine and whatever the number of draws (`stream.rs`).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::evidence::{Evidence, Unit, Value};
 use crate::figures::{Check, Figure};
 use crate::grounded::{grounded, values, with};
 use crate::specification::Specification;
-use crate::stratified::Stream;
+use crate::stream::Stream;
 
 /// The drives that a drive file's evidence leaves possible.
 #[derive(Debug, Clone)]
@@ -229,10 +229,10 @@ impl Plausible {
 }
 
 impl Uncertain {
-    /// The value of a draw by itself, tested against no figure.
+    /// The value of a draw by itself, tested against no figure; each round gives another one.
     #[must_use]
-    pub fn draw(&self, seed: u64, number: u32) -> Value {
-        self.spread.at(Stream::new(seed, &self.key).then(0).then(0).at(number))
+    pub fn draw(&self, seed: u64, number: u32, round: u32) -> Value {
+        self.spread.at(Stream::new(seed, &self.key).then(round).then(0).at(number))
     }
 
     /// A value whose evidence leaves it uncertain; none if it is certain.

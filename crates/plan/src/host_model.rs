@@ -4,7 +4,6 @@
 //! time pass as the host would take. kernel/README.md says what is counted and what is not.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
@@ -17,6 +16,13 @@ use ssdlab_quantity::{Bytes, in_words, was_meant};
 use toml::Spanned;
 
 use super::error::Fault;
+
+mod costs;
+mod figure;
+
+pub use costs::Costs;
+use costs::picoseconds;
+use figure::{Figure, FiguresByName};
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +39,8 @@ pub struct HostModel {
     published: BTreeMap<String, Value>,
     /// The uncertain costs.
     uncertain: Vec<Uncertain>,
+    /// The figures that they were fitted to, by name.
+    figures: BTreeMap<String, Figure>,
 }
 
 /// The prefix of a host value's key in a draw; its key in the host's file follows.
@@ -41,15 +49,30 @@ const DRAWN: &str = "host.";
 /// The key of the guest's memory, which is not drawn.
 const MEMORY: &str = "memory";
 
+/// How often a host's costs are drawn until they give the figures that they were fitted to.
+const ROUNDS: u32 = 1000;
+
 impl HostModel {
-    /// The host of a draw, and the values that make it this one. Its values were fitted to
-    /// or measured on other machines, so it is not tested against these.
-    #[must_use]
-    pub fn drawn(&self, seed: u64, draw: u32) -> (Self, BTreeMap<String, Value>) {
-        let draw = |of: &Uncertain| (of.key.clone(), of.draw(seed, draw));
-        let values: BTreeMap<String, Value> = self.uncertain.iter().map(draw).collect();
-        let host = self.with(&values);
-        (host, values.into_iter().map(|(key, value)| (format!("{DRAWN}{key}"), value)).collect())
+    /// The host of a draw, and the values that make it this one: of the hosts that the evidence
+    /// leaves possible, one that still gives the figures that its costs were fitted to. Fails if
+    /// none is found.
+    pub fn drawn(&self, seed: u64, draw: u32) -> Result<(Self, BTreeMap<String, Value>), String> {
+        for round in 0..ROUNDS {
+            let value = |of: &Uncertain| (of.key.clone(), of.draw(seed, draw, round));
+            let values: BTreeMap<String, Value> = self.uncertain.iter().map(value).collect();
+            let host = self.with(&values);
+            if self.figures.values().all(|figure| figure.is_given_by(&host.costs)) {
+                let named = |(key, value): (String, Value)| (format!("{DRAWN}{key}"), value);
+                return Ok((host, values.into_iter().map(named).collect()));
+            }
+        }
+        let names: Vec<&str> = self.figures.keys().map(String::as_str).collect();
+        Err(format!(
+            "no plausible host {} was found in {ROUNDS} draws, as none gives the figures that its \
+             costs were fitted to ({}); widen their `within`, or narrow the ranges of these costs",
+            self.name,
+            names.join(", ")
+        ))
     }
 
     /// The costs that vary, in the order of their keys.
@@ -80,55 +103,6 @@ impl HostModel {
             }
         }
         host
-    }
-}
-
-/// The processor time that a computer takes for the kernel's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Costs {
-    /// A basic block of the kernel's code, in ps.
-    pub block_ps: u64,
-    /// Entering the kernel and leaving it, in ns.
-    pub call_ns: u64,
-    /// A KiB copied or zeroed, in ns.
-    pub copy_ns: u64,
-    /// A KiB of CRC-32 or CRC-32C, in ns.
-    pub crc32_ns: u64,
-    /// A KiB of `xxHash`, in ns.
-    pub xxhash_ns: u64,
-    /// A KiB of SHA-256, in ns.
-    pub sha256_ns: u64,
-    /// A KiB of `BLAKE2b`, in ns.
-    pub blake2_ns: u64,
-    /// A KiB of AES-256-XTS, as dm-crypt encrypts with, in ns.
-    pub aes_ns: u64,
-}
-
-impl Costs {
-    /// Sets a cost by its key in a host file; any other key changes nothing.
-    fn set(&mut self, key: &str, number: f64) {
-        let whole = whole(number);
-        match key {
-            "ns_per_block" => self.block_ps = picoseconds(number),
-            "ns_per_call" => self.call_ns = whole,
-            "ns_per_kib.copy" => self.copy_ns = whole,
-            "ns_per_kib.crc32" => self.crc32_ns = whole,
-            "ns_per_kib.xxhash" => self.xxhash_ns = whole,
-            "ns_per_kib.sha256" => self.sha256_ns = whole,
-            "ns_per_kib.blake2" => self.blake2_ns = whole,
-            "ns_per_kib.aes" => self.aes_ns = whole,
-            _ => {}
-        }
-    }
-}
-
-impl fmt::Display for Costs {
-    /// The lab kernel's parameter `ssdlab.cpu`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block_ps, call_ns, copy_ns, .. } = self;
-        let Self { crc32_ns, xxhash_ns, sha256_ns, blake2_ns, aes_ns, .. } = self;
-        write!(f, "{block_ps},{call_ns},{copy_ns},")?;
-        write!(f, "{crc32_ns},{xxhash_ns},{sha256_ns},{blake2_ns},{aes_ns}")
     }
 }
 
@@ -210,6 +184,11 @@ struct HostFile {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Evidence>")]
     evidence: EvidenceByKey,
+    /// Published times that costs were fitted to, by the names in `fitted_to`:
+    /// [`[figures.NAME]`](#figuresname).
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Figure>")]
+    figures: FiguresByName,
 }
 
 /// The times per KiB of copying, digesting and encrypting, for which real processors have special
@@ -281,19 +260,26 @@ impl HostFile {
                 format!("give an amount from {least} to {most}"),
             ));
         }
+        let costs = Costs {
+            block_ps: block_cost(&self.ns_per_block)?,
+            call_ns: cost(&self.ns_per_call)?,
+            copy_ns: cost(&copy)?,
+            crc32_ns: cost(&crc32)?,
+            xxhash_ns: cost(&xxhash)?,
+            sha256_ns: cost(&sha256)?,
+            blake2_ns: cost(&blake2)?,
+            aes_ns: cost(&aes)?,
+        };
+        for (name, figure) in &self.figures {
+            if let Some(fault) = figure.get_ref().fault(name, figure.span()) {
+                return Err(fault);
+            }
+        }
+        let figures = self.figures.into_iter().map(|(name, figure)| (name, figure.into_inner()));
         Ok(HostModel {
             name: name.to_owned(),
             description: self.description,
-            costs: Costs {
-                block_ps: block_cost(&self.ns_per_block)?,
-                call_ns: cost(&self.ns_per_call)?,
-                copy_ns: cost(&copy)?,
-                crc32_ns: cost(&crc32)?,
-                xxhash_ns: cost(&xxhash)?,
-                sha256_ns: cost(&sha256)?,
-                blake2_ns: cost(&blake2)?,
-                aes_ns: cost(&aes)?,
-            },
+            costs,
             memory_bytes,
             published,
             uncertain: self
@@ -302,6 +288,7 @@ impl HostFile {
                 .filter(|(key, _)| key != MEMORY)
                 .filter_map(|(key, evidence)| Uncertain::of(key, evidence.into_inner()))
                 .collect(),
+            figures: figures.collect(),
         })
     }
 }
@@ -329,15 +316,6 @@ fn block_cost(written: &Spanned<f64>) -> Result<u64, Fault> {
     } else {
         Err(out_of_range(written.span(), most))
     }
-}
-
-fn picoseconds(nanos: f64) -> u64 {
-    whole(nanos * 1e3)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a cost")]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
 }
 
 fn out_of_range(span: Range<usize>, most: u64) -> Fault {

@@ -100,7 +100,13 @@ fn trials(schedule: &Schedule) -> Result<Vec<Trial>, Fault> {
         let step = schedule.step_of(block);
         (0..treatments).filter(|index| schedule.is_of_step(*index, step)).collect()
     };
-    Ok(order::trials(of_block, blocks, schedule.seed))
+    let mut trials = order::trials(of_block, blocks, schedule.seed);
+    if schedule.plausible > 0 {
+        // All have the seed of the first: a range over drives is to be that of the drives.
+        let seed = trials.first().map_or(0, |first| first.seed);
+        trials.iter_mut().for_each(|trial| trial.seed = seed);
+    }
+    Ok(trials)
 }
 
 /// Checks that results can be filed under this name, which becomes that of a folder; the error says

@@ -1,4 +1,5 @@
-//! Results on plausible drives, in words.
+//! Results on plausible drives, in words. Ranges are those of all drives, the published one
+//! included.
 
 use ssdlab_advice::{Crossing, Effect, Flip, Judgement, OverDrives, Separation, Spread};
 use ssdlab_flash::evidence::Value;
@@ -27,33 +28,64 @@ pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
 /// The result of a claim over plausible drives, as the end of a sentence.
 pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
     let times = if claim.is_absolute { "" } else { " times" };
-    let holds = if over.holds == over.of { "" } else { "it holds " };
-    let (drives, range) = (counted(over.of, "plausible drive"), range(claim, &over.spread));
-    format!("{holds}on {} of {drives}, {range}{times}", over.holds)
+    let holds = match over.holds {
+        0 => format!("the claim is false on {}", all(over)),
+        holds => {
+            let it = if holds == over.of { "" } else { "it holds " };
+            format!("{it}on {holds} of {}", counted(over.of, "plausible drive"))
+        }
+    };
+    let (but, with) = match over.published {
+        None => ("", ""),
+        Some(true) if over.published_differs() => (", but true on the published one", " with it"),
+        Some(false) if over.published_differs() => (", but not on the published one", " with it"),
+        Some(_) => ("", " with the published one"),
+    };
+    format!("{holds}{but}, {}{times}{with}", range(claim, &over.spread))
+}
+
+/// All plausible drives.
+fn all(over: &OverDrives) -> String {
+    match over.of {
+        1 => "the plausible drive".to_owned(),
+        several => format!("all {several} plausible drives"),
+    }
 }
 
 /// The evidence of a verdict over plausible drives.
 pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     let (range, median) = (range(claim, &over.spread), number::claimed(claim, over.spread.median));
-    let mut parts = vec![match over.of {
-        1 => format!("plausible drive: {range}"),
-        _ => format!("plausible drives: {range}, median {median}"),
-    }];
     let drives = counted(over.of, "plausible drive");
-    let holds = format!("holds on {} of {drives}", over.holds);
-    let against = match over.published {
-        Some(true) if over.holds == 0 => " and on the published drive",
-        Some(false) if over.holds == over.of => ", and not on the published drive",
+    let mut parts = vec![match (over.published, over.of) {
+        (None, 1) => format!("plausible drive: {range}"),
+        (None, _) => format!("plausible drives: {range}, median {median}"),
+        (Some(_), 1) => format!("{range} with the plausible drive"),
+        (Some(_), _) => format!("{range} with {drives} (their median: {median})"),
+    }];
+    let holds = match over.holds {
+        0 => format!("false on {}", all(over)),
+        holds if holds == over.of => format!("true on {}", all(over)),
+        holds => format!("holds on {holds} of {drives}"),
+    };
+    let guarantees = over.guarantees.map_or(String::new(), |share| {
+        // A guarantee is not rounded up.
+        format!(", so on at least {} % of such drives (95 % confidence)", (share * 100.0).floor())
+    });
+    let but = match over.published {
+        Some(true) if over.published_differs() => ", but true on the published drive",
+        Some(false) if over.published_differs() => ", but false on the published drive",
         _ => "",
     };
-    let guarantees = over.guarantees.filter(|_| against.is_empty()).map(|share| {
-        let what = if over.holds == 0 { "false" } else { "true" };
-        // A guarantee is not rounded up.
-        let percent = (share * 100.0).floor();
-        format!(", so {what} on at least {percent} % of them (95 % confidence)")
+    parts.push(format!("{holds}{guarantees}{but}"));
+    let disagree = 0 < over.holds && over.holds < over.of;
+    parts.extend(match &over.separated_by {
+        Some(by) => Some(separation(by, over.of)),
+        None if disagree && claim.flips.is_empty() => Some(format!(
+            "{} do not tell which parameter decides; ssdlab flip changes one at a time",
+            counted(over.of, "drive")
+        )),
+        None => None,
     });
-    parts.push(format!("{holds}{against}{}", guarantees.unwrap_or_default()));
-    parts.extend(over.separated_by.as_ref().map(|by| separation(by, over.of)));
     parts
 }
 
@@ -81,11 +113,12 @@ pub(super) fn flips(claim: &Judgement) -> Option<String> {
 
 fn separation(by: &Separation, of: usize) -> String {
     format!(
-        "best told apart by {}: holds {} {} on {} of {of}",
+        "best told apart by {}: holds {} {} on {} of {of} ({})",
         by.parameter,
         by.holds,
         value(&by.value),
-        by.separates
+        by.separates,
+        number::p_value(by.p)
     )
 }
 

@@ -275,7 +275,7 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!(
             "{metric}{beside} on the published drive{rates}; ratio to the baseline, in brackets \
-             its range over {}",
+             its range with {}",
             counted(analysis.plausible_drives, "plausible drive")
         );
     }

@@ -139,7 +139,7 @@ fn sums_less(rows: &[[f64; ABREAST]], less: [f64; ABREAST]) -> [f64; ABREAST] {
 ///
 /// The mapping is spelt out because a library's may change between versions and with it every
 /// interval; its bias, below `len` / 2^64, is far under what any number of resamples could show.
-fn index_below(len: usize, generator: &mut Xoshiro256PlusPlus) -> u32 {
+pub(crate) fn index_below(len: usize, generator: &mut Xoshiro256PlusPlus) -> u32 {
     let product = u128::from(generator.next_u64()) * (len as u128);
     u32::try_from(product >> 64).expect("there are fewer than 2^32 values")
 }

@@ -11,7 +11,8 @@
 //! differs.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
-//! (in [`Resamples`]) comes from a seed the caller gives. Equal arguments give equal results.
+//! (in [`Resamples`] and [`p_of_labels`]) comes from a seed the caller gives. Equal arguments give
+//! equal results.
 //!
 //! All functions reject input by one rule. Failures that the *data* can cause are in the return
 //! type: `None` when there are too few data for an answer, [`Error`] when a datum has no logarithm.
@@ -27,6 +28,7 @@ mod holm;
 mod interval;
 mod log_ratio;
 mod moments;
+mod permutation;
 mod proportion;
 mod quantile;
 mod ranking;
@@ -43,6 +45,7 @@ pub use heterogeneity::{Deviation, Group, Heterogeneity};
 pub use holm::holm;
 pub use interval::Interval;
 pub use log_ratio::{FEWEST_RUNS, LogRatio};
+pub use permutation::p_of_labels;
 pub use proportion::clopper_pearson;
 pub use quantile::quantile_interval;
 pub use ranking::Ranking;

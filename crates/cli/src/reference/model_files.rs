@@ -38,7 +38,13 @@ pub const DRIVE: Tables = Tables {
 
 /// The tables and words of a host file.
 pub const HOST: Tables = Tables {
-    tables: &[("", "The host"), ("NsPerKib", "`[ns_per_kib]`"), ("Evidence", "`[evidence.KEY]`")],
+    tables: &[
+        ("", "The host"),
+        ("NsPerKib", "`[ns_per_kib]`"),
+        ("Evidence", "`[evidence.KEY]`"),
+        ("HostFigure", "`[figures.NAME]`"),
+        ("Counted", "`counts` of a figure"),
+    ],
     words: &[("Basis", "How a value was found")],
 };
 

@@ -34,13 +34,13 @@ fn an_infinite_host_takes_no_time() {
 #[test]
 fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() {
     for host in HOSTS.iter() {
-        let (drawn, values) = host.drawn(1, 3);
-        assert_eq!((&drawn, &values), (&host.drawn(1, 3).0, &host.drawn(1, 3).1));
+        let (drawn, values) = host.drawn(1, 3).unwrap();
+        assert_eq!(host.drawn(1, 3), Ok((drawn.clone(), values.clone())));
         assert_eq!(drawn.memory_bytes, host.memory_bytes);
         assert_eq!(drawn.costs == host.costs, values.is_empty(), "{}", host.name);
     }
     let file: HostFile = toml::from_str(PRESETS[1].text).unwrap();
-    let (_, values) = find("modern-2020s").unwrap().drawn(1, 3);
+    let (_, values) = find("modern-2020s").unwrap().drawn(1, 3).unwrap();
     for (key, evidence) in file.evidence.iter().filter(|(key, _)| *key != "memory") {
         let range = evidence.get_ref().range.clone().unwrap().map(|end| end.number().unwrap());
         let drawn = values[&format!("host.{key}")].number().unwrap();
@@ -75,6 +75,7 @@ fn values_of_a_host_are_shown_with_their_evidence() {
 fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
     let shipped = shipped_host("modern-2020s").unwrap();
     let bare = shipped.split("[evidence").next().unwrap();
+    let fitted = shipped_host("phenom-ii-x4-965").unwrap();
     for (text, from, to, at, says) in [
         (bare, "ns_per_block = 1.55", "ns_per_block = -1", "-1", "out of range"),
         (bare, "ns_per_block = 1.55", "ns_per_block = nan", "nan", "out of range"),
@@ -92,6 +93,8 @@ fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
         (shipped, "range = [700, 1800]", "range = [-100, 1800]", "", "out of range"),
         (shipped, "range = [700, 1800]", "range = [700, 4_000_000]", "", "out of range"),
         (shipped, "[evidence.memory]", "[evidence.disk]", "", "does not set"),
+        (fitted, "within = 0.2", "within = 1.2", "", "no host can give"),
+        (fitted, "source = \"deleting", "source = \"\" #", "", "has no source"),
     ] {
         let changed = text.replacen(from, to, 1);
         assert_ne!(changed, text, "{from}");
@@ -101,4 +104,44 @@ fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
         assert!(changed[place.clone()].contains(at), "{to}: {}", &changed[place]);
         assert!(fault.help.is_some());
     }
+}
+
+/// The time that a host's costs make of a figure, relative to it.
+fn ratio(host: &HostModel, figure: &str) -> f64 {
+    let figure = &host.figures[figure];
+    figure.time_ns(&host.costs) / figure.value_ns()
+}
+
+#[test]
+fn drawn_hosts_give_the_figures_that_their_costs_were_fitted_to() {
+    let host = find("phenom-ii-x4-965").unwrap();
+    let figures = ["delete", "unpack"];
+    assert!(host.figures.keys().eq(&figures));
+    let free = HostModel { figures: BTreeMap::new(), ..host.clone() };
+    let mut farthest = 0.0_f64;
+    let mut costs = Vec::new();
+    for draw in 0..60 {
+        let (drawn, values) = host.drawn(1, draw).unwrap();
+        for figure in figures {
+            assert!((ratio(&drawn, figure) - 1.0).abs() <= 0.2, "draw {draw}: {figure}");
+        }
+        costs.push(values["host.ns_per_block"].number().unwrap());
+        // The same without being held to figures.
+        let loose = free.drawn(1, draw).unwrap().0;
+        let loose = HostModel { figures: host.figures.clone(), ..loose };
+        let off = figures.iter().map(|figure| (ratio(&loose, figure) - 1.0).abs());
+        farthest = off.fold(farthest, f64::max);
+    }
+    assert!(farthest > 0.2, "its ranges alone keep it within {farthest}");
+    costs.sort_by(f64::total_cmp);
+    assert!(costs[59] > 1.2 * costs[0], "{costs:?}");
+}
+
+#[test]
+fn a_figure_that_no_host_gives_is_told() {
+    let shipped = shipped_host("phenom-ii-x4-965").unwrap();
+    let text = shipped.replacen("value = \"470 ms\"", "value = \"470 s\"", 1);
+    assert_ne!(text, shipped);
+    let error = HostModel::parse("slow", &text).unwrap().drawn(1, 0).unwrap_err();
+    assert!(error.contains("slow") && error.contains("delete"), "{error}");
 }

@@ -76,7 +76,7 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
                      logarithms at {confidence}"
                 ),
                 drives => format!(
-                    "ratios on the published drive, with their range over {}",
+                    "ratios on the published drive, with their range over it and {}",
                     counted(drives, "plausible drive")
                 ),
             },

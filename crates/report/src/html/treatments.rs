@@ -21,7 +21,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
         @if analysis.plausible_drives > 0 {
             ", by phase, on the published drive; below each its ratio to the baseline's, in \
-             brackets the range over " (counted(analysis.plausible_drives, "plausible drive"))
+             brackets the range with " (counted(analysis.plausible_drives, "plausible drive"))
         } @else if analysis.lab == Origin::Imported {
             ", by phase; below each the ratio of its geometric mean to the baseline's, with the \
              95 % interval"
