@@ -64,6 +64,8 @@ fn fitting() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let file = String::from_utf8(output.stdout).unwrap();
     let host = HostModel::parse("here", &file).unwrap();
+    // A plausible host still gives the time of the operations.
+    assert!(file.contains("[figures.operations]") && host.drawn(1, 0).is_ok(), "{file}");
     // No processor for this test is a hundred times faster or slower than those of the 2020s.
     let usual = &find_host("modern-2020s").unwrap().costs;
     let costs = |of: &Costs| {

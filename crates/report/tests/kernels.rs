@@ -15,7 +15,7 @@ const PLAN: &str = r#"
     filesystem = "ext4"
     journal = ["off", "on"]
     [virtual]
-    seeds = 3
+    seeds = 8
     [virtual.factors]
     kernel = ["6.1", "6.12"]
     [baseline]
