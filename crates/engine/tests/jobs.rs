@@ -2,6 +2,7 @@
 //!
 //! They need a kernel that gives `io_uring`, and say so where it does not.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::thread::sleep;
 use std::time::Duration;
