@@ -60,9 +60,6 @@ fn syncs_compared() {
         metric = "ops_per_second"
         [factors]
         filesystem = "ext4"
-        [virtual.factors]
-        drive = "tlc-dram"
-        host = "modern-2020s"
         [workload]
         phases = [{}, {}]
         [[claims]]

@@ -203,7 +203,8 @@ fn every_verdict_names_both_sides() {
         }
     }
     for claim in &analysis.claims {
-        let has_other = claim.baseline.is_some() && !claim.against.0.is_empty();
+        let is_named = !claim.against.0.is_empty() || claim.against_phase.is_some();
+        let has_other = claim.baseline.is_some() && is_named;
         assert!(claim.levels.is_some() && (has_other || claim.is_absolute), "{}", claim.id);
     }
 }
