@@ -170,8 +170,9 @@ impl Load {
         } else {
             run(count, begun)?
         };
+        let elapsed = ended.since(begun);
         let time = self.time(&mut times);
-        Ok(Done { requests: count, bytes: count * request_bytes, elapsed: ended.since(begun), time })
+        Ok(Done { requests: count, bytes: count * request_bytes, elapsed, time })
     }
 
     /// The percentile of requests' times, or their mean.
