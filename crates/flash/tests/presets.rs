@@ -226,8 +226,9 @@ fn held_out() -> Vec<(String, f64)> {
     for name in nvme {
         let preset = presets::find(name).expect("a preset has this name");
         let file = DriveFile::parse(preset.text).expect("a preset can be read");
-        let evidence = file.evidence.values().map(|evidence| evidence.get_ref());
-        let fitted: Vec<&String> = evidence.flat_map(|evidence| &evidence.fitted_to).collect();
+        let evidence = file.evidence.values();
+        let fitted: Vec<&String> =
+            evidence.flat_map(|evidence| &evidence.get_ref().fitted_to).collect();
         let mut bench = bench::Bench::new(&file);
         for (id, figure) in file.figures.iter().filter(|(id, _)| !fitted.contains(id)) {
             if matches!(figure.check, Check::Unchecked { .. }) {
