@@ -7,7 +7,7 @@ use std::fmt;
 use super::factor::Factor;
 use super::io::IoContents;
 use super::metric::{self, Unit};
-use super::schedule::{Action, Claim, Phase, Schedule, Tree};
+use super::schedule::{Action, Claim, Phase, Schedule, Tree, Workload};
 use super::setup::Setup;
 
 impl fmt::Display for IoContents {
@@ -17,6 +17,19 @@ impl fmt::Display for IoContents {
             Self::Text => "text made to compress to about a third",
             Self::Zeros => "zeros, which compress to almost nothing",
         })
+    }
+}
+
+impl Workload {
+    /// What each file of `io` phases holds before the first phase: what the first phase that names
+    /// it writes.
+    #[must_use]
+    pub fn contents(&self) -> BTreeMap<String, IoContents> {
+        let of = |phase: &Phase| match &phase.action {
+            Action::Io(io) => io.names().map(|name| (name, io.contents)).collect(),
+            _ => Vec::new(),
+        };
+        self.phases.iter().rev().flat_map(of).collect()
     }
 }
 

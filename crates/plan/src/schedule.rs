@@ -14,7 +14,7 @@ use super::bonnie::{Bonnie, BonnieTest};
 use super::cuts::Cuts;
 use super::database::Database;
 use super::factor::{Factor, Levels};
-use super::io::{Io, IoContents};
+use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::maildir::Maildir;
@@ -191,17 +191,6 @@ impl Workload {
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, u64> {
         self.phases.iter().flat_map(|phase| phase.action.files()).collect()
-    }
-
-    /// What each file of `io` phases holds before the first phase: what the first phase that names
-    /// it writes.
-    #[must_use]
-    pub fn contents(&self) -> BTreeMap<String, IoContents> {
-        let of = |phase: &Phase| match &phase.action {
-            Action::Io(io) => io.names().map(|name| (name, io.contents)).collect(),
-            _ => Vec::new(),
-        };
-        self.phases.iter().rev().flat_map(of).collect()
     }
 
     /// Whether some phase records what its files must hold after a power cut.
