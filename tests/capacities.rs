@@ -86,8 +86,8 @@ fn verdicts(plan: &Sized, name: &str, folder: &Path) -> BTreeMap<String, (String
 }
 
 /// Prints a line of the table in docs/method.md for each plan: claims, those with the same verdict
-/// at all capacities, and the largest change of a value. `$SSDLAB_CAPACITY_PLANS` names the plans to
-/// run instead of all, and `$SSDLAB_CAPACITY_ARGUMENTS` more arguments of `ssdlab run`.
+/// at all capacities, and the largest change of a value. `$SSDLAB_CAPACITY_PLANS` names the plans
+/// to run instead of all, and `$SSDLAB_CAPACITY_ARGUMENTS` more arguments of `ssdlab run`.
 #[test]
 #[ignore = "takes hours: make capacity-test"]
 fn every_shipped_verdict_is_the_same_at_larger_capacities() {

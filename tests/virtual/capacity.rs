@@ -114,5 +114,8 @@ const FILLING: &str = r#"
     filesystem = "ext4"
     drive = "./small.toml"
     [workload]
-    phases = [{ do = "io", sync = true, io = { size = "150 MiB", pattern = "sequential", block = "1 MiB", amount = "150 MiB" } }]
+    [[workload.phases]]
+    do = "io"
+    sync = true
+    io = { size = "150 MiB", pattern = "sequential", block = "1 MiB", amount = "150 MiB" }
 "#;

@@ -41,10 +41,28 @@ const OVERWRITES: &str = r#"
     filesystem = ["ext4", "xfs"]
     drive = "./sata.toml"
     [workload]
-    phases = [
-        { do = "io", name = "fdatasync", io = { file = "wal", size = "1 MiB", pattern = "sequential", block = "4 KiB", sync = "every 1 write", sync_by = "fdatasync", operations = 60 } },
-        { do = "io", name = "fsync", io = { file = "wal2", size = "1 MiB", pattern = "sequential", block = "4 KiB", sync = "every 1 write", sync_by = "fsync", operations = 60 } },
-    ]
+    [[workload.phases]]
+    do = "io"
+    name = "fdatasync"
+    [workload.phases.io]
+    file = "wal"
+    size = "1 MiB"
+    pattern = "sequential"
+    block = "4 KiB"
+    sync = "every 1 write"
+    sync_by = "fdatasync"
+    operations = 60
+    [[workload.phases]]
+    do = "io"
+    name = "fsync"
+    [workload.phases.io]
+    file = "wal2"
+    size = "1 MiB"
+    pattern = "sequential"
+    block = "4 KiB"
+    sync = "every 1 write"
+    sync_by = "fsync"
+    operations = 60
 "#;
 
 /// Runs a plan beside the drives' files, and returns each treatment's only trial.

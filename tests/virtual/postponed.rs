@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::support::Place;
 
+const SEGMENTS: &str = "file = \"segment\", files = 4, size = \"4 MiB\", pattern = \"sequential\", \
+    block = \"128 KiB\", direct = true, depth = 8, amount = \"16 MiB\"";
+
 pub const CASES: [(&str, fn()); 3] = [
     ("scylladb_632_discards_are_of_the_phase_that_a_claim_ends_with", followed),
     ("scylladb_632_a_deliberate_wait_is_not_time_until_quiet", idle),
@@ -35,7 +38,7 @@ fn run(filesystem: &str, last: &str, claim: &str) -> Value {
         mount = "nodiscard"
         [workload]
         phases = [
-            {{ do = "io", name = "segments", sync = true, io = {{ file = "segment", files = 4, size = "4 MiB", pattern = "sequential", block = "128 KiB", direct = true, depth = 8, amount = "16 MiB" }} }},
+            {{ do = "io", name = "segments", sync = true, io = {{ {SEGMENTS} }} }},
             {{ do = "delete" }},
             {{ do = "sync", name = "after", reader = true }},
             {last}

@@ -12,8 +12,8 @@
 //! that test has little power.
 //!
 //! Fewer than six runs decide nothing, whatever their values: what one run in ten does differently
-//! is in none of three runs in 73 % of cases. What is rarer than the number of runs tells, a verdict
-//! is not about (docs/method.md).
+//! is in none of three runs in 73 % of cases. What is rarer than the number of runs tells, a
+//! verdict is not about (docs/method.md).
 //!
 //! Claims about what power cuts leave are judged by cuts (`after_cuts.rs`).
 //!

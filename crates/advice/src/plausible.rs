@@ -1,8 +1,8 @@
 //! Verdicts and effects over plausible drives: on how many a claim holds, and what decides it.
 //!
 //! There is no t interval over draws: it would shrink with their number, but what is unknown about
-//! a drive does not. Reports give the range, the published drive included, and how many draws agree.
-//! The published drive has the first block; all other results of a run are its results.
+//! a drive does not. Reports give the range, the published drive included, and how many draws
+//! agree. The published drive has the first block; all other results of a run are its results.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

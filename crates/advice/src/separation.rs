@@ -2,9 +2,9 @@
 //!
 //! A stump: one parameter and one threshold (Holte, "Very simple classification rules perform well
 //! on most commonly used datasets", Machine Learning 11, 1993). With few draws and many parameters
-//! some separate well by chance: of 38 irrelevant ones, some separates 2 of 9 draws perfectly in nine
-//! of ten runs. So a parameter is named only if chance would hardly separate the draws as well by
-//! any of them. `ssdlab flip`, which moves one parameter alone, needs no such test.
+//! some separate well by chance: of 38 irrelevant ones, some separates 2 of 9 draws perfectly in
+//! nine of ten runs. So a parameter is named only if chance would hardly separate the draws as well
+//! by any of them. `ssdlab flip`, which moves one parameter alone, needs no such test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -25,8 +25,8 @@ const ROUNDS: usize = 5;
 /// The error of an operation above which a fit is poor.
 const DOUBTFUL: f64 = 1.0;
 
-/// The share by which a plausible host's time for all operations may be off, besides by the error of
-/// the fit.
+/// The share by which a plausible host's time for all operations may be off, besides by the error
+/// of the fit.
 const TOLERANCE: f64 = 0.1;
 
 /// The memory of the guest: far more than the operations dirty.

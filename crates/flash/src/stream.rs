@@ -2,11 +2,11 @@
 //!
 //! So a run can be extended: its draws stay what they were, whatever their number. Draws that are
 //! spread evenly over each value's range would not do. What agreeing draws say about all drives
-//! (`0.05^(1/n)` of them, with 95 % confidence) is computed for independent ones, and draws that are
-//! even in each value avoid each other: two numbers of van der Corput's sequence lie in opposite
-//! halves of every range, so runs of nine miss drives whose three values are all high or all low in
-//! 17 % of cases instead of 5 %, and more draws are no better for more values. Everything is
-//! integer arithmetic.
+//! (`0.05^(1/n)` of them, with 95 % confidence) is computed for independent ones, and draws that
+//! are even in each value avoid each other: two numbers of van der Corput's sequence lie in
+//! opposite halves of every range, so runs of nine miss drives whose three values are all high or
+//! all low in 17 % of cases instead of 5 %, and more draws are no better for more values.
+//! Everything is integer arithmetic.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -163,12 +163,13 @@ pub struct Simulated {
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
     #[schemars(example = json!({"drive":["x25m-g1","x25m-g2"]}))]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
-    /// Gives every drive this capacity, of at least 100 superblocks, 10 of them spare (default: each
-    /// has its own).
+    /// Gives every drive this capacity, of at least 100 superblocks, 10 of them spare (default:
+    /// each has its own).
     #[schemars(example = &"8 GB")]
     pub capacity: Option<Bytes>,
     /// The number of blocks, each with a seed of its own (default 6, the fewest that decide a
-    /// claim): there is no noise to average out, and repeating a seed would repeat every nanosecond.
+    /// claim): there is no noise to average out, and repeating a seed would repeat every
+    /// nanosecond.
     #[schemars(example = 8)]
     pub seeds: Option<u32>,
     /// The number of plausible drives (default 0). Each adds a block, run on drives and a host

@@ -31,8 +31,8 @@ compare = { discard = "on" }
 at_least = 10
 "#;
 
-/// The report, as text on one line, and as Markdown, of a run in which discard multiplies the time by
-/// `cost` of each block's drive.
+/// The report, as text on one line, and as Markdown, of a run in which discard multiplies the time
+/// by `cost` of each block's drive.
 fn told(cost: impl Fn(u32) -> f64) -> [String; 2] {
     let schedule: Schedule =
         schedule("p.toml", PLAN, &Overrides::default(), Path::new("/")).unwrap();
@@ -69,7 +69,8 @@ fn a_range_holds_the_value_that_it_stands_beside() {
         &[
             "x14.7 (10.1 to 14.7)",
             "on 9 of 9 plausible drives, 10.1 to 14.7 times with the published one",
-            "x14.7 on the published drive; 10.1 to 14.7 with 9 plausible drives (their median: 10.5)",
+            "x14.7 on the published drive; 10.1 to 14.7 with 9 plausible drives (their median: \
+             10.5)",
             "true on all 9 plausible drives, so on at least 71 % of such drives (95 % confidence)",
         ],
     );
@@ -84,8 +85,8 @@ fn a_claim_that_is_false_on_all_drives_but_the_published_one_says_so() {
             "No: ",
             "the claim is false on all 9 plausible drives, but true on the published one, 2.00 to \
              14.7 times with it",
-            "false on all 9 plausible drives, so on at least 71 % of such drives (95 % confidence), \
-             but true on the published drive",
+            "false on all 9 plausible drives, so on at least 71 % of such drives (95 % \
+             confidence), but true on the published drive",
         ],
     );
 }

@@ -209,8 +209,8 @@ fn runs_that_jump_are_judged_wrongly_as_rarely_as_promised() {
                     "| {what} | {at} | {number} | {:.1} % | {:.1} % |",
                     percent[0], percent[1]
                 );
-                // 5 % and three standard errors of a thousand runs. Of twenty runs two jump, so that
-                // their mean is not that of the typical run any more.
+                // 5 % and three standard errors of a thousand runs. Of twenty runs two jump, so
+                // that their mean is not that of the typical run any more.
                 let most = if number < 20 { 70 } else { 170 };
                 if number < 6 || at == "typical" {
                     assert!(wrong <= most, "{what}, {at}, {number}: {wrong}");

@@ -32,8 +32,8 @@ fn the_summary_counts_tests_of_each_standing() {
         summary(&figures),
         "5 published figures of 5 independent tests. Fitted (1): 1 test compared, 1 within 10 %, \
          1 within 25 %, 1 within 50 %. Predicted (2): 2 tests compared, 1 within 10 %, 1 within \
-         25 %, 2 within 50 %. Held out (2): 1 test compared, 0 within 10 %, 0 within 25 %, 0 within \
-         50 %."
+         25 %, 2 within 50 %. Held out (2): 1 test compared, 0 within 10 %, 0 within 25 %, \
+         0 within 50 %."
     );
     // The rows of one run count once, by the worst of them, which has no number of its own.
     let of_one_run = ["x/f", "x/g", "x/h"]

@@ -38,7 +38,8 @@ fn a_drive_looks_as_its_specification_says() {
     assert!(!shape.features().contains(Features::DISCARD));
 }
 
-/// The lab kernel reads the byte that VIRTIO reserves; a drive without volatile cache gets no flush.
+/// The lab kernel reads the byte that VIRTIO reserves; a drive without volatile cache gets no
+/// flush.
 #[test]
 fn a_drive_says_what_its_host_may_ask_of_its_cache() {
     let shape = |keys: &str| {
