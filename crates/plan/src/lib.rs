@@ -33,6 +33,7 @@ mod programs;
 mod published;
 pub mod reading;
 pub mod recordings;
+mod replayed;
 mod resolve;
 pub mod rotation;
 pub mod schedule;

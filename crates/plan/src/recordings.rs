@@ -10,8 +10,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::schedule::{Action, Workload};
-
 /// Where an operation log is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,22 +69,4 @@ pub const ALL: [(&str, Shipped); 5] = [
 #[must_use]
 pub fn find(name: &str) -> Option<Shipped> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shipped)| shipped)
-}
-
-impl Workload {
-    /// The operation logs that phases perform, in order.
-    pub fn recordings(&self) -> impl Iterator<Item = &Recording> {
-        self.phases.iter().filter_map(|phase| match &phase.action {
-            Action::Replay { log } => Some(log),
-            _ => None,
-        })
-    }
-
-    /// The same, to be changed.
-    pub fn recordings_mut(&mut self) -> impl Iterator<Item = &mut Recording> {
-        self.phases.iter_mut().filter_map(|phase| match &mut phase.action {
-            Action::Replay { log } => Some(log),
-            _ => None,
-        })
-    }
 }

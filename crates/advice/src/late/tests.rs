@@ -65,7 +65,8 @@ fn a_claim_whose_work_was_left_to_unmounting_is_not_refuted() {
         assert_eq!(analysis.claims[0].verdict, Verdict::Undecided, "{claim}");
         let reason = analysis.claims[0].reason.as_deref().unwrap();
         let says = "unmounting discarded 1.0 GiB, in 73.0 s, after the last phase \
-                    (mount = discard); counted to the phases, the claim would hold: end with an `idle` phase";
+                    (mount = discard); counted to the phases, the claim would hold: end with an \
+                    `idle` phase";
         assert!(reason.starts_with(says), "{reason}");
         let is_late = |warning: &Warning| matches!(warning, Warning::LateWork { .. });
         assert!(analysis.warnings.iter().any(|warned| is_late(&warned.warning)));
