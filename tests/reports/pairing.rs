@@ -334,7 +334,7 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
         // An excess is a difference of two times, which scatters more than the times do; and the
         // best is not shown to be while it has too few blocks in common with another rival. Equal
         // values have the p-value of the sign test, which is too large among many claims.
-        let are_equal = judged.interval.is_some_and(|[low, high]| low == high);
+        let are_equal = judged.interval.is_some_and(|[low, high]| high - low < 1e-12);
         let may_be_open = claim.excess_over.is_some()
             || are_equal
             || claim.is_best && is_satisfied && judged.reason.is_some();

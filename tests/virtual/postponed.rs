@@ -91,7 +91,7 @@ fn followed() {
         assert!((DISCARDS_NS..2.0 * DISCARDS_NS).contains(&settled), "{filesystem}: {settled}");
         assert!(after("discard", "reader.max_ns") > DISCARDS_NS / 8.0, "{filesystem}");
         // The other side waits as long, but that is no work, and its reads tell nothing.
-        assert_eq!(after("nodiscard", "discarded_bytes"), 0.0);
+        assert!(after("nodiscard", "discarded_bytes") < 1.0);
         assert!(after("nodiscard", "settled_ns") < 1e9, "{filesystem}");
         assert!(after("nodiscard", "reader.reads") < 100.0, "{filesystem}");
         assert!(after("discard", "time_ns") < 1e9, "{filesystem}");
@@ -103,7 +103,7 @@ fn idle() {
     for filesystem in ["xfs", "f2fs"] {
         let json = run(filesystem, wait, &claim("settled_ns", r#"["delete", "after"]"#));
         let of = |mount, phase, metric| of(&json, mount, phase, metric);
-        assert_eq!(of("discard", "after", "discarded_bytes"), 0.0, "{filesystem}");
+        assert!(of("discard", "after", "discarded_bytes") < 1.0, "{filesystem}");
         assert!(of("discard", "later", "discarded_bytes") >= BYTES, "{filesystem}");
         let settled = of("discard", "later", "settled_ns");
         assert!((DISCARDS_NS..2.0 * DISCARDS_NS).contains(&settled), "{filesystem}: {settled}");
@@ -114,7 +114,7 @@ fn idle() {
 fn told() {
     for filesystem in ["xfs", "f2fs"] {
         let json = run(filesystem, "", &claim("written_bytes", r#"["after"]"#));
-        assert_eq!(of(&json, "discard", "after", "discarded_bytes"), 0.0, "{filesystem}");
+        assert!(of(&json, "discard", "after", "discarded_bytes") < 1.0, "{filesystem}");
         assert!(left(&json, "discard") >= BYTES, "{filesystem}");
         let unmounting = &treatment(&json, "discard")["unmounting"];
         assert_eq!(unmounting["discarded_bytes"], left(&json, "discard"), "{json}");

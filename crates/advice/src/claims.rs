@@ -137,7 +137,7 @@ fn more_runs(judgement: &Judgement, ratio: &LogRatio, done: usize, error: f64) -
 
 /// The number of equal runs that have a two-sided p-value below `error`.
 fn equal_runs(error: f64) -> usize {
-    (FEWEST_RUNS..).find(|n| 2.0 * 0.5_f64.powf(*n as f64) < error).unwrap_or(FEWEST_RUNS)
+    (FEWEST_RUNS..64).find(|n| 2.0 * 0.5_f64.powf(*n as f64) < error).unwrap_or(FEWEST_RUNS)
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl<'a> Column<'a> {
         }
         let place = |own: &&Value| {
             values.iter().position(|value| {
-                if is_amount { number(value) == number(own) } else { value == own }
+                if is_amount { number(value).total_cmp(&number(own)).is_eq() } else { value == own }
             })
         };
         let places = own.iter().map(place).collect::<Option<_>>()?;

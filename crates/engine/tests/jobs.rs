@@ -135,7 +135,8 @@ fn contents_are_those_asked_for() {
     let written = |contents| {
         let file = file();
         // What was there does not show through.
-        fs::write(file.path(), vec![7; SPAN as usize]).unwrap();
+        let bytes = usize::try_from(SPAN).unwrap();
+        fs::write(file.path(), vec![7; bytes]).unwrap();
         let whole =
             Job { pattern: Pattern::Sequential, end: End::Bytes(SPAN), ..job(file.as_file()) };
         Job { contents, ..whole }.run().unwrap();
@@ -143,7 +144,7 @@ fn contents_are_those_asked_for() {
     };
     assert!(written(Contents::Zeros).iter().all(|byte| *byte == 0));
     // The stamps of blocks aside, it is what was given, slot after slot.
-    let given: Vec<u8> = (0..16 * BLOCK_BYTES).map(|at| b'a' + (at / BLOCK_BYTES) as u8).collect();
+    let given: Vec<u8> = (b'a'..b'q').flat_map(|letter| [letter; BLOCK_BYTES]).collect();
     let bytes = written(Contents::Given(&given));
     let behind = |block: &[u8]| block[16..].iter().copied().collect::<BTreeSet<u8>>();
     let blocks: Vec<BTreeSet<u8>> = bytes.chunks(BLOCK_BYTES).map(behind).collect();

@@ -11,6 +11,7 @@ use crate::specification::{Mapping, Specification};
 use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
 
 /// A flash translation layer.
+#[expect(clippy::large_enum_variant, reason = "a drive has one of them")]
 #[derive(Debug, Clone)]
 pub(crate) enum Ftl {
     Page(PageMapped),

@@ -208,7 +208,7 @@ fn a_drive_of_our_time_is_discarded_in_seconds_to_minutes() {
     }
 }
 
-/// How far the model is off each figure of drives with PCIe that nothing was fitted to.
+/// How far the model is off each figure of drives with `PCIe` that nothing was fitted to.
 fn held_out() -> Vec<(String, f64)> {
     let nvme = [
         "970-pro",

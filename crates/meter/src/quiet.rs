@@ -70,11 +70,12 @@ struct Change {
 
 impl Wait {
     fn change(&self, number: &str, before: &Reading, now: &Reading) -> io::Result<Change> {
-        let counted = |reading: &Reading| match self.has_reader {
-            false => (reading.counters, reading.reads_ms.wrapping_add(reading.others_ms)),
-            true => {
+        let counted = |reading: &Reading| {
+            if self.has_reader {
                 let counters = Counters { read_requests: 0, read_bytes: 0, ..reading.counters };
                 (counters, reading.others_ms)
+            } else {
+                (reading.counters, reading.reads_ms.wrapping_add(reading.others_ms))
             }
         };
         let in_flight =

@@ -36,6 +36,7 @@ pub(super) fn resolve(
     Ok(claims)
 }
 
+#[expect(clippy::too_many_lines, reason = "a claim's keys are read one after the other")]
 fn claim(
     plan: &Plan,
     written: &written::Claim,
@@ -49,8 +50,8 @@ fn claim(
         Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help)
     })?;
     let is_best = written.best.is_some();
-    let compares = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
-    if is_best && (compares || written.against.is_some()) {
+    let has_comparison = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
+    if is_best && (has_comparison || written.against.is_some()) {
         return Err(Fault::nowhere(
             format!("claim `{id}` has `best` and a comparison"),
             "`best` compares with every other level: omit `compare` and `against`",

@@ -104,7 +104,9 @@ fn trials(schedule: &Schedule) -> Result<Vec<Trial>, Fault> {
     if schedule.plausible > 0 {
         // All have the seed of the first: a range over drives is to be that of the drives.
         let seed = trials.first().map_or(0, |first| first.seed);
-        trials.iter_mut().for_each(|trial| trial.seed = seed);
+        for trial in &mut trials {
+            trial.seed = seed;
+        }
     }
     Ok(trials)
 }

@@ -132,7 +132,7 @@ impl Schedule {
             if let Some(level) = discard.filter(|level| level.as_str() == "fstrim")
                 && !until.iter().any(|phase| phase == "fstrim")
             {
-                *level = "off".to_owned();
+                "off".clone_into(level);
             }
             levels
         });

@@ -24,12 +24,12 @@ const MOST_WAYS: usize = 2_000;
 pub fn p_of_labels(labels: &[bool], seed: u64, statistic: impl Fn(&[bool]) -> usize) -> f64 {
     let chosen = labels.iter().filter(|label| **label).count();
     let actual = statistic(labels);
-    let reaches = |labels: &[bool]| statistic(labels) >= actual;
+    let is_as_large = |labels: &[bool]| statistic(labels) >= actual;
     if ways(labels.len(), chosen).is_some_and(|ways| ways <= MOST_WAYS) {
         let (mut all, mut reached) = (0, 0);
         each_way(labels.len(), chosen, |labels| {
             all += 1;
-            reached += usize::from(reaches(labels));
+            reached += usize::from(is_as_large(labels));
         });
         return count(reached) / count(all);
     }
@@ -41,7 +41,7 @@ pub fn p_of_labels(labels: &[bool], seed: u64, statistic: impl Fn(&[bool]) -> us
         for end in (1..drawn.len()).rev() {
             drawn.swap(end, index_below(end + 1, &mut generator) as usize);
         }
-        reached += usize::from(reaches(&drawn));
+        reached += usize::from(is_as_large(&drawn));
     }
     count(reached) / count(MOST_WAYS)
 }

@@ -77,8 +77,10 @@ impl UnpairedRatio {
         let distance = self.log.abs();
         Some(if error > 0.0 {
             (2.0 * student::upper_tail(distance / error, freedom)).min(1.0)
+        } else if distance <= rounding(self.log) {
+            1.0
         } else {
-            if distance <= rounding(self.log) { 1.0 } else { self.parted.min(1.0) }
+            self.parted.min(1.0)
         })
     }
 }

@@ -147,7 +147,9 @@ fn equal_values_are_never_certain() {
     let p = |blocks: u32| {
         let schedule = schedule(blocks, SLOWER);
         let mut found = records(&schedule, 1, &mut rng(), |_, _| 1.0);
-        found.iter_mut().for_each(|record| set_time(&schedule, record, [1_000, 2_000]));
+        for record in &mut found {
+            set_time(&schedule, record, [1_000, 2_000]);
+        }
         judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0)
     };
     let [six, seven] = [6, 7].map(p);

@@ -16,25 +16,25 @@ fn draw(trim_us: i64, page: &str, found: f64) -> Drawn {
 
 #[test]
 fn the_threshold_lies_between_the_draws_that_it_separates() {
-    let drawn: Vec<Drawn> =
+    let sample: Vec<Drawn> =
         [10, 20, 30, 35, 50, 80, 90, 95].map(|us| draw(us, "4 KiB", us as f64 / 4.0)).into();
-    let found = best(&drawn).unwrap();
+    let found = best(&sample).unwrap();
     assert_eq!((found.parameter.as_str(), found.holds, found.separates), ("trim", Side::Above, 8));
     assert_eq!(found.value, Value::Text("42000 ns".to_owned()));
     // Of the 70 ways to choose four of eight, this and its opposite are separated.
     assert!((found.p - 2.0 / 70.0).abs() < 1e-9, "{}", found.p);
     // Of the 20 to choose three of six, too, which is too few to tell.
-    assert_eq!(best(&drawn[1..7]), None);
+    assert_eq!(best(&sample[1..7]), None);
 }
 
 #[test]
 fn a_choice_separates_too() {
     let pages = ["fast", "slow", "fast", "slow", "fast", "slow", "fast", "slow", "fast"];
-    let drawn: Vec<Drawn> = (10..)
+    let sample: Vec<Drawn> = (10..)
         .zip(pages)
         .map(|(us, word)| draw(us, word, if word == "slow" { 1.0 } else { 20.0 }))
         .collect();
-    let found = best(&drawn).unwrap();
+    let found = best(&sample).unwrap();
     assert_eq!((found.parameter.as_str(), found.separates), ("page", 9));
     let words = (found.holds, found.value);
     let fast = (Side::At, Value::Text("fast".to_owned()));
@@ -45,8 +45,8 @@ fn a_choice_separates_too() {
 #[test]
 fn what_tells_no_better_than_the_majority_is_not_named() {
     // One value of each parameter: nothing can separate.
-    let drawn = [draw(10, "4 KiB", 1.0), draw(10, "4 KiB", 20.0), draw(10, "4 KiB", 20.0)];
-    assert_eq!(best(&drawn), None);
+    let sample = [draw(10, "4 KiB", 1.0), draw(10, "4 KiB", 20.0), draw(10, "4 KiB", 20.0)];
+    assert_eq!(best(&sample), None);
 }
 
 /// How often something is named, and how often something separates all draws: so many draws with so
@@ -58,7 +58,7 @@ fn named(
     is_one_relevant: bool,
 ) -> [f64; 2] {
     let mut rng = rng();
-    let [mut named, mut separated] = [0, 0];
+    let [mut named, mut perfect] = [0, 0];
     for _ in 0..runs {
         let mut numbers = || -> Vec<f64> {
             (0..draws).map(|_| (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64).collect()
@@ -73,17 +73,17 @@ fn named(
             let own = own.map(|(name, column)| (name.to_string(), Value::Number(column[draw])));
             Drawn { parameters: own.collect(), found, holds: found >= bound }
         };
-        let drawn: Vec<Drawn> = found.into_iter().enumerate().map(of).collect();
-        let best = best(&drawn);
+        let sample: Vec<Drawn> = found.into_iter().enumerate().map(of).collect();
+        let best = best(&sample);
         named += u32::from(best.as_ref().is_some_and(|b| !is_one_relevant || b.parameter == "0"));
-        let holds: Vec<bool> = drawn.iter().map(|own| own.holds).collect();
-        let separates = |name: &String| {
-            let cut = Column::of(name, &drawn).and_then(|column| column.cut(&holds));
+        let holds: Vec<bool> = sample.iter().map(|own| own.holds).collect();
+        let is_perfect = |name: &String| {
+            let cut = Column::of(name, &sample).and_then(|column| column.cut(&holds));
             cut.is_some_and(|cut| cut.separates == draws)
         };
-        separated += u32::from(drawn[0].parameters.keys().any(separates));
+        perfect += u32::from(sample[0].parameters.keys().any(is_perfect));
     }
-    [named, separated].map(|count| f64::from(count) / f64::from(runs))
+    [named, perfect].map(|count| f64::from(count) / f64::from(runs))
 }
 
 /// That some parameter separates all nine draws is no news where there are 38.

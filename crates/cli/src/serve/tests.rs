@@ -6,14 +6,14 @@ use super::*;
 #[test]
 fn a_drive_is_refused_where_memory_does_not_hold_its_contents_and_its_model() {
     for preset in presets::ALL {
-        let drive = drive::load(preset.name, Some(Bytes(8_000_000_000))).unwrap();
+        let drive = drive::load(preset.name, Some(Bytes(256_000_000_000))).unwrap();
         let contents_bytes = Memory::most_bytes(drive.capacity_bytes());
         let model_bytes = Drive::new(drive.clone(), 1).memory_bytes() as u64;
         let too_few = contents_bytes + model_bytes - 1;
         assert!(check_memory(&drive, too_few).is_err(), "{}", preset.name);
         let refusal = check_memory(&drive, 7_000_000_000).unwrap_err().to_string();
         assert!(refusal.contains("--capacity"), "{refusal}");
-        check_memory(&drive, 8_200_000_000).unwrap();
+        check_memory(&drive, 260_000_000_000).unwrap();
     }
 }
 

@@ -131,7 +131,7 @@ impl Shadowed {
         let flush = specification.power_loss.flush;
         match step.command(specification.capacity_bytes()) {
             Some(Command::Write(extent, _) | Command::WriteFua(extent)) => {
-                self.write(touched(extent, page_bytes))
+                self.write(touched(extent, page_bytes));
             }
             Some(Command::WriteZeroes(extent)) if !honours => {
                 self.write(touched(extent, page_bytes));

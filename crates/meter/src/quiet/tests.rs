@@ -17,8 +17,8 @@ fn watch(how: &Wait, active: &[(Duration, Duration)]) -> (Duration, Vec<Duration
         seen.idle_until = started + at;
         if seen.is_quiet(started + at, how) {
             let pauses: Vec<Duration> = seen.pauses.iter().map(|pause| pause.lasted).collect();
-            let worked =
-                seen.last_activity.duration_since(started) - pauses.iter().sum::<Duration>();
+            let until = seen.last_activity.duration_since(started);
+            let worked = until.saturating_sub(pauses.iter().sum());
             return (worked, pauses, at);
         }
         let before = at;
@@ -26,7 +26,7 @@ fn watch(how: &Wait, active: &[(Duration, Duration)]) -> (Duration, Vec<Duration
         let of = |(begin, end): &&(Duration, Duration)| before < *end && *begin < at;
         let is_over = |(_, end): &(Duration, Duration)| *end <= at;
         if let Some(span) = active.iter().find(of) {
-            let took = is_over(span).then(|| span.1 - span.0);
+            let took = is_over(span).then(|| span.1.saturating_sub(span.0));
             seen.active(started + at, Change { is_active: true, took, discarded: true }, how);
         }
     }

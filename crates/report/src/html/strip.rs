@@ -25,9 +25,9 @@ pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
     };
     let shown = |value: f64| number::claimed(claim, value);
     let middle = HEIGHT / 2.0;
-    let with = if over.published.is_some() { "the published drive and " } else { "" };
+    let also = if over.published.is_some() { "the published drive and " } else { "" };
     let says = format!(
-        "{with}{} from {} to {}",
+        "{also}{} from {} to {}",
         counted(over.of, "plausible drive"),
         shown(spread.least),
         shown(spread.most)

@@ -63,8 +63,8 @@ fn the_least_capacity_has_100_superblocks_of_them_10_spare() {
 #[test]
 fn a_smaller_capacity_is_refused_with_the_least_one() {
     let refusal = preset("tlc-dram").check_capacity(Bytes(8 * GB)).unwrap_err();
-    assert_eq!(refusal.help, "give it a capacity of at least \"21.0 GB\"");
-    let least: Bytes = "21.0 GB".parse().unwrap();
+    assert_eq!(refusal.help, "give it a capacity of at least \"27.0 GB\"");
+    let least: Bytes = "27.0 GB".parse().unwrap();
     preset("tlc-dram").check_capacity(least).unwrap();
     // A small real drive has the capacity that it has.
     let tiny = "name = \"tiny\"\ncapacity = \"16 MiB\"\nspare_factor = 0.1\n";
