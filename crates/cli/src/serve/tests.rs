@@ -11,9 +11,9 @@ fn a_drive_is_refused_where_memory_does_not_hold_its_contents_and_its_model() {
         let model_bytes = Drive::new(drive.clone(), 1).memory_bytes() as u64;
         let too_few = contents_bytes + model_bytes - 1;
         assert!(check_memory(&drive, too_few).is_err(), "{}", preset.name);
-        let refusal = check_memory(&drive, 7_000_000_000).unwrap_err().to_string();
+        let refusal = check_memory(&drive, 224_000_000_000).unwrap_err().to_string();
         assert!(refusal.contains("--capacity"), "{refusal}");
-        check_memory(&drive, 260_000_000_000).unwrap();
+        check_memory(&drive, 262_400_000_000).unwrap();
     }
 }
 
