@@ -115,11 +115,11 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 100]).unwrap();
     let (out, err) = place.ends(0, &["compare", "one", "cut"]);
-    assert!(err.contains("last line was truncated") && out.contains("5 of 5 trials"), "{out}{err}");
+    assert!(err.contains("last line was truncated") && out.contains("11 of 11 trials"), "{out}{err}");
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(&whole).unwrap();
     let (_, err) = place.ends(1, &["compare", "one", "cut"]);
-    assert!(err.contains("line 6 is not a record"), "{err}");
+    assert!(err.contains("line 12 is not a record"), "{err}");
 }
 
 /// Concatenated records are not more trials, and a run with missing records is not complete.
@@ -136,13 +136,13 @@ fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
         let trials = treatments.iter().map(count).sum::<usize>();
         (trials, analysis["status"].as_str().unwrap().to_owned(), err)
     };
-    assert_eq!(trials(), (6, "complete".to_owned(), String::new()));
+    assert_eq!(trials(), (12, "complete".to_owned(), String::new()));
     let foreign = whole.replace("\"discard\":\"on\"", "\"discard\":\"fstrim\"");
     fs::write(&path, format!("{whole}{whole}{foreign}")).unwrap();
     let (count, status, err) = trials();
-    assert_eq!((count, status.as_str()), (6, "complete"));
-    assert!(err.contains("9 records of trials that were recorded earlier"), "{err}");
-    assert!(err.contains("3 records of treatments that this run does not have"), "{err}");
+    assert_eq!((count, status.as_str()), (12, "complete"));
+    assert!(err.contains("18 records of trials that were recorded earlier"), "{err}");
+    assert!(err.contains("6 records of treatments that this run does not have"), "{err}");
     let some: Vec<&str> = whole.lines().take(2).collect();
     fs::write(&path, some.join("\n") + "\n").unwrap();
     let (count, status, err) = trials();

@@ -54,7 +54,7 @@ fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
 }
 
 /// Records in which deleting takes `slower` times as long with discard, with a scatter of a few per
-/// cent that depends on the seed and the trial.
+/// cent that depends on the seed, the trial and `slower`.
 fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
     let environment = Environment {
         ssdlab: "0.1.0 abcdef0".to_owned(),
@@ -65,6 +65,7 @@ fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
     let record = |trial: &plan::schedule::Trial| {
         let levels = schedule.treatments[trial.treatment].levels.clone();
         let percent = 100 + trial.seed % 7 * 3 + u64::from(trial.position) % 2;
+        let percent = percent + (trial.seed / 7 + slower) % 3;
         let times = if levels.to_string().contains("discard = on") { slower } else { 1 };
         let uuid = format!("{:08x}-0000-4000-8000-{:012x}", trial.seed % 9999, trial.seed % 777);
         Record {
