@@ -283,10 +283,10 @@ fn sweeps() {
     tools::export(&fixture.run, "parquet", place);
     let command = code("sweeps", "console minutes")[0]
         .trim_start_matches("$ ")
-        .replace("1..50", "1..2")
+        .replace("--seed 1..5", "--seed 1")
         .replace("--warmup 1", "--warmup 0.01");
     tools::run_shell(&command, place);
-    assert_eq!(fs::read_to_string(place.join("sweep.jsonl")).unwrap().lines().count(), 40);
+    assert_eq!(fs::read_to_string(place.join("sweep.jsonl")).unwrap().lines().count(), 20);
     ask(&code("sweeps", "sql"), place);
 }
 
