@@ -18,7 +18,9 @@ use super::written::Plan;
 /// The drives that a plan names, as levels of its treatments.
 pub(super) fn named_drives(plan: &Plan) -> Vec<String> {
     let named = plan.simulated.factors.get(&Factor::Drive).or(plan.factors.get(&Factor::Drive));
-    named.into_iter().flat_map(|levels| levels.get_ref().levels()).collect()
+    let named = named.into_iter().flat_map(|levels| levels.get_ref().levels());
+    let listed = plan.treatments.iter().filter_map(|of| of.get_ref().0.get(&Factor::Drive));
+    named.chain(listed.cloned()).collect()
 }
 
 impl Schedule {

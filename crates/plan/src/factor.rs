@@ -175,6 +175,16 @@ impl Factor {
         Self::ALL.into_iter().find(|factor| factor.name() == name)
     }
 
+    /// The level of a treatment that names none, where there is one word for that.
+    pub(super) fn usual(self) -> Option<&'static str> {
+        match self {
+            Self::Mount | Self::Mkfs => Some("defaults"),
+            Self::SchedulerTunables => Some("default"),
+            Self::Discard => Some("off"),
+            _ => None,
+        }
+    }
+
     /// What to write instead of an unknown factor. In earlier versions each tunable was a factor.
     pub(super) fn instead_of(name: &str) -> String {
         match name.strip_prefix("scheduler.") {

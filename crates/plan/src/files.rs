@@ -47,11 +47,12 @@ impl Plan {
     /// Every table that names one level of a factor.
     fn tables_mut(&mut self) -> impl Iterator<Item = &mut Levels> {
         let baseline = self.baseline.iter_mut().map(toml::Spanned::get_mut);
-        let exclude = self.exclude.iter_mut().map(toml::Spanned::get_mut);
+        let listed = self.treatments.iter_mut().chain(&mut self.exclude);
+        let listed = listed.map(toml::Spanned::get_mut);
         let steps = self.steps.iter_mut().map(|step| &mut step.get_mut().only);
         let published = self.published.iter_mut().map(|own| &mut own.get_mut().only);
         let claims = self.claims.iter_mut().flat_map(|claim| claim.get_mut().tables_mut());
-        baseline.chain(exclude).chain(steps).chain(published).chain(claims)
+        baseline.chain(listed).chain(steps).chain(published).chain(claims)
     }
 }
 

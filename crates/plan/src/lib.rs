@@ -6,6 +6,7 @@
 mod age;
 mod amounts;
 mod bonnie;
+mod by_hand;
 mod claims;
 mod compared;
 mod contents;

@@ -1,5 +1,6 @@
 //! The treatments of a run: which combinations of levels, and what each is compared with.
 
+use super::by_hand;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::level_error::LevelError;
@@ -21,9 +22,15 @@ pub(super) fn resolve(
     factors: &[Varied],
     notes: &mut Vec<String>,
 ) -> Result<Resolved, Fault> {
-    let baseline = baseline(plan, factors, notes)?;
-    let mut combinations = vec![Levels::default()];
-    for varied in factors.iter().filter(|varied| !varied.is_left_out()) {
+    let mut listed = by_hand::listed(plan)?;
+    let is_left_out =
+        |factor: &Factor| factors.iter().any(|own| own.factor == *factor && own.is_left_out());
+    listed.iter_mut().for_each(|levels| levels.0.retain(|factor, _| !is_left_out(factor)));
+    let baseline = baseline(plan, factors, &listed, notes)?;
+    let is_listed = |factor: Factor| listed.iter().any(|levels| levels.0.contains_key(&factor));
+    let mut combinations = if listed.is_empty() { vec![Levels::default()] } else { listed.clone() };
+    let is_varied = |varied: &&Varied| !varied.is_left_out() && !is_listed(varied.factor);
+    for varied in factors.iter().filter(is_varied) {
         combinations = combinations
             .iter()
             .flat_map(|levels| {
@@ -68,11 +75,17 @@ pub(super) fn resolve(
     Ok(Resolved { baseline, treatments })
 }
 
-fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<Levels, Fault> {
+fn baseline(
+    plan: &Plan,
+    factors: &[Varied],
+    listed: &[Levels],
+    notes: &mut Vec<String>,
+) -> Result<Levels, Fault> {
     let varied: Vec<_> = factors.iter().filter(|varied| varied.levels.len() > 1).collect();
     let Some(written) = &plan.baseline else {
         return match varied[..] {
             [] => Ok(Levels::default()),
+            _ if let Some(first) = listed.first() => Ok(first.clone()),
             [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
             _ => Err(Fault::nowhere(
                 "the plan varies several factors but names no baseline",

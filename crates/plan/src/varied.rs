@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ssdlab_quantity::did_you_mean;
 
+use super::by_hand;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
@@ -61,6 +62,7 @@ pub(super) fn factors(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
     let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
+    factors.extend(by_hand::varied(plan)?);
     for mut simulated in written_factors(&plan.simulated.factors) {
         if plan.factors.contains_key(&simulated.factor) {
             let message = format!("`{}` is already defined", simulated.factor);
@@ -75,7 +77,9 @@ pub(super) fn factors(
     }
     let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
     let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
-    for set in set_levels(&set)? {
+    let set_levels = set_levels(&set)?;
+    by_hand::check_apart(plan, set_levels.iter().map(|varied| varied.factor))?;
+    for set in set_levels {
         factors.retain(|varied| varied.factor != set.factor);
         factors.push(set);
     }

@@ -59,6 +59,15 @@ pub struct Plan {
     /// Differences in the virtual lab.
     #[serde(default, rename = "virtual")]
     pub simulated: Simulated,
+    /// Treatments listed one by one, beside all combinations of what `[factors]` vary. A treatment
+    /// without a level of `mount` or `mkfs` has `defaults`, without one of `discard` `off`. The
+    /// first is what the others are compared with, unless there is a `[baseline]`.
+    #[serde(default)]
+    #[schemars(with = "Vec<Levels>")]
+    #[schemars(example = json!([
+        {"filesystem":"xfs","mount":"defaults"}, {"filesystem":"ext4","mount":"commit=60"},
+    ]))]
+    pub treatments: Vec<Spanned<Levels>>,
     /// Combinations of levels to leave out.
     #[serde(default)]
     #[schemars(with = "Vec<Levels>")]
