@@ -35,7 +35,7 @@ fn places(size_bytes: u64, identity: &str) -> Vec<Range<u64>> {
     let last = size_bytes - END_BYTES;
     let part_bytes = (last - END_BYTES) / SAMPLES;
     let mut random = Random::of(identity);
-    let sample = |index| {
+    let sample = |index: u64| {
         let jitter_bytes = random.next() % (part_bytes - SAMPLE_BYTES - PAGE + 1);
         let start = (END_BYTES + part_bytes * index + jitter_bytes).next_multiple_of(PAGE);
         start..start + SAMPLE_BYTES
