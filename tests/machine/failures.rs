@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::support::{Place, file, shown, treatment};
+use super::support::{Place, file, said, shown, treatment};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
@@ -14,6 +14,7 @@ pub fn cases() -> Vec<Case> {
         case("a_full_disk_fails_its_trial_and_the_run_goes_on", full_disk),
         case("a_failing_mkfs_fails_its_trials", failing_mkfs),
         case("a_missing_mkfs_is_unavailable_and_names_its_package", missing_mkfs),
+        case("without_proc_or_sys_the_reason_is_said", without_kernel_folders),
         case("a_workload_that_fails_or_hangs_is_recorded", failing_command),
         case("a_daemon_that_a_workload_leaves_behind_is_ended", daemon),
         case("an_image_that_vanishes_fails_its_trial", vanishing_image),
@@ -106,6 +107,20 @@ fn missing_mkfs() {
     assert_eq!(xfs["status"], "unavailable");
     assert!(xfs["reason"].as_str().unwrap().contains("package xfsprogs"), "{}", xfs["reason"]);
     assert_eq!(treatment(&json, "filesystem", "ext4")["status"], "ok");
+}
+
+fn without_kernel_folders() {
+    let place = Place::new();
+    for folder in ["/proc", "/sys"] {
+        let hide = format!("mount -t tmpfs tmpfs {folder}; exec \"$@\"");
+        let mut command = place.program("unshare");
+        command.args(["--mount", "sh", "-ec", &hide, "sh", env!("CARGO_BIN_EXE_ssdlab")]);
+        let images = place.path("images");
+        let output = command.args(["run", "discard", "--dir"]).arg(images).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", shown(&output));
+        assert!(said(&output).contains(&format!("{folder} is not mounted here")));
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
 fn failing_command() {

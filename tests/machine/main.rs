@@ -4,7 +4,9 @@
 mod ageing;
 #[path = "../common/mod.rs"]
 mod common;
+mod directory;
 mod failures;
+mod in_mid_run;
 mod labs;
 mod ledger;
 mod reading;
@@ -97,7 +99,9 @@ fn main() {
         ageing::cases(),
         safety::cases(),
         unsafe_targets::cases(),
+        directory::cases(),
         failures::cases(),
+        in_mid_run::cases(),
         stopping::cases(),
         undoing::cases(),
         workloads::cases(),

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{Loop, Place, sh, shown, wait_for};
+use super::support::{Loop, Place, said, sh, shown, wait_for};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
     vec![
         case("a_signal_ends_a_run_cleanly_and_resume_completes_it", signals),
         case("a_signal_ends_a_hanging_program_too", signal_in_command),
+        case("a_limit_on_the_size_of_files_ends_a_run_cleanly", file_size_limit),
         case("an_interrupted_device_is_left_blank", interrupted_device),
         case("a_run_is_not_resumed_on_another_drive", other_drive),
         case("a_run_that_is_being_written_cannot_be_resumed", resume_while_alive),
@@ -75,32 +76,48 @@ fn signals() {
     }
 }
 
+/// The signals that end a program that does not handle them.
+const ENDING: [&str; 9] = ["INT", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO"];
+
 fn signal_in_command() {
+    for signal in ENDING {
+        let place = Place::new();
+        let plan = place.plan(
+            r#"
+            name = "hanging"
+            question = "Does it end?"
+            [target]
+            size = "64 MiB"
+            [workload]
+            phases = [{ do = "command", run = "sleep 600" }]
+        "#,
+        );
+        let images = place.path("images").display().to_string();
+        let mut child = place
+            .ssdlab(&["run", &plan, "--dir", &images])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let state = place.path("run").display().to_string();
+        wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&state));
+        sleep(Duration::from_millis(100));
+        sh(&format!("kill -{signal} {}", child.id()));
+        let started = Instant::now();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(started.elapsed() < Duration::from_mins(2), "it waited for the command");
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
+}
+
+fn file_size_limit() {
     let place = Place::new();
-    let plan = place.plan(
-        r#"
-        name = "hanging"
-        question = "Does it end?"
-        [target]
-        size = "64 MiB"
-        [workload]
-        phases = [{ do = "command", run = "sleep 600" }]
-    "#,
-    );
     let images = place.path("images").display().to_string();
-    let mut child = place
-        .ssdlab(&["run", &plan, "--dir", &images])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let state = place.path("run").display().to_string();
-    wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&state));
-    sleep(Duration::from_millis(100));
-    sh(&format!("kill -INT {}", child.id()));
-    let started = Instant::now();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(started.elapsed() < Duration::from_mins(2), "it waited for the command");
+    let mut command = place.program("sh");
+    command.args(["-c", "ulimit -f 1024; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_ssdlab")]);
+    let output = command.args(ARGUMENTS).args(["--dir", &images]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
+    assert!(said(&output).contains("File too large"), "{}", shown(&output));
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 

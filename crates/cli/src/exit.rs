@@ -16,6 +16,8 @@ use ssdlab_simulation::SimulationError;
 use ssdlab_slurm::SlurmError;
 use ssdlab_workload::{InputError, WorkloadError};
 
+use super::output;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -77,19 +79,23 @@ impl From<Exit> for ExitCode {
 
 /// Prints an error and chooses its exit code.
 pub fn explain(error: &Report) -> Exit {
-    let theme = if super::output::is_coloured(&std::io::stderr()) {
-        GraphicalTheme::unicode()
+    let plain = rendered(error, GraphicalTheme::unicode_nocolor());
+    // It quotes files of others: one with colours of its own gets none of ours.
+    if !output::is_coloured(&std::io::stderr()) || plain.contains('\x1b') {
+        output::tell(&plain);
     } else {
-        GraphicalTheme::unicode_nocolor()
-    };
-    let handler =
-        GraphicalReportHandler::new_themed(theme).with_width(super::output::error_width());
-    let mut text = String::new();
-    match handler.render_report(&mut text, error.as_ref()) {
-        Ok(()) => super::output::tell(text.trim_end()),
-        Err(_) => super::output::tell(&error.to_string()),
+        output::tell_coloured(&rendered(error, GraphicalTheme::unicode()));
     }
     code(error)
+}
+
+fn rendered(error: &Report, theme: GraphicalTheme) -> String {
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(output::error_width());
+    let mut text = String::new();
+    match handler.render_report(&mut text, error.as_ref()) {
+        Ok(()) => text.trim_end().to_owned(),
+        Err(_) => error.to_string(),
+    }
 }
 
 fn code(error: &Report) -> Exit {

@@ -52,7 +52,7 @@ impl Import {
             return Err(error.into());
         }
         let analysis = advice::analyse(&run.id(), schedule, records, Ending::AllBlocks);
-        output::print(&ssdlab_report::text(schedule, &analysis, output::style()));
+        output::print_coloured(&ssdlab_report::text(schedule, &analysis, output::style()));
         output::print(&format!("\nRecords: {}\n", run.folder().display()));
         Ok(Exit::Done)
     }

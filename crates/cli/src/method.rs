@@ -46,7 +46,7 @@ impl Method {
             let checks = analysis.method;
             output::print_json(&Checked { schema: ANALYSIS_SCHEMA, run, checks });
         } else {
-            output::print(&ssdlab_report::method(&run, &analysis.method, output::style()));
+            output::print_coloured(&ssdlab_report::method(&run, &analysis.method, output::style()));
         }
         Ok(Exit::Done)
     }

@@ -29,6 +29,11 @@ pub fn print(text: &str) {
     print_written(|out| out.write_all(harmless(text).as_bytes()));
 }
 
+/// Prints a report, which has colours of its own but no control characters of others.
+pub fn print_coloured(text: &str) {
+    print_written(|out| out.write_all(coloured(text).as_bytes()));
+}
+
 /// Prints incrementally to standard output. A closed pipe (`| head`) only ends the printing; a full
 /// disk ends the program, because the output is incomplete.
 pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
@@ -84,12 +89,26 @@ pub fn tell(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Replaces control characters except line feeds, tabs and colours by spaces, and removes
-/// characters that change the direction of text.
+/// Prints a message with colours of its own, as [`print_coloured`] does.
+pub fn tell_coloured(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", coloured(text));
+}
+
+/// Replaces control characters except line feeds and tabs by spaces, and removes characters that
+/// change the direction of text.
 pub fn harmless(text: &str) -> String {
+    safe(text, |_| false)
+}
+
+/// The same, but keeps colours: others' text must not be in it, or be free of control characters.
+pub fn coloured(text: &str) -> String {
+    safe(text, is_colour)
+}
+
+fn safe(text: &str, is_kept: fn(&str) -> bool) -> String {
     let mut safe = String::with_capacity(text.len());
     for (at, c) in text.char_indices().filter(|(_, c)| !is_unseen(*c)) {
-        let is_safe = !c.is_control() || c == '\n' || c == '\t' || is_colour(&text[at..]);
+        let is_safe = !c.is_control() || c == '\n' || c == '\t' || is_kept(&text[at..]);
         safe.push(if is_safe { c } else { ' ' });
     }
     safe

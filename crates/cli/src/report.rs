@@ -159,7 +159,7 @@ impl Told<'_> {
         let schedule = &self.schedule;
         let samples = || Samples::new(self.id, schedule, &self.records);
         let text = match format {
-            Format::Text => output::harmless(&(self.text)(schedule, self.analysis(), style)),
+            Format::Text => output::coloured(&(self.text)(schedule, self.analysis(), style)),
             Format::Markdown => report::markdown(schedule, self.analysis()),
             Format::Html => report::html(schedule, self.analysis(), &self.plan),
             Format::Json => {

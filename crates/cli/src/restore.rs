@@ -2,6 +2,8 @@
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
+use ssdlab_host::kernel;
+use ssdlab_lab::LabError;
 use ssdlab_report::counted;
 use ssdlab_undo::{self as undo, Journal};
 
@@ -21,6 +23,9 @@ pub fn remind() {
 
 /// Starts an undo journal.
 pub fn journal() -> Result<Journal, Report> {
+    if let Some(reason) = kernel::not_mounted() {
+        return Err(LabError::Unavailable { reason }.into());
+    }
     undo::start().map_err(|error| {
         Wrong::report(
             format!("cannot keep an undo journal: {error}"),

@@ -295,7 +295,7 @@ impl Run {
             return;
         }
         let text = if self.verbose { ssdlab_report::text } else { ssdlab_report::brief };
-        output::print(&text(&session.schedule, analysis, output::style()));
+        output::print_coloured(&text(&session.schedule, analysis, output::style()));
         let folder = session.run.folder();
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let run = analysis.folder.as_deref().unwrap_or(&name);

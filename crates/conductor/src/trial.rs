@@ -1,6 +1,7 @@
 //! One trial, from the bare ground to its measurements.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,10 @@ impl Here<'_> {
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
         // Requests of others to a shared device are not ours to count.
         let own = device.as_ref().filter(|_| self.target.lab() != LabKind::Directory);
+        if let Some(device) = self.fallible(own) {
+            // An earlier failure is reported once, and is none of this trial's.
+            let _ = written_back(device);
+        }
         self.books.open(own, self.journal);
         let ended = self.on_device(measured, &total, assignment, told, rules);
         self.books.forget();
@@ -280,7 +285,17 @@ impl Here<'_> {
         self.lab.unmount(watched.device, ground, setup, rules)?;
         let time_ns = nanos(started.elapsed());
         measured.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
-        Ok(())
+        // What unmounting itself could not write.
+        match self.fallible(watched.device) {
+            None => Ok(()),
+            Some(device) => written_back(device)
+                .map_err(Failure::step("write the last blocks of the filesystem to", &device.node)),
+        }
+    }
+
+    /// The device, if writes to it may fail: a simulated drive performs all.
+    fn fallible<'a>(&self, device: Option<&'a BlockDevice>) -> Option<&'a BlockDevice> {
+        device.filter(|_| self.target.lab() != LabKind::Virtual)
     }
 
     /// Reads the filesystem's layout, and closes the books; those of a guest are kept by the host.
@@ -335,6 +350,11 @@ impl Here<'_> {
         let is_drive = self.target.lab() == LabKind::Device;
         device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
     }
+}
+
+/// Flushes a device. A write of its cache that failed is an error, unless that has been reported.
+fn written_back(device: &BlockDevice) -> io::Result<()> {
+    File::open(&device.node)?.sync_all()
 }
 
 /// An amount in bytes.

@@ -9,10 +9,10 @@ use super::{Cell, Samples, printable};
 
 /// Writes the samples as CSV.
 ///
-/// Spreadsheets interpret text that begins with `=`, `+`, `-` or `@` as a formula, by which a
-/// malicious plan could run programs (OWASP, "CSV Injection"). Such text, and text that begins with
-/// an apostrophe or a tab, is prefixed with an apostrophe; removing one leading apostrophe restores
-/// the text. Control characters other than tabs and line feeds become U+FFFD.
+/// Spreadsheets interpret text that begins with `=`, `+`, `-` or `@`, or with the full-width form
+/// of one of them, as a formula, by which a malicious plan could run programs (OWASP, "CSV
+/// Injection"). Such text, and text that begins with an apostrophe, a tab or a line feed, is prefixed
+/// with an apostrophe; removing one leading apostrophe restores the text. Control characters other than tabs and line feeds become U+FFFD.
 pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     writer.write_record(samples.columns().map(|(name, _)| name))?;
@@ -29,6 +29,10 @@ pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
+/// How text begins that gets an apostrophe.
+const GUARDED: [char; 11] =
+    ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\'', '\t', '\n'];
+
 fn field<'a>(cell: &'a Cell<'_>) -> Cow<'a, str> {
     match cell {
         Cell::Empty => Cow::Borrowed(""),
@@ -38,9 +42,12 @@ fn field<'a>(cell: &'a Cell<'_>) -> Cow<'a, str> {
         Cell::Text(text) => {
             let text = printable(text);
             match text.chars().next() {
-                Some('=' | '+' | '-' | '@' | '\'' | '\t') => Cow::Owned(format!("'{text}")),
+                Some(first) if GUARDED.contains(&first) => Cow::Owned(format!("'{text}")),
                 _ => text,
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

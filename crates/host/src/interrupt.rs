@@ -1,24 +1,37 @@
-//! The request to stop: set by SIGINT, SIGTERM or SIGHUP, polled between operations. A signal that
-//! was ignored when this program started stays ignored, by it and its children: nohup(1) ignores
-//! SIGHUP, and a shell without job control ignores SIGINT and SIGQUIT for background commands.
+//! The request to stop: set by the signals that would otherwise end this program, polled between
+//! operations, so that its changes are undone. Signals that report a fault of the program end it at
+//! once, as SIGKILL does. A signal that was ignored when this program started stays ignored, by it
+//! and its children: nohup(1) ignores SIGHUP, and a shell without job control ignores SIGINT and
+//! SIGQUIT for background commands.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGXCPU, SIGXFSZ,
+};
+
+/// The signals that a user, a batch scheduler, a timer or a limit may send, and that end a program
+/// that does not handle them (signal(7)).
+const ENDING: [i32; 11] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,
+];
 
 /// A flag that all long-running operations poll.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// A flag that termination signals set.
+    /// A flag that termination signals set. A write beyond the limit on the size of files
+    /// (SIGXFSZ) only fails.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in ENDING {
             interrupt.set_by(signal)?;
         }
+        Self::default().set_by(SIGXFSZ)?;
         Ok(interrupt)
     }
 

@@ -1,4 +1,4 @@
-//! The running kernel: its version and features.
+//! The running kernel: its version, features, and the filesystems in which it tells of them.
 
 use std::fs;
 use std::path::Path;
@@ -14,4 +14,20 @@ pub fn has_filesystem(name: &str) -> bool {
     listed
         || fs::read_to_string(aliases)
             .is_ok_and(|text| text.lines().any(|line| line.starts_with(&alias)))
+}
+
+/// The kernel's own filesystems, with a folder that each has.
+const OWN: [(&str, &str, &str); 2] =
+    [("/proc", "proc", "/proc/self/fd"), ("/sys", "sysfs", "/sys/dev/block")];
+
+/// Says which of `/proc` and `/sys` is not mounted here, as in a bare chroot, and what to do.
+#[must_use]
+pub fn not_mounted() -> Option<String> {
+    let missing = |(_, _, folder): &&(&str, &str, &str)| !Path::new(folder).exists();
+    OWN.iter().find(missing).map(|(place, kind, folder)| {
+        format!(
+            "{place} is not mounted here ({folder} is missing), so that this machine cannot be \
+             examined: mount -t {kind} {kind} {place}"
+        )
+    })
 }

@@ -98,6 +98,16 @@ pub struct MountElsewhere {
     pub command: String,
 }
 
+impl MountElsewhere {
+    /// The path, for this process, of what that process calls by an absolute path; `None` for one
+    /// that is not.
+    #[must_use]
+    pub fn reach(&self, path: &Path) -> Option<PathBuf> {
+        let below = path.strip_prefix("/").ok()?;
+        Some(Path::new("/proc").join(self.pid.to_string()).join("root").join(below))
+    }
+}
+
 /// The mounts in other mount namespaces. Those that no process sees, or only processes that may not
 /// be inspected, are left out.
 #[must_use]

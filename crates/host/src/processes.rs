@@ -117,6 +117,22 @@ pub fn command(pid: u32) -> String {
     String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
 }
 
+/// The PID namespace that all others are within (Linux, `PROC_PID_INIT_INO` in
+/// include/linux/proc_ns.h).
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Whether `/proc` shows all processes of the machine: in a PID namespace of its own, as most
+/// containers have, it shows only those in it.
+#[must_use]
+pub fn sees_all() -> bool {
+    let is_in_first = |process: &str| {
+        let namespace = fs::read_link(format!("/proc/{process}/ns/pid"));
+        namespace.is_ok_and(|namespace| namespace == Path::new(FIRST_NAMESPACE))
+    };
+    // A process in a namespace of its own may see the `/proc` of the first.
+    is_in_first("self") || pids().any(|pid| is_in_first(&pid.as_raw_nonzero().to_string()))
+}
+
 /// The number of this process in `/proc`, which may be that of another namespace.
 pub(crate) fn own() -> Option<Pid> {
     let link = fs::read_link("/proc/self").ok()?;

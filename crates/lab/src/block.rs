@@ -1,7 +1,7 @@
 //! The common part of the labs with a block device: settings, mkfs, mount, remount.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,11 @@ pub(super) trait Source {
     /// How its kernel reports the owners of written bytes.
     fn owners(&self) -> Owners {
         Owners::Marked
+    }
+
+    /// Whether writes to it may fail.
+    fn may_fail(&self) -> bool {
+        true
     }
 
     /// Properties to record.
@@ -237,6 +242,9 @@ impl<S: Source> Lab for BlockLab<S> {
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
+        if self.source.may_fail() {
+            write_back(&ground.mounted_at)?;
+        }
         let_go(self.filesystem_device(device), setup, &ground.mounted_at, rules)
     }
 
@@ -304,6 +312,18 @@ fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
         None => Mounted::Device(device.number.clone()),
         Some(_) => Mounted::Source(pool::name(rules.marker)),
     }
+}
+
+/// Writes what is in the filesystem's cache, if it is mounted: unmounting does so, too, but tells
+/// nobody of a write that failed. One that failed earlier is reported as well, unless that has been
+/// done (syncfs(2); Linux 5.8).
+fn write_back(target: &Path) -> Result<(), LabError> {
+    let is_mounted = mounts::at(target).map_err(LabError::step("look for the mount on", target))?;
+    if is_mounted.is_none() {
+        return Ok(());
+    }
+    let sync = || Ok(rustix::fs::syncfs(File::open(target)?)?);
+    sync().map_err(LabError::step("write to its device all of the filesystem on", target))
 }
 
 /// Unmounts it, so that the device is unused. It may be unmounted already.

@@ -2,9 +2,9 @@
 //!
 //! The device is claimed (`O_EXCL`) for the whole run, except while mkfs and the mounted filesystem
 //! hold that claim themselves: the kernel allows only one, so it is handed over and taken back;
-//! meanwhile the disk's lock keeps udev and its helpers away. Before every trial the device is
-//! compared with the one that was judged; if the name now belongs to another drive, it is not
-//! written to.
+//! meanwhile the disk's lock keeps udev and its helpers away. Whenever it is claimed again, before
+//! and after every trial, it is surveyed again: if the name now belongs to another drive, somebody
+//! has begun to use the device, or it carries what this run has not made, it is not written to.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use ssdlab_host::{block_ioctl, program};
 
 use super::block::{BlockLab, Source};
 use super::safety::{self, Survey};
-use super::survey::{claim, identity, survey, survey_claimed};
+use super::survey::{claim, identity, lasting_identity, survey, survey_claimed};
 use super::{Drive, Lab, LabError, Tools, blank, settings};
 
 /// How long to wait for a claim or the disk's lock that is being released.
@@ -29,7 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Device {
     /// The device as it was found when it was judged.
     found: BlockDevice,
+    /// What was judged; its signatures are those that may be destroyed now.
     judged: Survey,
+    /// Whether all that it carries is of this run's trial.
+    is_ours: bool,
     claim: Option<File>,
     /// The lock of the whole disk, which also keeps its number from being reused.
     _lock: File,
@@ -59,7 +62,7 @@ pub fn open(
         // A closed standard error is ignored.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
-    let device = Device { found, judged, claim: Some(held), _lock: lock };
+    let device = Device { found, judged, is_ours: false, claim: Some(held), _lock: lock };
     Ok(Box::new(BlockLab::new(device, tools)?))
 }
 
@@ -128,6 +131,21 @@ impl Device {
             .map_err(LabError::step("discard", node))
     }
 
+    /// Surveys the device, which may have been in other hands, with a claim; refuses it if it is in
+    /// use now.
+    fn survey_again(&mut self, tools: &Tools<'_>) -> Result<Survey, LabError> {
+        let held = match self.claim.take() {
+            Some(held) => held,
+            None => self.claimed()?,
+        };
+        let found = survey_claimed(&self.judged.node, &held, tools);
+        self.claim = Some(held);
+        self.check_identity()?;
+        let found = found?;
+        safety::judge_use(&found)?;
+        Ok(found)
+    }
+
     /// Erases the signatures; wipefs claims the device itself and refuses one that is in use.
     fn erase_signatures(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
         self.check_identity()?;
@@ -135,16 +153,18 @@ impl Device {
         let mut command = Command::new(program::find("wipefs", "util-linux")?);
         command.args(["--all", "--quiet"]).arg(&self.judged.node);
         program::run(command, tools.rules)?;
-        self.claim_again()?;
-        self.blank()
+        self.claim = Some(self.claimed()?);
+        self.check_identity()?;
+        self.blank()?;
+        self.judged.signatures.clear();
+        Ok(())
     }
 
     /// Claims the device after a child that had it has ended; the last close may still be pending.
-    fn claim_again(&mut self) -> Result<(), LabError> {
+    fn claimed(&self) -> Result<File, LabError> {
         let node = &self.judged.node;
-        let held = patiently(io::ErrorKind::ResourceBusy, || claim(node));
-        self.claim = Some(held.map_err(LabError::step("claim", node))?);
-        self.check_identity()
+        patiently(io::ErrorKind::ResourceBusy, || claim(node))
+            .map_err(LabError::step("claim", node))
     }
 
     /// Writes zeros wherever a survey looks for data, so that the device is blank again.
@@ -153,16 +173,16 @@ impl Device {
         let Some(held) = &self.claim else {
             return Err(LabError::step("blank", node)(io::Error::other("it is not claimed")));
         };
-        blank::erase(held).map_err(LabError::step("blank", node))
+        blank::erase(held, &lasting_identity(&self.found)).map_err(LabError::step("blank", node))
     }
 }
 
 impl Source for Device {
     fn attach(&mut self, _: Option<&Path>, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         self.check_identity()?;
-        if self.claim.is_none() {
-            self.claim_again()?;
-        }
+        let found = self.survey_again(tools)?;
+        safety::compare(&self.judged, &found)?;
+        self.is_ours = true;
         self.discard_all()?;
         self.erase_signatures(tools)?;
         Ok(self.found.clone())
@@ -189,6 +209,11 @@ impl Source for Device {
     /// A trial leaves the device as blank as it was found, so that the next run needs no
     /// `--wipe` for what this one made.
     fn take_back(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        // A trial that did not begin has made nothing.
+        if !std::mem::take(&mut self.is_ours) {
+            return Ok(());
+        }
+        self.survey_again(tools)?;
         self.erase_signatures(tools)
     }
 }

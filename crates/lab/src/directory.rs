@@ -4,18 +4,16 @@
 //! state; the others keep a row with both values.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_plan::{Discard, Setup};
 
+use super::held::HeldFolder;
 use super::mounting::Maker;
 use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
 
@@ -25,17 +23,7 @@ pub(super) struct Directory {
     mount: Mount,
     device: Option<BlockDevice>,
     /// The folder of the current trial.
-    held: Option<File>,
-}
-
-/// Opens a folder just made by this user, not a link or somebody else's.
-fn hold(folder: &Path) -> io::Result<File> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let held = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
-    if held.metadata()?.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("it has been replaced by another folder"));
-    }
-    Ok(held)
+    held: Option<HeldFolder>,
 }
 
 /// Opens the directory lab on a directory.
@@ -130,10 +118,11 @@ impl Lab for Directory {
     ) -> Result<Ground, LabError> {
         let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-        attribute::set(&folder, setup)?;
-        // By descriptor: in a directory of somebody else, a link can take the folder's place.
-        let held = hold(&folder).map_err(LabError::step("hold", &folder))?;
-        let directory = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+        let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
+        attribute::set(&held.path(), setup)?;
+        // Inside it, because files are also made beside the workload's directory.
+        let directory = held.path().join(super::DIRECTORY);
+        fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         self.held = Some(held);
         let mut applied = BTreeMap::from([
             ("mount_type".to_owned(), self.mount.kind.clone()),

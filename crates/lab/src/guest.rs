@@ -34,6 +34,10 @@ impl Source for GuestDrive {
         Owners::Told
     }
 
+    fn may_fail(&self) -> bool {
+        false
+    }
+
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
         let bytes = device.size_bytes().unwrap_or(0);
         vec![("drive_bytes".to_owned(), bytes.to_string())]

@@ -1,6 +1,9 @@
 //! The image lab: a loop device over a sparse file that is newly made for every trial, empty or as
 //! a copy of an aged one.
 //!
+//! The folder may belong to a user, who can replace what is in it, but root's own folder there is
+//! held open.
+//!
 //! A new file is a state that every trial can start from: nothing of an earlier trial remains, and
 //! its space has been freed.
 
@@ -16,14 +19,23 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_undo::Change;
 
 use super::block::{BlockLab, Source};
+use super::held::HeldFolder;
 use super::{Lab, LabError, Tools};
 
 /// The default folder of images: on a disk, not in memory.
 const DEFAULT_FOLDER: &str = "/var/tmp";
 
+/// The name of the image in its folder.
+const FILE: &str = "disk.img";
+
 #[derive(Debug)]
 pub(super) struct Image {
+    /// The folder that has nothing but the image.
+    _folder: HeldFolder,
+    /// The image, in the held folder.
     path: PathBuf,
+    /// The name by which people know it.
+    name: PathBuf,
     size_bytes: u64,
 }
 
@@ -47,7 +59,9 @@ pub fn open(
     }
     let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
     tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-    let image = Image { path: folder.join("disk.img"), size_bytes };
+    let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
+    let image =
+        Image { path: held.path().join(FILE), name: folder.join(FILE), _folder: held, size_bytes };
     Ok(Box::new(BlockLab::new(image, tools)?))
 }
 
@@ -59,12 +73,12 @@ impl Source for Image {
     ) -> Result<BlockDevice, LabError> {
         let file = new_file(&self.path, self.size_bytes)
             .and_then(|file| kept.map_or(Ok(()), |kept| copy(kept, &file)).map(|()| file))
-            .map_err(LabError::step("make the image", &self.path))?;
-        let id = FileId::of(&file).map_err(LabError::step("look at", &self.path))?;
+            .map_err(LabError::step("make the image", &self.name))?;
+        let id = FileId::of(&file).map_err(LabError::step("look at", &self.name))?;
         // Another program may take the free device between asking and attaching.
         for _ in 0..64 {
             let device = loop_device::find_free().map_err(|cause| no_loop_devices(&cause))?;
-            let backing = self.path.clone();
+            let backing = self.name.clone();
             tools
                 .journal
                 .will(Change::Loop { device: device.clone(), backing, file: Some(id) })

@@ -13,6 +13,7 @@ mod error;
 mod features;
 mod format;
 mod guest;
+mod held;
 mod image;
 mod layer;
 mod layout;

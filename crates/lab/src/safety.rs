@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use ssdlab_host::mounts;
+use ssdlab_host::mounts::{self, MountElsewhere};
 use ssdlab_host::open_files::Holder;
 use ssdlab_plan::Bytes;
 use thiserror::Error;
@@ -103,6 +103,8 @@ pub enum Purpose {
     Open(Holder),
     /// It is a loop device, and a process has its file open.
     FileOpen(Holder),
+    /// It may be in use: a clause that ends with what cannot be seen.
+    Unseen(String),
     /// Another disk is a second path to the same drive.
     SecondPath {
         /// The other disk.
@@ -110,6 +112,14 @@ pub enum Purpose {
         /// The proof (`WWID naa.5000c500a1b2c3d4`).
         proof: String,
     },
+}
+
+impl Purpose {
+    /// The use by a mount in another mount namespace.
+    pub(super) fn mounted_elsewhere(found: &MountElsewhere) -> Self {
+        let MountElsewhere { mount, pid, command } = found.clone();
+        Self::MountedElsewhere { target: mount.target, pid, command }
+    }
 }
 
 /// A signature that libblkid knows.
@@ -133,9 +143,8 @@ pub struct Refused {
     help: String,
 }
 
-/// Judges a device; `wipe` is the name the user typed to confirm. Returns what will be destroyed,
-/// to be shown first.
-pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused> {
+/// Refuses a device that is in use or cannot be written to, whatever it carries.
+pub fn judge_use(survey: &Survey) -> Result<(), Refused> {
     let mut reasons: Vec<String> = survey.uses.iter().map(|used| explain(survey, used)).collect();
     if survey.busy && reasons.is_empty() {
         reasons.push("the kernel has it open exclusively: something uses it".to_owned());
@@ -146,10 +155,17 @@ pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused
     if survey.identity.size_bytes == 0 {
         reasons.push("it has no medium, or no size".to_owned());
     }
-    let refused = |reasons, help| Err(Refused { node: survey.node.clone(), reasons, help });
-    if !reasons.is_empty() {
-        return refused(reasons, use_help(survey));
+    if reasons.is_empty() {
+        return Ok(());
     }
+    Err(Refused { node: survey.node.clone(), reasons, help: use_help(survey) })
+}
+
+/// Judges a device; `wipe` is the name the user typed to confirm. Returns what will be destroyed,
+/// to be shown first.
+pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused> {
+    judge_use(survey)?;
+    let refused = |reasons, help| Err(Refused { node: survey.node.clone(), reasons, help });
     if let Some(typed) = wipe
         && !survey.names.iter().any(|name| name == typed)
     {
@@ -212,6 +228,7 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::FileOpen(holder) => {
             format!("is backed by a file that is held open by {}", process(holder))
         }
+        Purpose::Unseen(what) => format!("{what} cannot be seen from here"),
         Purpose::SecondPath { disk, proof } => {
             format!("has the same {proof} as {disk}: both are paths to one drive")
         }
@@ -240,6 +257,11 @@ fn use_help(survey: &Survey) -> String {
     }
     if has(|purpose| matches!(purpose, Purpose::SecondPath { .. })) {
         return "name a drive with only one path; if they are in fact two drives, detach the other"
+            .to_owned();
+    }
+    if has(|purpose| matches!(purpose, Purpose::Unseen(_))) {
+        return "run ssdlab in the machine's own PID and mount namespaces (in a container: --pid=host, \
+                nsenter --target 1 --mount), and detach loop devices whose files are unmounted"
             .to_owned();
     }
     if has(|purpose| matches!(purpose, Purpose::Open(_) | Purpose::FileOpen(_))) {

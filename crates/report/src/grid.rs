@@ -7,7 +7,7 @@ use comfy_table::{
 };
 use textwrap::core::display_width;
 
-use super::text::Style;
+use super::text::{Style, plain};
 
 /// The width of files, for tables that are laid out side by side.
 pub(super) const FILE_WIDTH: u16 = 100;
@@ -35,8 +35,9 @@ impl Grid {
             table.set_content_arrangement(ContentArrangement::Dynamic);
             table.set_width(width);
         }
-        table.set_header(&self.header);
-        table.add_rows(&self.rows);
+        let cell = |text: &String| text.lines().map(plain).collect::<Vec<_>>().join("\n");
+        table.set_header(self.header.iter().map(cell));
+        table.add_rows(self.rows.iter().map(|row| row.iter().map(cell)));
         let columns = table.column_count();
         let longest = |column: usize| {
             let cells = table.column_cells_iter(column).flatten().map(Cell::content);
@@ -71,3 +72,6 @@ pub(super) fn side_by_side(style: Style, label_width: usize) -> usize {
     let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
     (width.saturating_sub(label_width) / CELL_WIDTH).max(1)
 }
+
+#[cfg(test)]
+mod tests;

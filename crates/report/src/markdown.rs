@@ -128,6 +128,10 @@ pub(super) fn table(grid: &Grid) -> String {
     text
 }
 
+/// Between a number sign and a number: GitHub links `owner/name#1` and `GH-1` in what is rendered,
+/// where nothing shows that a character was escaped.
+const NOT_A_REFERENCE: &str = "<!-- -->";
+
 /// A text on one line, escaped so that it makes no markup, HTML, column or link. Plain text stays
 /// as it is, for readers of the source.
 pub(super) fn inline(text: &str) -> String {
@@ -143,14 +147,25 @@ pub(super) fn inline(text: &str) -> String {
             '_' => !is_letter(before.as_ref()) || !is_letter(text.get(index + 1)),
             '(' | '[' | ':' => before == Some(']'),
             '#' => before.is_none_or(|before| before == ' '),
+            '.' => ends_with(&text[..index], "www"),
             _ => false,
         };
         if is_markup {
             escaped.push('\\');
         }
         escaped.push(*c);
+        let is_numbered = text.get(index + 1).is_some_and(char::is_ascii_digit);
+        if is_numbered && (*c == '#' || ends_with(&text[..=index], "gh-")) {
+            escaped.push_str(NOT_A_REFERENCE);
+        }
     }
     escaped.trim().to_owned()
+}
+
+/// Whether a text ends with a word, in letters of any case.
+fn ends_with(text: &[char], word: &str) -> bool {
+    let mut last = text.iter().rev();
+    word.chars().rev().all(|c| last.next().is_some_and(|found| found.eq_ignore_ascii_case(&c)))
 }
 
 #[cfg(test)]

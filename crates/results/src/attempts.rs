@@ -159,21 +159,29 @@ impl Attempts {
         let (offset, lines) = self.read.get(path).copied().unwrap_or_default();
         let text = read_from(path, offset)?;
         let whole = whole_lines(&text);
-        let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
-        for (index, line) in own.iter().enumerate() {
-            match versioned::<Record>(path, lines + index + 1, line, RECORD_SCHEMA) {
+        let (mut last, mut ignored) = (lines, 0);
+        for line in text[..whole].split_inclusive(|byte| *byte == b'\n') {
+            last += 1;
+            let says = match versioned::<Record>(path, last, line, RECORD_SCHEMA) {
                 Ok(record) if is_of(&record, schedule, id) => {
                     found.push((id, record));
+                    continue;
                 }
-                Ok(_) => warnings.push(format!(
-                    "{}, line {}: not a trial of this run and attempt; ignored",
-                    path.display(),
-                    lines + index + 1
-                )),
-                Err(error) => warnings.push(format!("{error}; ignored")),
+                Ok(_) => format!(
+                    "{}, line {last}: not a trial of this run and attempt; ignored",
+                    path.display()
+                ),
+                Err(error) => format!("{error}; ignored"),
+            };
+            ignored += 1;
+            if ignored <= MOST_WARNINGS {
+                warnings.push(says);
             }
         }
-        self.read.insert(path.to_owned(), (offset + whole as u64, lines + own.len()));
+        if let more @ 1.. = ignored.saturating_sub(MOST_WARNINGS) {
+            warnings.push(format!("{}: {more} more lines ignored", path.display()));
+        }
+        self.read.insert(path.to_owned(), (offset + whole as u64, last));
         Ok(whole > 0 && text.len() as u64 == regular_file::MOST_BYTES)
     }
 
@@ -212,6 +220,9 @@ impl Attempts {
     }
 }
 
+/// How many ignored lines of a file are named each time it is read.
+const MOST_WARNINGS: usize = 10;
+
 /// Whether what another machine has written can be a path there: it is absolute and has no NUL.
 #[must_use]
 pub fn is_path_of_node(path: &Path) -> bool {
@@ -226,7 +237,7 @@ fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
     if text.is_empty() {
         return Ok(None);
     }
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = text.lines().take(4).collect();
     let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
         return Err(unreadable());
     };

@@ -10,6 +10,7 @@ mod ledger;
 mod metrics;
 mod record;
 mod repeat;
+mod sieve;
 mod store;
 mod work;
 

@@ -6,7 +6,6 @@
 //! A record is one line, written and synced when its trial ends; a crash can only truncate the last
 //! line. Reading never changes a file; appending first puts a truncated line aside.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -26,6 +25,7 @@ use thiserror::Error;
 
 use super::attempts::{ATTEMPTS, records_of};
 use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
+use super::sieve::Sieve;
 
 /// The file that says why a run ended.
 const ENDING: &str = "ending.json";
@@ -45,6 +45,9 @@ const PARTS: [&str; 8] =
 
 /// How much of the records is read at a time, in bytes: enough work for all processors.
 const PART_BYTES: u64 = 8 << 20;
+
+/// How many records are parsed at a time; those that are not kept are dropped with them.
+const PARSED_RECORDS: usize = 4096;
 
 /// More than any record has, in bytes: a longer line is not read to its end.
 const LONGEST_LINE_BYTES: usize = 256 << 20;
@@ -337,7 +340,9 @@ impl Run {
         let schedule = read_schedule(folder)?;
         let path = folder.join(RECORDS);
         let file = regular_file::open_own(&path).map_err(at("read", &path))?;
-        let (mut records, cut) = parse_records(&path, file, LONGEST_LINE_BYTES)?;
+        let mut sieve = Sieve::new(&schedule);
+        let is_kept = |record: &Record| sieve.keeps(record);
+        let (records, cut) = parse_records(&path, file, LONGEST_LINE_BYTES, is_kept)?;
         let mut warnings = Vec::new();
         if !cut.is_empty() {
             warnings.push(format!(
@@ -347,7 +352,7 @@ impl Run {
                 cut.len()
             ));
         }
-        warnings.extend(leave_out_foreign(&schedule, &mut records));
+        warnings.extend(sieve.says());
         let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
         let mut ending = read_ending(&folder.join(ENDING))?;
@@ -453,29 +458,6 @@ fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-/// Removes records of other runs and repeated records of a trial; returns warnings.
-fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<String> {
-    let (mut foreign, mut repeated) = (0, 0);
-    let mut known = BTreeSet::new();
-    records.retain(|record| {
-        let treatment = schedule.treatments.get(record.trial.treatment);
-        if treatment.is_none_or(|treatment| treatment.levels != record.levels) {
-            foreign += 1;
-            return false;
-        }
-        let is_new = known.insert((record.trial.block, record.trial.treatment));
-        repeated += usize::from(!is_new);
-        is_new
-    });
-    let says = |count: usize, what: &str| {
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("records.jsonl: {count} record{plural} of {what}: ignored"))
-    };
-    let foreign = says(foreign, "treatments that this run does not have");
-    let repeated = says(repeated, "trials that were recorded earlier");
-    foreign.into_iter().chain(repeated).collect()
-}
-
 /// Whether there is a record of the last block, as in a complete run.
 fn reaches_the_end(schedule: &Schedule, records: &[Record]) -> bool {
     let last = schedule.trials.iter().map(|trial| trial.block).max();
@@ -487,12 +469,13 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Parses the records of a file, a part at a time; returns an incomplete last line beside them. A
-/// line longer than `longest_bytes` by more than a part is refused.
+/// Parses the records of a file, a part at a time; returns those that are kept, and an incomplete
+/// last line beside them. A line longer than `longest_bytes` by more than a part is refused.
 fn parse_records(
     path: &Path,
     file: impl Read,
     longest_bytes: usize,
+    mut is_kept: impl FnMut(&Record) -> bool,
 ) -> Result<(Vec<Record>, Vec<u8>), StoreError> {
     let mut file = file.take(PART_BYTES);
     let (mut records, mut lines) = (Vec::new(), 0);
@@ -512,22 +495,27 @@ fn parse_records(
             let cause = serde::de::Error::custom("it is longer than any record");
             return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
         }
-        let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
-        let parse = |(index, line): (usize, &&[u8])| {
-            let is_blank = line.trim_ascii().is_empty();
-            // Without its line break: errors behind it would be on a second line.
-            (!is_blank)
-                .then(|| versioned(path, lines + index + 1, line.trim_ascii_end(), RECORD_SCHEMA))
-        };
-        let parsed: Vec<Option<Result<Record, StoreError>>> =
-            own.par_iter().enumerate().map(parse).collect();
-        lines += own.len();
-        for record in parsed.into_iter().flatten() {
-            let mut record = record?;
-            // All records stay in memory; drop the spare capacity of a grown vector.
-            record.phases.shrink_to_fit();
-            records.push(record);
+        // Without its line break: errors behind it would be on a second line.
+        let own = part[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let mut own = (lines + 1..).zip(own).filter(|(_, line)| !line.is_empty());
+        loop {
+            // A parsed record has more bytes than its line.
+            let some: Vec<(usize, &[u8])> = own.by_ref().take(PARSED_RECORDS).collect();
+            if some.is_empty() {
+                break;
+            }
+            let parse = |(line, text): &(usize, &[u8])| versioned(path, *line, text, RECORD_SCHEMA);
+            let parsed: Vec<Result<Record, StoreError>> = some.par_iter().map(parse).collect();
+            for record in parsed {
+                let mut record = record?;
+                if is_kept(&record) {
+                    // It stays in memory; drop the spare capacity of a grown vector.
+                    record.phases.shrink_to_fit();
+                    records.push(record);
+                }
+            }
         }
+        lines += part[..whole].iter().filter(|byte| **byte == b'\n').count();
         part.drain(..whole);
         file.set_limit(PART_BYTES);
     }
@@ -576,7 +564,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 #[doc(hidden)]
 pub fn fuzz_records(bytes: &[u8]) {
     let path = Path::new("records.jsonl");
-    let Ok((records, _)) = parse_records(path, bytes, LONGEST_LINE_BYTES) else { return };
+    let Ok((records, _)) = parse_records(path, bytes, LONGEST_LINE_BYTES, |_| true) else { return };
     for record in records {
         let line = serde_json::to_string(&record).expect("a record is plain data");
         let again: Record = versioned(path, 1, line.as_bytes(), RECORD_SCHEMA)

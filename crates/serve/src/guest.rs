@@ -18,6 +18,7 @@ use vhost_user_backend::{
 use virtio_queue::{DescriptorChain, QueueOwnedT, QueueT};
 use vm_memory::{
     GuestAddressSpace, GuestMemoryAtomic, GuestMemoryBackend, GuestMemoryMmap, GuestMemoryRegion,
+    GuestRegionMmap,
 };
 use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
@@ -26,6 +27,7 @@ use crate::answers::{Answers, lock};
 use crate::clock::Clock;
 use crate::counts::Counts;
 use crate::error::Departure;
+use crate::shrunk::Watched;
 
 /// The features of the ring and the transport: indirect descriptors, event indices, protocol
 /// features, and version 1 of virtio.
@@ -57,6 +59,8 @@ pub struct Served {
 pub struct Guest {
     served: Arc<Served>,
     memory: Mutex<Option<Memory>>,
+    /// Its regions, and those of its memory before: requests may still be in that.
+    watched: Mutex<[Vec<Watched>; 2]>,
     /// Accepted requests that may still be in its ring.
     in_ring: Arc<AtomicU16>,
     /// Ends the thread that serves its ring. The library's own event for that would leak.
@@ -82,6 +86,7 @@ impl Guest {
         Ok(Self {
             served: Arc::clone(served),
             memory: Mutex::default(),
+            watched: Mutex::default(),
             in_ring: Arc::default(),
             end: EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?,
             connection: Mutex::default(),
@@ -163,7 +168,11 @@ impl Guest {
         };
         while is_open() {
             ring.disable_notification()?;
-            self.serve(ring)?;
+            let served = self.serve(ring);
+            if lock(&self.watched).iter().flatten().any(Watched::has_shrunk) {
+                return Err(Fault::Ring("its memory's file has become shorter".to_owned()));
+            }
+            served?;
             if !ring.enable_notification()? {
                 break;
             }
@@ -317,6 +326,12 @@ impl VhostUserBackend for Guest {
             memory.lock().unwrap_or_else(PoisonError::into_inner).replace(nothing);
             return Err(io::Error::other("its memory extends beyond the end of its file"));
         }
+        let watch = |region: &GuestRegionMmap| {
+            Watched::new(region.as_ptr(), usize::try_from(region.len()).unwrap_or(usize::MAX))
+        };
+        let regions = memory.memory().iter().map(watch).collect::<io::Result<Vec<_>>>()?;
+        let mut watched = lock(&self.watched);
+        *watched = [regions, std::mem::take(&mut watched[0])];
         *lock(&self.memory) = Some(memory);
         Ok(())
     }

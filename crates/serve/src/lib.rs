@@ -16,6 +16,7 @@ mod fuse;
 mod guest;
 mod memory;
 mod mount;
+mod shrunk;
 mod socket;
 mod vhost_user;
 mod watchdog;

@@ -301,7 +301,11 @@ pub struct Restored {
 /// Undoes the changes of dead runs, in every journal of the folder.
 pub fn restore(folder: &Path) -> io::Result<Restored> {
     let mut restored = Restored::default();
-    if !folder.exists() {
+    // A folder that cannot be looked at may hold journals.
+    let is_there = folder.try_exists().map_err(|cause| {
+        io::Error::new(cause.kind(), format!("cannot look at {}: {cause}", folder.display()))
+    })?;
+    if !is_there {
         return Ok(restored);
     }
     let folder = private_folder(folder)?;

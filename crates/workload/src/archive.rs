@@ -332,6 +332,10 @@ impl Unpacking {
         if !self.others.contains(&existing) {
             return Err(Trouble::Refused("is a link to a file that does not precede it"));
         }
+        // The same target leads elsewhere from another directory.
+        if self.links.contains_key(&existing) {
+            return Err(Trouble::Refused("is a hard link to a symbolic link"));
+        }
         Ok(existing)
     }
 }

@@ -4,6 +4,7 @@
 
 mod contents;
 mod pools;
+mod unseen;
 
 use std::any::Any;
 use std::fs;
@@ -33,6 +34,8 @@ struct Made {
     words: Vec<(&'static str, String)>,
     /// The folder in which programs are looked up first.
     programs: Option<String>,
+    /// The program that runs ssdlab, and its arguments; empty if it is run directly.
+    within: &'static [&'static str],
     /// What makes it unsafe, in the order in which it is dropped.
     kept: Vec<Box<dyn Any>>,
 }
@@ -45,6 +48,7 @@ impl Made {
             untouched: vec![disk.name().to_owned()],
             words: vec![("DISK", disk.name().to_owned())],
             programs: None,
+            within: &[],
             kept: vec![Box::new(disk)],
         }
     }
@@ -83,6 +87,7 @@ pub fn cases() -> Vec<Case> {
         kept_back(),
         holders(),
         pools::targets(),
+        unseen::targets(),
         changes(),
     ];
     let case = |target: Target| {
@@ -95,7 +100,11 @@ fn check(make: fn(&Place) -> Made, message: &str) {
     let place = Place::new();
     let target = make(&place);
     let before: Vec<String> = target.untouched.iter().map(|name| written(name)).collect();
-    let mut command = place.ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1"]);
+    let mut command = place.program(target.within.first().unwrap_or(&env!("CARGO_BIN_EXE_ssdlab")));
+    if let Some((_, arguments)) = target.within.split_first() {
+        command.args(arguments).arg(env!("CARGO_BIN_EXE_ssdlab"));
+    }
+    command.args(["run", "discard", "--scale", "0.01", "--runs", "1"]);
     command.arg("--device").arg(&target.device);
     if let Some(wipe) = &target.wipe {
         command.arg("--wipe").arg(wipe);
@@ -215,7 +224,8 @@ fn uses() -> Vec<Target> {
                 sh(&format!("mkswap {node} 2>&1; swapon {node}"));
                 let kept: Vec<Box<dyn Any>> = vec![Box::new(Swap(node.clone())), Box::new(zram)];
                 let (wipe, programs) = (Some("yes".to_owned()), None);
-                Made { device: node, wipe, untouched: vec![], words: vec![], programs, kept }
+                let (untouched, words, within) = (vec![], vec![], &[][..]);
+                Made { device: node, wipe, untouched, words, programs, within, kept }
             },
             message: "it is swap space",
         },
@@ -473,7 +483,7 @@ impl Drop for Mapping {
 
 /// A wipefs that changes the device when ssdlab calls it for the first or second time: the first
 /// call is the survey's, the second is for the claimed device.
-fn happens(place: &Place, time: u32, what: &str) -> String {
+pub fn happens(place: &Place, time: u32, what: &str) -> String {
     let folder = place.path("programs");
     fs::create_dir(&folder).unwrap();
     let program = folder.join("wipefs");

@@ -167,6 +167,16 @@ fn names_of(device: &BlockDevice) -> Vec<String> {
     found
 }
 
+/// What distinguishes a device from others, and is the same after the next boot: the identifiers of
+/// its disk, its number there, its size. Unlike udev's names it does not depend on other programs.
+pub(super) fn lasting_identity(device: &BlockDevice) -> String {
+    let disk = device.disk_folder();
+    let of_disk = ["wwid", "device/wwid", "serial", "device/serial", "loop/backing_file", "size"];
+    let parts = of_disk.map(|name| attribute(&disk, name)).into_iter();
+    let of_part = ["partition", "size"].map(|name| attribute(&device.folder, name));
+    parts.chain(of_part).map(Option::unwrap_or_default).collect::<Vec<_>>().join("\n")
+}
+
 /// The serial of a disk, unless another disk has the same: the namespaces of an `NVMe` controller
 /// share the controller's.
 fn own_serial(disk: &Path) -> Option<String> {

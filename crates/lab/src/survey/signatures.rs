@@ -9,6 +9,7 @@ use serde::Deserialize;
 use ssdlab_host::program;
 use ssdlab_host::sysfs::BlockDevice;
 
+use super::lasting_identity;
 use crate::safety::{Relation, Signature};
 use crate::{LabError, Tools, blank};
 
@@ -52,7 +53,8 @@ pub(super) fn of(
     if signatures.is_empty() {
         // libblkid does not detect plain dm-crypt, a database on a raw device, or a disk that lost
         // its partition table.
-        let data = blank::first_data(held).map_err(LabError::step("read", &device.node))?;
+        let data = blank::first_data(held, &lasting_identity(device))
+            .map_err(LabError::step("read", &device.node))?;
         signatures.extend(data.map(|offset| Signature {
             device: device.name.clone(),
             kind: format!("data of an unknown kind at byte {offset}"),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use ssdlab_host::drive_identity::{self, DriveIdentity};
 use ssdlab_host::mounts::{self, MountElsewhere};
 use ssdlab_host::open_files::{self, Object};
+use ssdlab_host::processes;
 use ssdlab_host::sysfs::{self, BlockDevice};
 
 use super::exports::Used;
@@ -33,7 +34,7 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
     let mut uses = by_the_kernel(relatives)?;
     uses.extend(second_paths(relatives, Path::new(drive_identity::DISKS)));
     if uses.is_empty() {
-        uses = by_unlisted_mounts(relatives);
+        uses = by_unlisted_mounts(relatives)?;
     }
     if uses.is_empty() {
         uses = by_processes(relatives)?;
@@ -43,15 +44,11 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
 
 /// Mounts that this process's table does not show: those in other mount namespaces, and of a btrfs
 /// all devices but the first.
-fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
+fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let all = mounts::elsewhere();
     // By number only: whoever mounts in a namespace of their own can name any source.
-    let elsewhere: Vec<(MountElsewhere, BTreeSet<String>)> = mounts::elsewhere()
-        .into_iter()
-        .map(|found| {
-            let devices = under(&found.mount.device);
-            (found, devices)
-        })
-        .collect();
+    let elsewhere: Vec<(&MountElsewhere, BTreeSet<String>)> =
+        all.iter().map(|found| (found, under(&found.mount.device))).collect();
     let mut uses = Vec::new();
     for (relation, device) in relatives {
         let mut add = |purpose: Purpose| {
@@ -59,9 +56,12 @@ fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
         };
         let mut mounted = elsewhere.iter().filter(|(_, devices)| devices.contains(&device.number));
         // Namespaces are usually copies of each other: one is enough.
-        if let Some((MountElsewhere { mount, pid, command }, _)) = mounted.next() {
-            let (target, command) = (mount.target.clone(), command.clone());
-            add(Purpose::MountedElsewhere { target, pid: *pid, command });
+        if let Some((found, _)) = mounted.next() {
+            add(Purpose::mounted_elsewhere(found));
+        }
+        let file = LoopFile::of(&device.name)?;
+        for purpose in file.iter().flat_map(|file| file.uses_elsewhere(&all)).take(1) {
+            add(purpose);
         }
         for filesystem in names(Path::new(BTRFS)) {
             if Path::new(BTRFS).join(&filesystem).join("devices").join(&device.name).exists() {
@@ -69,7 +69,7 @@ fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
             }
         }
     }
-    uses
+    Ok(uses)
 }
 
 /// Processes that have part of it open. Those that only probe it (udev, blkid, another survey) are
@@ -89,6 +89,11 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
                 objects.push((Object::Character(number(&generic)?), *relation, device));
             }
         }
+    }
+    if let Some((_, device)) = relatives.first().filter(|_| !processes::sees_all()) {
+        let others = "may be held open by processes outside this PID namespace, which".to_owned();
+        let (name, purpose) = (device.name.clone(), Purpose::Unseen(others));
+        return Ok(vec![Use { name, relation: Relation::Itself, purpose }]);
     }
     let wanted: Vec<Object> = objects.iter().map(|(object, ..)| *object).collect();
     let started = Instant::now();
@@ -217,8 +222,8 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         }
     }
     if let Some((_, device)) = relatives.first() {
-        for other in other_loops(device)? {
-            add(Relation::Itself, device, Purpose::Holder(other));
+        for purpose in other_loops(device)? {
+            add(Relation::Itself, device, purpose);
         }
         for slave in names(&device.folder.join("slaves")) {
             // Stacked devices (LVM, RAID, LUKS) share those below with others.

@@ -11,6 +11,9 @@ fn a_text_means_nothing_but_itself() {
         ("<img src=x>&amp;", "\\<img src=x\\>\\&amp;"),
         ("[x](http://y) [z]: w", "[x]\\(http\\://y) [z]\\: w"),
         ("@all 1:2", "\\@all 1:2"),
+        ("www.x.example WWW.y wwx.z", "www\\.x.example WWW\\.y wwx.z"),
+        ("owner/name#12 (#1) #x", "owner/name#<!-- -->12 (#<!-- -->1) \\#x"),
+        ("GH-7 gh-x AGH-", "GH-<!-- -->7 gh-x AGH-"),
         ("# one\r\n## two", "\\# one  \\## two"),
     ];
     for (text, expected) in cases {

@@ -69,8 +69,38 @@ fn an_ending_that_cannot_be_read_is_said() {
 
 #[test]
 fn a_line_without_end_is_not_read_for_ever() {
-    let error = parse_records(Path::new("records.jsonl"), io::repeat(b'0'), 1 << 20).unwrap_err();
+    let path = Path::new("records.jsonl");
+    let error = parse_records(path, io::repeat(b'0'), 1 << 20, |_| true).unwrap_err();
     assert!(error.to_string().contains("line 1 is not a record: it is longer"), "{error}");
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn empty_and_repeated_lines_take_no_memory() {
+    let (_place, mut run, schedule) = run();
+    let record = Record::new(&schedule, schedule.trials[0], 1);
+    run.push(&record).unwrap();
+    let line = fs::read(&run.path).unwrap();
+    let before = peak_kib();
+    run.records.write_all(&vec![b'\n'; 3_000_000]).unwrap();
+    for _ in 0..8 {
+        run.records.write_all(&line.repeat(10_000)).unwrap();
+    }
+    let contents = Run::read(run.folder()).unwrap();
+    assert_eq!(contents.records.len(), 1);
+    assert!(contents.warnings[0].contains("80000 records of trials"), "{:?}", contents.warnings);
+    run.records.write_all(b"{}\n").unwrap();
+    let error = Run::read(run.folder()).unwrap_err().to_string();
+    assert!(error.contains("line 3080002 is not a record"), "{error}");
+    // 83,000 records would have 78 MB.
+    let grown_kib = peak_kib() - before;
+    assert!(grown_kib < 60_000, "{grown_kib} KiB");
 }
 
 #[test]

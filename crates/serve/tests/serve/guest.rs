@@ -13,7 +13,7 @@ use ssdlab_serve::{Departure, ServeError, VhostUserDisk};
 use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
 use vhost::vhost_user::{Frontend, VhostUserFrontend};
 use vhost::{VhostBackend, VhostUserMemoryRegionInfo, VringConfigData};
-use vm_memory::{GuestAddress, GuestMemoryBackend};
+use vm_memory::{GuestAddress, GuestMemoryBackend, GuestMemoryRegion};
 use vmm_sys_util::eventfd::{EFD_NONBLOCK, EventFd};
 
 use crate::body::conforms;
@@ -29,6 +29,7 @@ pub const CASES: &[Case] = &[
     ("what_fails_under_a_virtual_machine_is_told_and_lets_it_go", false, failing),
     ("a_ring_that_makes_no_sense_is_told_and_lets_its_guest_go", false, senseless),
     ("memory_beyond_the_end_of_its_file_is_refused", false, short_memory),
+    ("a_virtual_machine_that_shortens_its_memory_only_loses_the_disk", false, shortened_memory),
     ("a_virtual_machine_that_refuses_the_disk_is_told_of", false, unused),
     ("a_ring_may_be_as_long_as_any_of_qemus", false, long_ring),
     ("one_virtual_machine_comes_after_another", false, again),
@@ -301,6 +302,22 @@ fn short_memory() {
 }
 
 /// QEMU with more queues than the disk has asks what it can do, and goes.
+fn shortened_memory() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    // More often than ranges can be watched at once.
+    for _ in 0..100 {
+        let mut machine = Machine::new(&listening);
+        let read = Request { number: 0, sector: 0, data: &[] };
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+        let region = machine.ring.memory.iter().next().unwrap();
+        region.file_offset().unwrap().file().set_len(0).unwrap();
+        machine.kick.write(1).unwrap();
+        let told = departure(&listening);
+        assert!(told.to_string().contains("become shorter"), "{told}");
+    }
+    is_served(&listening);
+}
+
 fn unused() {
     let listening = Listening::new(Memory::new(1 << 20));
     // Somebody who only looks whether the disk is served is of no interest.

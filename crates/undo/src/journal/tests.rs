@@ -54,6 +54,16 @@ fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_looked_at_is_no_empty_one() {
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(restore(&place.path().join("none")).unwrap().undone, 0);
+    let folder = place.path().join("loop");
+    std::os::unix::fs::symlink(&folder, &folder).unwrap();
+    let error = restore(&folder).unwrap_err().to_string();
+    assert!(error.contains("cannot look at") && error.contains("loop"), "{error}");
+}
+
+#[test]
 fn a_drive_that_is_missing_keeps_nothing_else_from_being_undone() {
     let place = tempfile::tempdir().unwrap();
     let mut journal = Journal::create(place.path()).unwrap();

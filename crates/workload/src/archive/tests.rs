@@ -84,7 +84,7 @@ fn compressions_are_recognised_by_content() {
 #[test]
 fn what_climbs_out_is_refused() {
     use EntryType::{Directory, Link, Regular, Symlink};
-    let cases: [&[(&str, EntryType, &str)]; 10] = [
+    let cases: [&[(&str, EntryType, &str)]; 12] = [
         &[("a/d", Symlink, ".."), ("l", Symlink, "a/d/../x")],
         &[("../x", Regular, "")],
         &[("a/../../x", Regular, "")],
@@ -95,6 +95,8 @@ fn what_climbs_out_is_refused() {
         &[("l", Link, "../x")],
         &[("l", Link, "not-there")],
         &[("l", Symlink, "d"), ("l", Directory, "")],
+        &[("a/b/l", Symlink, "../../x"), ("m", Link, "a/b/l")],
+        &[("a/l", Symlink, "../x"), ("m", Link, "a/l"), ("n", Symlink, "m/y")],
     ];
     for entries in cases {
         let error = read_bytes(&tarball(entries)).unwrap_err();
