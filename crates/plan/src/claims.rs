@@ -8,6 +8,7 @@ use super::compared;
 use super::cuts::Moments;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
+use super::measured;
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
@@ -230,7 +231,13 @@ fn check_phases(
             "name at least one: phases = [\"...\"]",
         ));
     }
-    Ok(())
+    let named = schedule.workload.phases.iter().filter(|own| written.phases.contains(&own.name));
+    match named.into_iter().find_map(|phase| measured::lacks(phase, name, *metric)) {
+        None => Ok(()),
+        Some((why, help)) => {
+            Err(Fault::nowhere(format!("claim `{id}`: there is no `{name}`: {why}"), help))
+        }
+    }
 }
 
 /// The published value of a claim's quantity.
