@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{
     Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, PhaseSummary, Place, StepRanking,
-    TreatmentStatus, Verdict, are_by_construction,
+    TreatmentResult, TreatmentStatus, Verdict, are_by_construction,
 };
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -144,18 +144,36 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         noun(&ranking.metric),
         counted(ranking.phases.len(), "phase")
     );
+    let unranked = unranked(schedule, analysis);
     match &groups[..] {
         [] => None,
-        [(_, places)] => Some(format!("{by} is {}", leader(schedule, analysis, ranking, places)?)),
+        [(_, places)] => {
+            let leader = leader(schedule, analysis, ranking, places)?;
+            Some(format!("{by} is {leader}{unranked}"))
+        }
         _ => {
             let of = |(context, places): &(Levels, Vec<&Place>)| {
                 let leader = leader_of_group(schedule, analysis, ranking, places)?;
                 Some(format!("for {} {leader}", listed_levels(context)))
             };
             let leaders: Vec<String> = groups.iter().filter_map(of).collect();
-            Some(format!("{by} is {}", leaders.join("; ")))
+            Some(format!("{by} is {}{unranked}", leaders.join("; ")))
         }
     }
+}
+
+/// The treatments of which nothing was measured, and why: a ranking of the others does not answer
+/// for them.
+fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
+    let is_lost = |own: &&TreatmentResult| {
+        matches!(own.status, TreatmentStatus::Failed | TreatmentStatus::Unavailable)
+    };
+    let lost = analysis.treatments.iter().filter(is_lost).map(|own| {
+        let why = own.reason.as_deref().unwrap_or("it was not measured");
+        format!("{}: {}", label(schedule, &own.levels), why.lines().next().unwrap_or(why))
+    });
+    let lost: Vec<String> = lost.collect();
+    if lost.is_empty() { String::new() } else { format!("; not answered: {}", lost.join("; ")) }
 }
 
 fn are_told_apart(one: &Place, other: &Place) -> bool {
