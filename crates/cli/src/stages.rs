@@ -12,8 +12,11 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel::{self as kernel, LabKernel};
-use ssdlab_lab::{self as lab, LabError, Tools};
-use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
+use ssdlab_lab::{self as lab, Lab, LabError, Tools};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{
+    Bytes, HostModel, KernelLevel, LabKind, Levels, Schedule, Setup, Target, names_file,
+};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
@@ -121,7 +124,7 @@ pub fn with_stage<T>(
             let node = path.as_ref().ok_or_else(cluster::no_device)?;
             lab::open_device(node, manner.wipe, &mut tools)?
         }
-        Target::Directory { path } => lab::open_directory(path)?,
+        Target::Directory { path } => open_directory(path, schedule)?,
     };
     let here = Here {
         target,
@@ -134,6 +137,58 @@ pub fn with_stage<T>(
         tools: conductor::tools(schedule),
     };
     act(Ready::Here(here, !manner.no_trace))
+}
+
+/// Refuses what `run` would refuse before its first trial for the plan's own sake, as far as the
+/// files that it names are here.
+pub fn check(schedule: &Schedule) -> Result<(), Report> {
+    let target = target(schedule)?;
+    let mut inputs = schedule.workload.inputs().peekable();
+    if inputs.peek().is_some() && inputs.all(Path::exists) {
+        let interrupt = Interrupt::default();
+        let (of, seed) = (&schedule.workload, schedule.seed);
+        let workload = Workload::new(of, &schedule.inputs, seed, &interrupt)?;
+        if let Target::Image { size_bytes, .. } = target {
+            check_fits(&workload, *size_bytes)?;
+        }
+    }
+    match target {
+        Target::Virtual { .. } => check_models(schedule),
+        Target::Directory { path } if path.exists() => open_directory(path, schedule).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a directory, unless so few treatments can run in it that nothing would be compared.
+fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
+    let lab = lab::open_directory(path)?;
+    let count = schedule.treatments.len();
+    let missing: Vec<(Levels, String)> = schedule
+        .each_distinct()
+        .zip(&schedule.treatments)
+        .filter_map(|(levels, treatment)| {
+            let why = match &treatment.setup {
+                Ok(setup) => lab.missing(setup)?,
+                Err(error) => error.message.clone(),
+            };
+            Some((levels, why))
+        })
+        .collect();
+    let able = count - missing.len();
+    let tells_something = schedule.claims.iter().any(Claim::is_of_one_treatment);
+    if count < 2 || able > 1 || (able == 1 && tells_something) {
+        return Ok(lab);
+    }
+    let why: Vec<String> = missing.iter().map(|(levels, why)| format!("{levels}: {why}")).collect();
+    Err(Wrong::report(
+        format!(
+            "{} of {count} treatments cannot run in {}, so that nothing would be compared:\n{}",
+            missing.len(),
+            path.display(),
+            why.join("\n")
+        ),
+        "run the plan in a lab that makes filesystems: --lab virtual or --lab image",
+    ))
 }
 
 /// The guests of a schedule of the virtual lab, and how many of them run at once.
