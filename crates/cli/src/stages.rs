@@ -10,13 +10,11 @@ use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
-use ssdlab_host::program::Rules;
+use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
-use ssdlab_plan::schedule::Claim;
-use ssdlab_plan::{
-    Bytes, HostModel, KernelLevel, LabKind, Levels, Schedule, Setup, Target, names_file,
-};
+use ssdlab_plan::schedule::{Claim, Treatment};
+use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
@@ -147,9 +145,14 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
     if inputs.peek().is_some() && inputs.all(Path::exists) {
         let interrupt = Interrupt::default();
         let (of, seed) = (&schedule.workload, schedule.seed);
-        let workload = Workload::new(of, &schedule.inputs, seed, &interrupt)?;
-        if let Target::Image { size_bytes, .. } = target {
-            check_fits(&workload, *size_bytes)?;
+        match (Workload::new(of, &schedule.inputs, seed, &interrupt), target) {
+            // It may be where the plan will run.
+            (Err(WorkloadError::Program(ProgramError::Missing { .. })), _) => {}
+            (Err(error), _) => return Err(error.into()),
+            (Ok(workload), Target::Image { size_bytes, .. }) => {
+                check_fits(&workload, *size_bytes)?;
+            }
+            (Ok(_), _) => {}
         }
     }
     match target {
@@ -162,30 +165,32 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
 /// Opens a directory, unless so few treatments can run in it that nothing would be compared.
 fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
     let lab = lab::open_directory(path)?;
-    let count = schedule.treatments.len();
-    let missing: Vec<(Levels, String)> = schedule
-        .each_distinct()
-        .zip(&schedule.treatments)
-        .filter_map(|(levels, treatment)| {
-            let why = match &treatment.setup {
-                Ok(setup) => lab.missing(setup)?,
-                Err(error) => error.message.clone(),
-            };
-            Some((levels, why))
-        })
-        .collect();
-    let able = count - missing.len();
-    let tells_something = schedule.claims.iter().any(Claim::is_of_one_treatment);
-    if count < 2 || able > 1 || (able == 1 && tells_something) {
+    let why = |treatment: &Treatment| match &treatment.setup {
+        Ok(setup) => lab.missing(setup),
+        Err(error) => Some(error.message.clone()),
+    };
+    let missing: Vec<Option<String>> = schedule.treatments.iter().map(why).collect();
+    let is_able = |treatment: usize| missing[treatment].is_none();
+    let is_judged = |claim: &Claim| {
+        let pairs = claim.pairs(schedule);
+        let is_measured =
+            |(own, other): (usize, Option<usize>)| is_able(own) && other.is_none_or(is_able);
+        !claim.is_best && pairs.into_iter().any(is_measured)
+    };
+    let count = missing.len();
+    let able = (0..count).filter(|treatment| is_able(*treatment)).count();
+    if count < 2 || able > 1 || schedule.claims.iter().any(is_judged) {
         return Ok(lab);
     }
-    let why: Vec<String> = missing.iter().map(|(levels, why)| format!("{levels}: {why}")).collect();
+    let reasons = schedule.each_distinct().zip(missing);
+    let reasons = reasons.filter_map(|(levels, why)| Some(format!("{levels}: {}", why?)));
+    let reasons = reasons.collect::<Vec<_>>().join("\n");
     Err(Wrong::report(
         format!(
-            "{} of {count} treatments cannot run in {}, so that nothing would be compared:\n{}",
-            missing.len(),
-            path.display(),
-            why.join("\n")
+            "{} of {count} treatments cannot run in {}, so that nothing would be compared:\n\
+             {reasons}",
+            count - able,
+            path.display()
         ),
         "run the plan in a lab that makes filesystems: --lab virtual or --lab image",
     ))
