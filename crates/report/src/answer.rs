@@ -162,17 +162,26 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     }
 }
 
-/// The treatments of which nothing was measured, and why: a ranking of the others does not answer
-/// for them.
+/// The treatments of which nothing was measured, by the reason: a ranking of the others does not
+/// answer for them.
 fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
     let is_lost = |own: &&TreatmentResult| {
         matches!(own.status, TreatmentStatus::Failed | TreatmentStatus::Unavailable)
     };
-    let lost = analysis.treatments.iter().filter(is_lost).map(|own| {
-        let why = own.reason.as_deref().unwrap_or("it was not measured");
-        format!("{}: {}", label(schedule, &own.levels), why.lines().next().unwrap_or(why))
-    });
-    let lost: Vec<String> = lost.collect();
+    let mut lost: Vec<(&str, Vec<String>)> = Vec::new();
+    for own in analysis.treatments.iter().filter(is_lost) {
+        let why = own.reason.as_deref().and_then(|why| why.lines().next());
+        let (why, label) = (why.unwrap_or("it failed"), label(schedule, &own.levels));
+        match lost.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, labels)) => labels.push(label),
+            None => lost.push((why, vec![label])),
+        }
+    }
+    let of_reason = |(why, labels): (&str, Vec<String>)| match &labels[..] {
+        [first, _, _, _, ..] => format!("{first} and {} others ({why})", labels.len() - 1),
+        few => format!("{} ({why})", listed(few)),
+    };
+    let lost: Vec<String> = lost.into_iter().map(of_reason).collect();
     if lost.is_empty() { String::new() } else { format!("; not answered: {}", lost.join("; ")) }
 }
 
