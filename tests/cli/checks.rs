@@ -80,3 +80,58 @@ fn what_a_plan_needs_and_this_machine_lacks_is_named() {
     }
     assert!(place.ssdlab(&["check", "discard"]).stderr.is_empty());
 }
+
+/// NEWCOMER.md, B7: five minutes of writes for a plan of which nothing can be compared there.
+#[test]
+fn a_directory_in_which_nothing_can_be_compared_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    fs::create_dir(place.0.path().join("work")).unwrap();
+    for does in ["check", "run"] {
+        let plan = [does, "discard", "--lab", "directory", "--dir", "work"];
+        let output = place.ssdlab(&[&plan[..], &["--set", "filesystem=any"]].concat());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{does}: {told}");
+        assert!(told.contains("2 of 3 treatments cannot run in"), "{does}: {told}");
+        assert!(told.contains("fstrim would trim the whole filesystem"), "{does}: {told}");
+    }
+    assert_eq!(fs::read_dir(place.0.path().join("work")).unwrap().count(), 0);
+    // What runs by itself, and what can be compared, is not refused.
+    for level in ["off", "on"] {
+        let plan = ["check", "discard", "--lab", "directory", "--dir", "work"];
+        let sets = ["--set", "filesystem=any", "--set"];
+        let set = format!("discard={level}");
+        let output = place.ssdlab(&[&plan[..], &sets[..], &[set.as_str()]].concat());
+        assert!(output.status.success(), "{level}");
+    }
+}
+
+/// The case `check-ignores-rate`: 59.8 GB were announced for 12 trials that write 72 MB each.
+#[test]
+fn a_rate_is_counted_in_what_is_written() {
+    let place = Place::new();
+    let phases = "[workload]\nphases = [{ do = \"io\", io = { size = \"64 MiB\", \
+                  sync = \"every 1 write\", rate = \"10/s\", time = \"2 min\" } }]\n";
+    fs::write(place.0.path().join("plan.toml"), format!("{HEAD}{phases}")).unwrap();
+    let check = |keys: &str, without: &str| {
+        let text = fs::read_to_string(place.0.path().join("plan.toml")).unwrap();
+        fs::write(place.0.path().join("plan.toml"), text.replace(without, keys)).unwrap();
+        let output = place.ssdlab(&["check", "plan.toml", "--runs", "12"]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let says = check("", "nothing");
+    assert!(says.contains("writes: about 864 MB by the workload"), "{says}");
+    let says = check("", "rate = \"10/s\", ");
+    assert!(says.contains("what `io` writes as fast as the drive can"), "{says}");
+}
+
+/// Without files that only the machine of the run has, a fault of a file is the plan's.
+#[test]
+fn a_file_that_is_here_is_read() {
+    let place = Place::new();
+    let phases = "[workload]\nphases = [{ do = \"replay\", log = \"it.log\" }]\n";
+    fs::write(place.0.path().join("replay.toml"), format!("{HEAD}{phases}")).unwrap();
+    fs::write(place.0.path().join("it.log"), "no operations\n").unwrap();
+    let output = place.ssdlab(&["check", "replay.toml"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("it.log"), "{told}");
+}

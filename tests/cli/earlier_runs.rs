@@ -19,15 +19,15 @@ fn run_claim(place: &Place, runs: &str, text: &str) -> (Value, String) {
     (json["claims"][0].clone(), says)
 }
 
-/// A plan that claims an effect of discarding.
+/// A plan that claims an effect of an option that has none.
 fn claiming(at_least: &str, says: &str) -> String {
     format!(
-        "{HEAD}[factors]\nfilesystem = \"any\"\ndiscard = [\"off\", \"on\"]\n\
-         [baseline]\ndiscard = \"off\"\n\
+        "{HEAD}[factors]\nfilesystem = \"any\"\nmount = [\"defaults\", \"rw\"]\n\
+         [baseline]\nmount = \"defaults\"\n\
          [workload]\ntree = {{ files = 10, size = \"100 kB\" }}\n\
          phases = [{{ do = \"unpack\", sync = true }}]\n\
          [[claims]]\nid = \"c\"\nsays = \"{says}\"\nphases = [\"unpack\"]\n\
-         compare = {{ discard = \"on\" }}\nat_least = {at_least}\n"
+         compare = {{ mount = \"rw\" }}\nat_least = {at_least}\n"
     )
 }
 

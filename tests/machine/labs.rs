@@ -464,7 +464,9 @@ fn directory_lab() {
     let mut command = std::process::Command::new(folder.path().join("ssdlab"));
     command
         .args(["run", "discard", "--json", "--scale", "0.005", "--runs", "1"])
-        .args(["--set", "filesystem=any", "--set", "discard=off,on", "--lab", "directory", "--dir"])
+        .args(["--set", "filesystem=any", "--set", "discard=off,on"])
+        // Two that can be compared.
+        .args(["--set", "mount=defaults", "--set", "mount=rw", "--lab", "directory", "--dir"])
         .arg(&work)
         .env("XDG_STATE_HOME", &run)
         .env("XDG_DATA_HOME", &data);

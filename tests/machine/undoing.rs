@@ -81,8 +81,9 @@ fn odd_names() {
         "#
     .to_owned()
         + r#"
-        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir dir --set filesystem=any
-        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir plain --set filesystem=any
+        any="--set filesystem=any --set discard=off"
+        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir dir $any
+        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir plain $any
         "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
         export XDG_STATE_HOME="$1/$odd/state"
         "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
@@ -240,7 +241,8 @@ fn synced_journal() {
     command
         .arg(env!("CARGO_BIN_EXE_ssdlab"))
         .args(["run", "discard", "--scale", "0.01", "--runs", "1", "--lab"]);
-    command.args(["directory", "--set", "filesystem=any", "--dir"]).arg(&folder);
+    command.args(["directory", "--set", "filesystem=any", "--set", "discard=off", "--dir"]);
+    command.arg(&folder);
     command.env("XDG_STATE_HOME", &state);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));

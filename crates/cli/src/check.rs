@@ -27,9 +27,7 @@ impl Check {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
-        if schedule.is_in(LabKind::Virtual) {
-            stages::check_models(&schedule)?;
-        }
+        stages::check(&schedule)?;
         if self.json {
             output::print_json(&schedule);
         } else {
@@ -84,12 +82,10 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "  all: {shared}")?;
     }
-    for treatment in &schedule.treatments {
-        let distinct = |levels: &Levels| schedule.distinct(levels);
-        let compared = treatment.baseline.map(|index| &schedule.treatments[index].levels);
-        let against =
-            compared.map(|levels| format!("  against {}", distinct(levels))).unwrap_or_default();
-        writeln!(out, "  {}{against}", distinct(&treatment.levels))?;
+    let distinct: Vec<Levels> = schedule.each_distinct().collect();
+    for (own, treatment) in distinct.iter().zip(&schedule.treatments) {
+        let against = treatment.baseline.map(|index| format!("  against {}", distinct[index]));
+        writeln!(out, "  {own}{}", against.unwrap_or_default())?;
     }
     for (index, step) in schedule.steps.iter().enumerate() {
         let keeps = step.keep.map(|keep| match keep.count {
@@ -113,9 +109,9 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
         writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
-        writeln!(out, "writes: {}", roughly_written(estimate.written_bytes))?;
+        writeln!(out, "writes: {}", roughly_written(&estimate))?;
     }
-    for note in &schedule.notes {
+    for note in schedule.notes.iter().chain(&schedule.beyond_lab()) {
         writeln!(out, "note: {note}")?;
     }
     let planned = |phase: &str, metric: &str| schedule.planned_operations(phase, metric);

@@ -112,11 +112,20 @@ impl Source {
     }
 
     fn of_any_size(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
-        let mut file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
-        if let Some(capacity) = capacity {
-            file.with_capacity(capacity);
-        }
-        file.resolve().map_err(|error| self.at_its_place(error))
+        let own = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
+        let Some(capacity) = capacity else {
+            return own.resolve().map_err(|error| self.at_its_place(error));
+        };
+        let mut given = own.clone();
+        given.with_capacity(capacity);
+        // What its own capacity would not mend is the file's fault.
+        given.resolve().map_err(|error| match own.resolve() {
+            Err(own) => self.at_its_place(own),
+            Ok(_) => Wrong::report(
+                format!("{} cannot have a capacity of {capacity}: {}", self.name, error.message),
+                "name another: by --capacity, or as `capacity` in [virtual] of the plan",
+            ),
+        })
     }
 
     fn grounded(&self) -> Result<Vec<Grounded>, Report> {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use clap::Command;
 use clap::builder::StyledStr;
+use clap::{Arg, Command};
 
 use super::exit::Exit;
 
@@ -252,6 +252,7 @@ pub fn explained(command: Command) -> Command {
     );
     let styles = command.get_styles().clone();
     let command = command.help_template(template).after_help(Exit::codes());
+    let command = with_negative_numbers(command);
     EXAMPLES.iter().fold(command, |command, (path, examples)| {
         let mut text = heading_in(&styles, "Examples");
         for (says, line) in *examples {
@@ -259,6 +260,14 @@ pub fn explained(command: Command) -> Command {
         }
         with_after_help(command, path, &StyledStr::from(text))
     })
+}
+
+/// Takes `-1` for a value of an option, which may be out of range, and not for an unknown option.
+fn with_negative_numbers(command: Command) -> Command {
+    let takes = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
+    let command =
+        command.mut_args(|arg| if takes(&arg) { arg.allow_negative_numbers(true) } else { arg });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 /// Puts a text after the help of the command that is below this one by these words.

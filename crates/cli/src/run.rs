@@ -328,7 +328,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
         says.push(format!("about {}", roughly(time)));
         // Simulated drives do not wear out.
         if !schedule.is_in(LabKind::Virtual) {
-            says.push(format!("writing {}", roughly_written(estimate.written_bytes)));
+            says.push(format!("writing {}", roughly_written(&estimate)));
         }
     }
     output::tell(&says.join(", "));

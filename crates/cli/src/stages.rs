@@ -10,9 +10,10 @@ use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
-use ssdlab_host::program::Rules;
+use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_kernel::{self as kernel, LabKernel};
-use ssdlab_lab::{self as lab, LabError, Tools};
+use ssdlab_lab::{self as lab, Lab, LabError, Tools};
+use ssdlab_plan::schedule::{Claim, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
@@ -121,7 +122,7 @@ pub fn with_stage<T>(
             let node = path.as_ref().ok_or_else(cluster::no_device)?;
             lab::open_device(node, manner.wipe, &mut tools)?
         }
-        Target::Directory { path } => lab::open_directory(path)?,
+        Target::Directory { path } => open_directory(path, schedule)?,
     };
     let here = Here {
         target,
@@ -134,6 +135,65 @@ pub fn with_stage<T>(
         tools: conductor::tools(schedule),
     };
     act(Ready::Here(here, !manner.no_trace))
+}
+
+/// Refuses what `run` would refuse before its first trial for the plan's own sake, as far as the
+/// files that it names are here.
+pub fn check(schedule: &Schedule) -> Result<(), Report> {
+    let target = target(schedule)?;
+    let mut inputs = schedule.workload.inputs().peekable();
+    if inputs.peek().is_some() && inputs.all(Path::exists) {
+        let interrupt = Interrupt::default();
+        let (of, seed) = (&schedule.workload, schedule.seed);
+        match (Workload::new(of, &schedule.inputs, seed, &interrupt), target) {
+            // It may be where the plan will run.
+            (Err(WorkloadError::Program(ProgramError::Missing { .. })), _) => {}
+            (Err(error), _) => return Err(error.into()),
+            (Ok(workload), Target::Image { size_bytes, .. }) => {
+                check_fits(&workload, *size_bytes)?;
+            }
+            (Ok(_), _) => {}
+        }
+    }
+    match target {
+        Target::Virtual { .. } => check_models(schedule),
+        Target::Directory { path } if path.exists() => open_directory(path, schedule).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a directory, unless so few treatments can run in it that nothing would be compared.
+fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
+    let lab = lab::open_directory(path)?;
+    let why = |treatment: &Treatment| match &treatment.setup {
+        Ok(setup) => lab.missing(setup),
+        Err(error) => Some(error.message.clone()),
+    };
+    let missing: Vec<Option<String>> = schedule.treatments.iter().map(why).collect();
+    let is_able = |treatment: usize| missing[treatment].is_none();
+    let is_judged = |claim: &Claim| {
+        let pairs = claim.pairs(schedule);
+        let is_measured =
+            |(own, other): (usize, Option<usize>)| is_able(own) && other.is_none_or(is_able);
+        !claim.is_best && pairs.into_iter().any(is_measured)
+    };
+    let count = missing.len();
+    let able = (0..count).filter(|treatment| is_able(*treatment)).count();
+    if count < 2 || able > 1 || schedule.claims.iter().any(is_judged) {
+        return Ok(lab);
+    }
+    let reasons = schedule.each_distinct().zip(missing);
+    let reasons = reasons.filter_map(|(levels, why)| Some(format!("{levels}: {}", why?)));
+    let reasons = reasons.collect::<Vec<_>>().join("\n");
+    Err(Wrong::report(
+        format!(
+            "{} of {count} treatments cannot run in {}, so that nothing would be compared:\n\
+             {reasons}",
+            count - able,
+            path.display()
+        ),
+        "run the plan in a lab that makes filesystems: --lab virtual or --lab image",
+    ))
 }
 
 /// The guests of a schedule of the virtual lab, and how many of them run at once.

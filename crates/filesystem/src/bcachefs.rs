@@ -6,7 +6,7 @@
 //! Sources: bcachefs(8) of bcachefs-tools 1.9; fs/bcachefs in Linux 6.12.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, uuid};
+use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, Snapshot, uuid};
 
 const MANUAL: &str = "bcachefs(8)";
 const SOURCE: &str = "fs/bcachefs in Linux 6.12";
@@ -24,6 +24,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--metadata_checksum",
         "--str_hash",
     ],
+    mount_options: MountOptions::UNKNOWN,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::facts::{OFFSETS, feature, limit};
+use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
 use super::{
     Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, Snapshot, layout, uuid,
 };
@@ -36,6 +37,78 @@ const COMPRESSION: Setting = Setting {
     superblock: None,
 };
 
+/// Of several names of an option the kernel lists one, and of a default nothing.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[
+        "acl",
+        "autodefrag",
+        "barrier",
+        "clear_cache",
+        "commit",
+        "compress",
+        "compress-force",
+        "datacow",
+        "datasum",
+        "degraded",
+        "device",
+        "discard",
+        "enospc_debug",
+        "fatal_errors",
+        "flushoncommit",
+        "fragment",
+        "ignorebadroots",
+        "ignoredatacsums",
+        "logreplay",
+        "max_inline",
+        "metadata_ratio",
+        "norecovery",
+        "ref_verify",
+        "rescan_uuid_tree",
+        "rescue",
+        "skip_balance",
+        "space_cache",
+        "ssd",
+        "ssd_spread",
+        "subvol",
+        "subvolid",
+        "thread_pool",
+        "treelog",
+        "usebackuproot",
+        "user_subvol_rm_allowed",
+    ],
+    aliases: &[
+        // btrfs(5): "If the value is not specified, it is the same as sync".
+        listed_as("discard", &["discard"]),
+        listed_as("discard=sync", &["discard"]),
+        listed_as("compress", &["compress=zlib"]),
+        listed_as("compress-force", &["compress-force=zlib"]),
+        unlisted("compress=no"),
+        unlisted("compress=none"),
+        unlisted("compress-force=no"),
+        unlisted("compress-force=none"),
+        // No interval means that of 30 s.
+        unlisted("commit=0"),
+        unlisted("commit=30"),
+        perhaps_listed("max_inline=2048", &["max_inline=2048"]),
+        perhaps_listed("max_inline=2k", &["max_inline=2048"]),
+        unlisted("metadata_ratio=0"),
+        unlisted("fatal_errors=bug"),
+        listed_as("space_cache", &["space_cache"]),
+        listed_as("space_cache=v1", &["space_cache"]),
+        // The cache is cleared once.
+        unlisted("clear_cache"),
+        unlisted("rescan_uuid_tree"),
+        listed_as("norecovery", &["rescue=nologreplay", "norecovery", "nologreplay"]),
+        listed_as("nologreplay", &["rescue=nologreplay", "nologreplay"]),
+        listed_as("usebackuproot", &["rescue=usebackuproot", "usebackuproot"]),
+        unlisted("acl"),
+        unlisted("barrier"),
+        unlisted("datacow"),
+        unlisted("datasum"),
+        unlisted("treelog"),
+    ],
+};
+
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "btrfs",
     mkfs: "mkfs.btrfs",
@@ -58,6 +131,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--runtime-features",
         "--sectorsize",
     ],
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,

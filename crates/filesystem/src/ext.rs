@@ -2,12 +2,108 @@
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 
+use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
 use super::{Call, Driver, Format, uuid};
 
 /// Options that shape the filesystem, without those that name devices or files, force, or only
 /// print.
 pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
+
+/// Options of the drivers of ext4 and ext2. The former lists its options by their first names, and
+/// all of them in `/proc/fs/ext4/DEVICE/options`.
+pub const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[
+        "abort",
+        "acl",
+        "auto_da_alloc",
+        "barrier",
+        "block_validity",
+        "bsddf",
+        "bsdgroups",
+        "check",
+        "commit",
+        "data",
+        "data_err",
+        "dax",
+        "debug",
+        "debug_want_extra_isize",
+        "delalloc",
+        "dioread_lock",
+        "dioread_nolock",
+        "discard",
+        "errors",
+        "fc_debug_force",
+        "fc_debug_max_replay",
+        "grpid",
+        "grpjquota",
+        "grpquota",
+        "i_version",
+        "init_itable",
+        "inlinecrypt",
+        "inode_readahead_blks",
+        "journal_async_commit",
+        "journal_checksum",
+        "journal_ioprio",
+        "jqfmt",
+        "load",
+        "max_batch_time",
+        "max_dir_size_kb",
+        "mb_optimize_scan",
+        "mbcache",
+        "min_batch_time",
+        "minixdf",
+        "no_mbcache",
+        "no_prefetch_block_bitmaps",
+        "norecovery",
+        "nombcache",
+        "oldalloc",
+        "orlov",
+        "prefetch_block_bitmaps",
+        "prjquota",
+        "quota",
+        "reservation",
+        "resgid",
+        "resuid",
+        "sb",
+        "stripe",
+        "sysvgroups",
+        "test_dummy_encryption",
+        "uid32",
+        "user_xattr",
+        "usrjquota",
+        "usrquota",
+        "warn_on_error",
+    ],
+    aliases: &[
+        listed_as("barrier=1", &["barrier"]),
+        listed_as("barrier=0", &["nobarrier"]),
+        listed_as("auto_da_alloc=1", &["auto_da_alloc"]),
+        listed_as("auto_da_alloc=0", &["noauto_da_alloc"]),
+        listed_as("bsdgroups", &["grpid"]),
+        perhaps_listed("nogrpid", &["nogrpid", "sysvgroups"]),
+        perhaps_listed("sysvgroups", &["nogrpid"]),
+        // No interval means that of 5 s.
+        perhaps_listed("commit=0", &["commit=5"]),
+        perhaps_listed("commit=5", &["commit=5"]),
+        perhaps_listed("data=ordered", &["data=ordered"]),
+        listed_as("dax", &["dax", "dax=always"]),
+        perhaps_listed("dioread_lock", &["nodioread_nolock", "dioread_lock"]),
+        // The driver of ext2 lists only what differs from the superblock.
+        perhaps_listed("errors=continue", &["errors=continue"]),
+        perhaps_listed("init_itable", &["init_itable=10"]),
+        listed_as("no_mbcache", &["no_mbcache", "nombcache"]),
+        listed_as("nombcache", &["no_mbcache", "nombcache"]),
+        listed_as("noload", &["norecovery", "noload"]),
+        listed_as("norecovery", &["norecovery", "noload"]),
+        listed_as("quota", &["quota", "usrquota"]),
+        // Ignored, with a warning.
+        unlisted("oldalloc"),
+        unlisted("orlov"),
+        perhaps_listed("acl", &["acl"]),
+        perhaps_listed("user_xattr", &["user_xattr"]),
+    ],
+};
 
 /// The driver that publishes itself in `/sys/fs/ext4`, `/proc/fs/ext4` and `/proc/fs/jbd2`.
 pub const EXT4: &str = "ext4";

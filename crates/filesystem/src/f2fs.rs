@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::facts::{feature, limit};
+use super::mount_option::{MountOptions, perhaps_listed};
 use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
 
 const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
@@ -38,12 +39,80 @@ const fn compression(name: &'static str, mount: &'static [&'static str]) -> Leve
 /// `feature` of `struct f2fs_super_block` in `include/linux/f2fs_fs.h`.
 const FEATURES: u64 = 1024 + 2180;
 
+/// The kernel lists nearly all of them, defaults, too.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[
+        "acl",
+        "active_logs",
+        "age_extent_cache",
+        "alloc_mode",
+        "atgc",
+        "background_gc",
+        "barrier",
+        "checkpoint",
+        "checkpoint_merge",
+        "compress_algorithm",
+        "compress_cache",
+        "compress_chksum",
+        "compress_extension",
+        "compress_log_size",
+        "compress_mode",
+        "data_flush",
+        "disable_ext_identify",
+        "disable_roll_forward",
+        "discard",
+        "discard_unit",
+        "errors",
+        "extent_cache",
+        "fastboot",
+        "fault_injection",
+        "fault_type",
+        "flush_merge",
+        "fsync_mode",
+        "gc_merge",
+        "grpjquota",
+        "grpquota",
+        "heap",
+        "inline_data",
+        "inline_dentry",
+        "inline_xattr",
+        "inline_xattr_size",
+        "inlinecrypt",
+        "io_bits",
+        "jqfmt",
+        "lookup_mode",
+        "memory",
+        "mode",
+        "no_heap",
+        "nocompress_extension",
+        "norecovery",
+        "prjjquota",
+        "prjquota",
+        "quota",
+        "reserve_node",
+        "reserve_root",
+        "resgid",
+        "resuid",
+        "test_dummy_encryption",
+        "user_xattr",
+        "usrjquota",
+        "usrquota",
+        "whint_mode",
+    ],
+    aliases: &[
+        perhaps_listed("heap", &["heap"]),
+        perhaps_listed("no_heap", &["no_heap"]),
+        perhaps_listed("checkpoint=enable", &["checkpoint=enable"]),
+    ],
+};
+
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "f2fs",
     mkfs: "mkfs.f2fs",
     package: "f2fs-tools",
     // Without -g: its only value, android, implies force.
     mkfs_options: &["-C", "-e", "-E", "-l", "-o", "-O", "-s", "-w", "-z"],
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,

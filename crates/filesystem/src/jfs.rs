@@ -4,7 +4,7 @@
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, Setting, layout};
+use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, layout};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
 
@@ -13,6 +13,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs: "mkfs.jfs",
     package: "jfsutils",
     mkfs_options: &["-L", "-s"],
+    mount_options: MountOptions::UNKNOWN,
     pool: None,
     journal: Journal::Always,
     checksums: Setting::NEVER,

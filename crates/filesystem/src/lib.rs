@@ -14,6 +14,7 @@ mod f2fs;
 pub mod facts;
 mod jfs;
 pub mod layout;
+mod mount_option;
 mod nilfs2;
 mod pool;
 mod postponed;
@@ -26,6 +27,7 @@ mod zfs;
 pub use ext::EXT4;
 pub use facts::{Facts, Feature, Limit, Snapshot};
 pub use layout::{Kind, Layout, LayoutFault, Probe};
+pub use mount_option::{Alias, MountOptions};
 pub use pool::{Daemon, Pool};
 pub use postponed::Postponed;
 pub use setting::{Bits, Level, Setting};
@@ -57,6 +59,8 @@ pub struct Filesystem {
     pub package: &'static str,
     /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
     pub mkfs_options: &'static [&'static str],
+    /// Its options of mount(2).
+    pub mount_options: MountOptions,
     /// How its pool is created and imported; `None` if mount(2) mounts it.
     pub pool: Option<&'static Pool>,
     /// Whether a plan can switch its journal on and off.

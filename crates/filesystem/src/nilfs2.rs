@@ -9,7 +9,7 @@
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, layout};
+use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, Snapshot, layout};
 
 const MANUAL: &str = "Documentation/filesystems/nilfs2.rst in Linux";
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
@@ -19,6 +19,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs: "mkfs.nilfs2",
     package: "nilfs-tools",
     mkfs_options: &["-b", "-B", "-L", "-m", "-O"],
+    mount_options: MountOptions::UNKNOWN,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,

@@ -6,7 +6,7 @@
 //! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, Setting, uuid};
+use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, uuid};
 
 const MANUAL: &str = "mkfs.reiser4(8)";
 const COMPARISON: &str = "Wikipedia, Comparison of file systems";
@@ -16,6 +16,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs: "mkfs.reiser4",
     package: "reiser4progs",
     mkfs_options: &["-L", "-o", "--label", "--override"],
+    mount_options: MountOptions::UNKNOWN,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,

@@ -4,7 +4,7 @@
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, Setting, layout, uuid};
+use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
@@ -24,6 +24,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--label",
         "--transaction-max-size",
     ],
+    mount_options: MountOptions::UNKNOWN,
     pool: None,
     journal: Journal::Always,
     checksums: Setting::NEVER,

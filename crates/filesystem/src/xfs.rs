@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::facts::{OFFSETS, feature, limit};
+use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
 use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
@@ -18,11 +19,67 @@ const CHECKSUMS: Setting = Setting {
     superblock: Some(Bits { at: 101, mask: 0x0f }),
 };
 
+/// Sizes are listed in KiB.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[
+        "align",
+        "allocsize",
+        "attr2",
+        "bsdgroups",
+        "dax",
+        "discard",
+        "filestreams",
+        "gqnoenforce",
+        "gquota",
+        "grpid",
+        "grpquota",
+        "ikeep",
+        "inode32",
+        "inode64",
+        "largeio",
+        "lifetime",
+        "logbsize",
+        "logbufs",
+        "logdev",
+        "max_atomic_write",
+        "max_open_zones",
+        "norecovery",
+        "pqnoenforce",
+        "pquota",
+        "prjquota",
+        "qnoenforce",
+        "quota",
+        "rtdev",
+        "sunit",
+        "swalloc",
+        "swidth",
+        "sysvgroups",
+        "uqnoenforce",
+        "uquota",
+        "usrquota",
+        "uuid",
+        "wsync",
+    ],
+    aliases: &[
+        listed_as("bsdgroups", &["grpid"]),
+        unlisted("nogrpid"),
+        unlisted("sysvgroups"),
+        listed_as("dax", &["dax=always"]),
+        listed_as("quota", &["usrquota"]),
+        listed_as("uquota", &["usrquota"]),
+        listed_as("gquota", &["grpquota"]),
+        listed_as("pquota", &["prjquota"]),
+        listed_as("qnoenforce", &["uqnoenforce"]),
+        perhaps_listed("noquota", &["noquota"]),
+    ],
+};
+
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "xfs",
     mkfs: "mkfs.xfs",
     package: "xfsprogs",
     mkfs_options: &["-b", "-d", "-i", "-l", "-L", "-m", "-n", "-s"],
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: CHECKSUMS,

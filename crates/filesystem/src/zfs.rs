@@ -11,7 +11,9 @@
 //! takes the same commands, but no test tries that.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Daemon, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
+use super::{
+    Call, Daemon, Facts, Filesystem, Journal, Level, MountOptions, Pool, Setting, Snapshot,
+};
 
 const SOURCE: &str = "observed with zfs-fuse 0.7.0";
 
@@ -57,6 +59,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "-Oprimarycache=",
         "-Orecordsize=",
     ],
+    mount_options: MountOptions::UNKNOWN,
     pool: Some(&Pool {
         // The package's /etc/zfs/zfsrc sets these, but a guest does not have it. Nothing is mounted
         // for statistics.

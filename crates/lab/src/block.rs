@@ -75,22 +75,25 @@ fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let is_driven = kernel::has_filesystem(filesystem.name);
-    // The daemon's programs are not needed if the kernel has the driver.
-    let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
-    lacking(filesystem.package, &programs).or_else(|| match filesystem.pool {
-        _ if is_driven => None,
-        Some(pool) => pool::missing(pool),
+    match filesystem.pool {
+        // The daemon's programs are not needed if the kernel has the driver.
+        _ if is_driven => lacking(filesystem.package, &[filesystem.mkfs]),
+        Some(pool) => {
+            lacking(filesystem.package, &filesystem.programs()).or_else(|| pool::missing(pool))
+        }
+        // No package helps.
         None => Some(format!("this kernel has no {}", filesystem.name)),
-    })
+    }
 }
 
 /// The same for a guest whose kernel has these filesystems.
 #[must_use]
 pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
     let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
-    lacking(filesystem.package, &filesystem.programs()).or_else(|| {
-        (!of_kernel.contains(&driver)).then(|| format!("the lab kernel has no {driver}"))
-    })
+    if !of_kernel.contains(&driver) {
+        return Some(format!("the lab kernel has no {driver}"));
+    }
+    lacking(filesystem.package, &filesystem.programs())
 }
 
 /// The first of a package's programs that is not installed, as a reason.

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Access;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::{self, BlockDevice};
@@ -33,6 +34,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
         let cause = io::Error::from(io::ErrorKind::NotADirectory);
         return Err(LabError::step("use the directory", &path)(cause));
     }
+    // Every trial makes a folder in it.
+    rustix::fs::access(&path, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|errno| LabError::step("write into the directory", &path)(errno.into()))?;
     let mount = mounts::containing(&path)
         .and_then(|mount| {
             mount.ok_or_else(|| {

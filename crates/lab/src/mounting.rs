@@ -30,6 +30,21 @@ const FLAGS: [(&str, MountFlags); 11] = [
     ("silent", MountFlags::SILENT),
 ];
 
+/// Words that mount(8) turns into the absence of a flag, so that nothing is asked for and nothing
+/// is listed.
+const DEFAULTS: [&str; 10] = [
+    "async",
+    "atime",
+    "defaults",
+    "dev",
+    "diratime",
+    "exec",
+    "nolazytime",
+    "nostrictatime",
+    "rw",
+    "suid",
+];
+
 /// Mounts the device and returns what the kernel says about the mount.
 pub(super) fn mount(
     device: &BlockDevice,
@@ -136,8 +151,7 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
         None => {}
     }
     data.extend(setup.mount_of_settings());
-    let is_default = |option: &&String| matches!(option.as_str(), "defaults" | "rw");
-    for option in setup.mount.iter().filter(|option| !is_default(option)) {
+    for option in setup.mount.iter().filter(|option| !DEFAULTS.contains(&option.as_str())) {
         match FLAGS.iter().find(|(word, _)| word == option) {
             Some((_, flag)) => flags |= *flag,
             None => data.push(option.clone()),
@@ -217,6 +231,13 @@ pub(super) fn check(
             return Err(mismatch(&format!("the mount option {option}"), option));
         }
     }
+    let listed: Vec<&str> = mount.options.iter().chain(driver).map(String::as_str).collect();
+    // Its own words, where the kernel lists an option by another name or as a default.
+    let filesystem = setup.filesystem.or_else(|| ssdlab_filesystem::find(&mount.kind));
+    let is_in_force = |option: &str| match filesystem {
+        Some(filesystem) => filesystem.lists(option, &listed),
+        None => shown(option),
+    };
     for option in &setup.mount {
         let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
         // The kernel accepted it when we mounted, and omits options that are off by default.
@@ -224,8 +245,8 @@ pub(super) fn check(
         let is_switched_off =
             maker == Maker::Us && !is_flag && positive.is_some_and(|word| !shown(word));
         let is_strict = option == "strictatime" && !shown("relatime") && !shown("noatime");
-        let is_hidden = matches!(option.as_str(), "defaults" | "rw" | "silent");
-        if !shown(option) && !is_switched_off && !is_strict && !is_hidden {
+        let is_hidden = DEFAULTS.contains(&option.as_str()) || option == "silent";
+        if !is_in_force(option) && !is_switched_off && !is_strict && !is_hidden {
             return Err(mismatch(&format!("the mount option {option}"), option));
         }
     }

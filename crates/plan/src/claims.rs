@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use ssdlab_quantity::{Bytes, Share, Span};
+use toml::Spanned;
 
 use super::compared;
 use super::cuts::Moments;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
+use super::measured;
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
@@ -44,10 +46,12 @@ fn claim(
     factors: &[Varied],
 ) -> Result<Claim, Fault> {
     let id = &written.id;
-    let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
+    let own_metric = written.metric.as_ref();
+    let metric = own_metric.map_or(&schedule.metric, Spanned::get_ref).clone();
     let known_metric = metric::find(&metric).ok_or_else(|| {
         let help = metric::instead_of(&metric);
-        Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help)
+        let fault = Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help);
+        own_metric.map(Spanned::span).into_iter().fold(fault, Fault::placed)
     })?;
     let is_best = written.best.is_some();
     let has_comparison = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
@@ -121,7 +125,7 @@ fn claim(
     };
     let (phases, against_phase) = match compared {
         Some([own, other]) => (vec![own], Some(other)),
-        None => (written.phases.clone(), None),
+        None => (written.phases.iter().map(|phase| phase.get_ref().clone()).collect(), None),
     };
     let claim = Claim {
         id: id.clone(),
@@ -196,15 +200,18 @@ fn check_phases(
     factors: &[Varied],
 ) -> Result<(), Fault> {
     let id = &written.id;
-    let lacks_a_day = |phase: &&String| {
-        let mut planned = schedule.workload.phases.iter();
-        planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
+    let planned = |phase: &Spanned<String>| {
+        schedule.workload.phases.iter().find(|planned| planned.name == *phase.get_ref())
     };
+    let lacks_a_day =
+        |phase: &&Spanned<String>| planned(phase).is_some_and(|planned| planned.a_day.is_none());
     if metric.source == Source::YearsUntilWorn
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
-        return Err(Fault::nowhere(
-            format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
+        let name = phase.get_ref();
+        return Err(Fault::at(
+            phase.span(),
+            format!("claim `{id}`: the plan does not say how often a day `{name}` runs"),
             "give the phase `a_day`, for example a_day = 10",
         ));
     }
@@ -213,16 +220,22 @@ fn check_phases(
         return Err(Fault::nowhere(message, "name one phase"));
     }
     let known = schedule.phase_names();
-    if let Some(phase) =
-        written.phases.iter().find(|phase| compared::is_unknown(phase, &known, factors))
-    {
-        let message = format!("claim `{id}`: there is no phase `{phase}`");
-        return Err(Fault::nowhere(message, format!("phases: {}", known.join(", "))));
-    }
-    let is_repeated = |(at, phase): &(usize, &String)| written.phases[..*at].contains(phase);
-    if let Some((_, phase)) = written.phases.iter().enumerate().find(is_repeated) {
-        let message = format!("claim `{id}` names phase `{phase}` twice");
-        return Err(Fault::nowhere(message, "name each phase once: their values are added up"));
+    for (at, phase) in written.phases.iter().enumerate() {
+        let own = phase.get_ref();
+        if compared::is_unknown(own, &known, factors) {
+            let message = format!("claim `{id}`: there is no phase `{own}`");
+            return Err(Fault::at(phase.span(), message, format!("phases: {}", known.join(", "))));
+        }
+        if written.phases[..at].iter().any(|earlier| earlier.get_ref() == own) {
+            let message = format!("claim `{id}` names phase `{own}` twice");
+            let help = "name each phase once: their values are added up";
+            return Err(Fault::at(phase.span(), message, help));
+        }
+        let lack = planned(phase).and_then(|planned| measured::lacks(planned, name, *metric));
+        if let Some((why, help)) = lack {
+            let message = format!("claim `{id}`: there is no `{name}`: {why}");
+            return Err(Fault::at(phase.span(), message, help));
+        }
     }
     if written.phases.is_empty() {
         return Err(Fault::nowhere(

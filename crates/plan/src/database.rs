@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
+use ssdlab_cuts::database::{Shape, TornPages};
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;
@@ -113,15 +113,6 @@ impl Database {
     #[must_use]
     pub fn calls(&self) -> u64 {
         u64::from(self.commits).saturating_mul(2 + u64::from(self.shape.pages))
-    }
-
-    /// The bytes that it writes, about: a block of the log with each commit, and what it changes.
-    #[must_use]
-    pub fn written_bytes(&self) -> u64 {
-        let Shape { page_bytes, pages, torn_pages, .. } = self.shape;
-        let times = if torn_pages == TornPages::Nothing { 1 } else { 2 };
-        let changed = u64::from(pages) * u64::from(page_bytes) * times;
-        u64::from(self.commits).saturating_mul(LOG_BLOCK_BYTES as u64 + changed)
     }
 }
 

@@ -2,29 +2,17 @@
 //!
 //! It only tells minutes from hours. Once trials have ended, their own pace is a better estimate.
 
+mod asked;
+
 use std::time::Duration;
 
-use super::bonnie::{Bonnie, BonnieTest};
 use super::cuts::Cuts;
-use super::io::End;
+use super::factor::Levels;
 use super::lab_kind::LabKind;
 use super::layer::Layer;
-use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Schedule, Tree, Workload};
+use super::schedule::Schedule;
 use super::setup::{Amount, Setup};
-
-/// System calls to make a file, and to delete one.
-const CALLS_TO_MAKE: u64 = 4;
-const CALLS_TO_DELETE: u64 = 2;
-
-/// System calls to read a small file: open, read, read its end, close.
-const CALLS_TO_READ: u64 = 4;
-
-/// System calls of a transaction: some of the page size for each page, twice, and the syncs.
-const CALLS_OF_A_TRANSACTION: u64 = 40;
-
-/// System calls to deliver a message, to read it and to delete it.
-const CALLS_OF_A_MESSAGE: u64 = CALLS_TO_MAKE + 3 + CALLS_TO_READ + 1;
+use asked::{Asked, before_phases, of_action, of_look};
 
 /// The assumed capacity of a simulated drive if a plan does not give one, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
@@ -36,26 +24,13 @@ const RECOVERY_NS: u64 = 50_000_000;
 /// instructions for it.
 const ENCRYPTED_KILOBYTE_NS: u64 = 4_000;
 
-/// The work of a phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Asked {
-    calls: u64,
-    /// Calls that make or delete a tree, which the virtual lab makes many at once.
-    tree_calls: u64,
-    bytes: u64,
-    /// Bytes of large files, whose contents the virtual lab need not make.
-    streamed_bytes: u64,
-    /// Directory entries that are passed on the way to a name, if directories have no index.
-    searched_entries: u64,
-    /// Waiting time, in ns; in virtual time it is free.
-    waits_ns: u64,
-}
-
 /// The pace of a lab, in ns of real time.
 struct Pace {
     trial_ns: u64,
     call_ns: u64,
     tree_call_ns: u64,
+    /// Of a sync, besides the call: what the drive takes.
+    sync_ns: u64,
     /// Of a kilobyte.
     kilobyte_ns: u64,
     /// Of a kilobyte of a large file.
@@ -74,6 +49,7 @@ impl Pace {
                 trial_ns: 1_000_000_000,
                 call_ns: 15_000,
                 tree_call_ns: 7_000,
+                sync_ns: 50_000,
                 kilobyte_ns: 4_000,
                 streamed_ns: 1_000,
                 prefill_ns: 200,
@@ -84,6 +60,8 @@ impl Pace {
                 trial_ns: 300_000_000,
                 call_ns: 5_000,
                 tree_call_ns: 5_000,
+                // Of a drive without capacitors.
+                sync_ns: 1_000_000,
                 kilobyte_ns: 4_000,
                 streamed_ns: 4_000,
                 prefill_ns: 4_000,
@@ -94,51 +72,67 @@ impl Pace {
     }
 }
 
+impl Pace {
+    /// The time of some work, in ns.
+    fn of_work(&self, asked: Asked) -> u64 {
+        let parts = [
+            asked.calls.saturating_mul(self.call_ns),
+            asked.tree_calls.saturating_mul(self.tree_call_ns),
+            asked.syncs.saturating_mul(self.sync_ns),
+            (asked.bytes / 1000).saturating_mul(self.kilobyte_ns),
+            (asked.streamed_bytes / 1000).saturating_mul(self.streamed_ns),
+            if self.waits { asked.waits_ns } else { 0 },
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
 /// The estimated cost of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     /// How long all trials take, one after the other.
     pub time: Duration,
-    /// What they write to the device, in bytes.
+    /// What they write to the device, in bytes, besides [`Self::open`].
     pub written_bytes: u64,
+    /// The phases that write as fast as the drive allows until a time has passed: only the drive
+    /// says how much that is.
+    pub open: Vec<String>,
 }
 
-/// The estimated cost of all trials of a schedule; `None` if it depends on a program's own time, or
-/// on a share of a device whose size is not yet known.
+/// The estimated cost of all trials of a schedule; `None` if it depends on a program's own time, on
+/// a file that has not been read, or on a share of a device whose size is not yet known.
 #[must_use]
 pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
-    let pace = Pace::of(schedule.target.as_ref()?.lab());
-    let mut asked = Asked::default();
+    let lab = schedule.target.as_ref()?.lab();
+    let pace = Pace::of(lab);
+    let mut asked = before_phases(&schedule.workload);
+    let mut open = Vec::new();
     for phase in &schedule.workload.phases {
         let of_phase = of_action(&phase.action, &schedule.workload)?;
+        asked = asked.and(of_phase);
         asked.waits_ns = asked.waits_ns.saturating_add(phase.postponed_ns);
-        asked.calls = asked.calls.saturating_add(of_phase.calls);
-        asked.tree_calls = asked.tree_calls.saturating_add(of_phase.tree_calls);
-        asked.bytes = asked.bytes.saturating_add(of_phase.bytes);
-        asked.streamed_bytes = asked.streamed_bytes.saturating_add(of_phase.streamed_bytes);
-        asked.searched_entries = asked.searched_entries.saturating_add(of_phase.searched_entries);
-        asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
+        asked.syncs += u64::from(phase.sync);
+        open.extend(of_phase.is_open.then(|| phase.name.clone()));
     }
     let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
     let bytes = [asked.bytes, asked.streamed_bytes, prefill_bytes];
     let bytes = bytes.into_iter().fold(0, u64::saturating_add);
     let parts = [
         pace.trial_ns,
-        asked.calls.saturating_mul(pace.call_ns),
-        asked.tree_calls.saturating_mul(pace.tree_call_ns),
-        (asked.bytes / 1000).saturating_mul(pace.kilobyte_ns),
-        (asked.streamed_bytes / 1000).saturating_mul(pace.streamed_ns),
+        pace.of_work(asked),
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
-        if pace.waits { asked.waits_ns } else { 0 },
-        recoveries(schedule).saturating_mul(RECOVERY_NS),
+        recoveries_ns(schedule, &pace)?,
         (mean_of_some(schedule, is_encrypted, bytes) / 1000).saturating_mul(ENCRYPTED_KILOBYTE_NS),
         mean_of_some(schedule, searches_directories, asked.searched_entries)
             .saturating_mul(pace.searched_entry_ns),
     ];
     let each = parts.into_iter().fold(0, u64::saturating_add);
+    let aged_bytes = aged_bytes(schedule)?;
+    let ageing_ns = (aged_bytes / 1000).saturating_mul(pace.kilobyte_ns);
     Some(Estimate {
-        time: Duration::from_nanos(each.saturating_mul(trials)),
-        written_bytes: bytes.saturating_mul(trials),
+        time: Duration::from_nanos(each.saturating_mul(trials).saturating_add(ageing_ns)),
+        written_bytes: bytes.saturating_mul(trials).saturating_add(aged_bytes),
+        open,
     })
 }
 
@@ -162,129 +156,45 @@ fn searches_directories(setup: &Setup) -> bool {
     }
 }
 
-/// How often a trial's filesystem is recovered from a power cut.
-fn recoveries(schedule: &Schedule) -> u64 {
-    let of = |cuts: &Cuts| u64::from(cuts.of_trial) * u64::from(cuts.survivors);
-    schedule.cuts.as_ref().map_or(0, of)
+/// How long a trial's filesystem is recovered from power cuts, in ns: each time, all that is left
+/// is looked at. `None` if a program of the plan judges it, too.
+fn recoveries_ns(schedule: &Schedule, pace: &Pace) -> Option<u64> {
+    let Some(Cuts { of_trial, survivors, check, .. }) = &schedule.cuts else { return Some(0) };
+    if check.is_some() {
+        return None;
+    }
+    let each = RECOVERY_NS.saturating_add(pace.of_work(of_look(&schedule.workload)));
+    Some((u64::from(*of_trial) * u64::from(*survivors)).saturating_mul(each))
 }
 
-fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
-    let of_tree = |tree_calls, bytes| Some(Asked { tree_calls, bytes, ..Asked::default() });
-    let (files, bytes) = match (&workload.tree, &workload.build, action) {
-        (_, Some(Build::Synthetic { files, bytes }), Action::Clone | Action::Make) => {
-            (*files, *bytes)
+/// What ageing writes, in bytes, once for each state and block; states that an earlier run has kept
+/// are counted, too. `None` for a real drive, whose size is not yet known.
+fn aged_bytes(schedule: &Schedule) -> Option<u64> {
+    let mut shapes: Vec<Levels> = Vec::new();
+    let mut bytes: u64 = 0;
+    for setup in schedule.setups() {
+        let Some(age) = setup.age else { continue };
+        let shape = setup.levels.only(|factor| factor.shapes_aged());
+        if !shapes.contains(&shape) {
+            let filled = device_bytes(schedule)? / 100 * age.profile.fill_percent;
+            let times = 1 + u64::from(age.profile.turnovers);
+            bytes = bytes.saturating_add(filled.saturating_mul(times));
+            shapes.push(shape);
         }
-        (_, Some(Build::Synthetic { files, .. }), Action::Clean) => (*files, 0),
-        (Some(Tree::Synthetic { files, bytes }), ..) => (*files, *bytes),
-        _ => (0, 0),
-    };
-    match action {
-        Action::Unpack | Action::Clone | Action::Make => of_tree(files * CALLS_TO_MAKE, bytes),
-        Action::Read { .. } => Some(Asked { calls: files * CALLS_TO_READ, ..Asked::default() }),
-        Action::Delete | Action::Clean => of_tree(files * CALLS_TO_DELETE, 0),
-        Action::Sync | Action::Fstrim | Action::Remount => Some(Asked::default()),
-        Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),
-        Action::Bonnie { test } => {
-            let bonnie = workload.bonnie.as_ref()?;
-            let asked = of_bonnie(*test, bonnie);
-            Some(Asked { waits_ns: bonnie.least_ns, ..asked })
-        }
-        Action::Io(io) => {
-            let block = io.blocks.iter().map(|block| u64::from(block.bytes)).max().unwrap_or(4096);
-            let (operations, waits_ns) = match io.end {
-                End::Bytes(bytes) => (bytes / block.max(1), 0),
-                End::Operations(operations) => (operations, 0),
-                // About the rate of an early drive.
-                End::Time(ns) => (ns / 100_000, ns),
-            };
-            let laid_out = io.size_bytes.saturating_mul(io.files.into());
-            let streamed_bytes = laid_out.saturating_add(operations.saturating_mul(block));
-            Some(Asked { calls: operations, streamed_bytes, waits_ns, ..Asked::default() })
-        }
-        Action::Transactions(work) => {
-            let number = match work.end {
-                End::Operations(number) => number,
-                End::Time(ns) => ns / work.pause_ns().max(10_000_000),
-                End::Bytes(_) => 0,
-            };
-            let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
-            let (bytes, waits_ns) = (work.streamed_bytes(), work.lasts_ns());
-            Some(Asked { calls, bytes, waits_ns, ..Asked::default() })
-        }
-        Action::Replace(replace) => Some(Asked {
-            calls: replace.operations().saturating_mul(CALLS_TO_MAKE),
-            bytes: replace.operations().saturating_mul(10_000),
-            waits_ns: replace.operations().saturating_mul(replace.think_ns),
-            ..Asked::default()
-        }),
-        Action::Append(append) => Some(Asked {
-            calls: u64::from(append.records),
-            bytes: u64::from(append.records) * 500,
-            waits_ns: u64::from(append.records).saturating_mul(append.think_ns),
-            ..Asked::default()
-        }),
-        Action::Database(database) => Some(Asked {
-            calls: database.calls(),
-            bytes: database.written_bytes(),
-            waits_ns: u64::from(database.commits).saturating_mul(database.think_ns),
-            ..Asked::default()
-        }),
-        Action::Sequences(work) => {
-            Some(Asked { calls: work.calls(), bytes: work.bytes(), ..Asked::default() })
-        }
-        Action::Maildir(maildir) => Some(Asked {
-            calls: u64::from(maildir.messages) * CALLS_OF_A_MESSAGE,
-            bytes: maildir.written_bytes(),
-            waits_ns: u64::from(maildir.messages).saturating_mul(maildir.think_ns),
-            ..Asked::default()
-        }),
-        Action::Rotate(rotate) => Some(Asked {
-            calls: u64::from(rotate.records),
-            bytes: rotate.appended_bytes(),
-            waits_ns: u64::from(rotate.records).saturating_mul(rotate.think_ns),
-            ..Asked::default()
-        }),
-        Action::Replay { log: Recording::Shipped(name) } => {
-            let log = recordings::find(name)?;
-            let (calls, bytes) = (log.operations, log.written_bytes);
-            Some(Asked { calls, bytes, ..Asked::default() })
-        }
-        Action::Replay { log: Recording::File(_) }
-        | Action::Command { .. }
-        | Action::Fio { .. }
-        | Action::Imported => None,
     }
+    Some(bytes.saturating_mul(schedule.repetitions.least.into()))
 }
 
-fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
-    let chunks = bonnie.size_bytes / bonnie.chunk_bytes;
-    let moved = |calls, bytes| Asked { calls, bytes, ..Asked::default() };
-    match test {
-        BonnieTest::SeqOutputChar | BonnieTest::SeqInputChar => moved(bonnie.char_bytes, 0),
-        BonnieTest::SeqOutputBlock => moved(chunks, bonnie.size_bytes),
-        BonnieTest::Rewrite => moved(2 * chunks, bonnie.size_bytes),
-        BonnieTest::SeqInputBlock => moved(chunks, 0),
-        BonnieTest::RandomSeek => moved(3 * u64::from(bonnie.seeks), 0),
-        BonnieTest::SeqCreate | BonnieTest::RandomCreate => Asked {
-            // Each is looked for among those before it in its directory.
-            searched_entries: bonnie.files.saturating_mul(bonnie.files) / 2 / bonnie.directories,
-            ..moved(
-                CALLS_TO_MAKE * bonnie.files,
-                bonnie.files * u64::midpoint(bonnie.file_bytes.0, bonnie.file_bytes.1),
-            )
-        },
-        BonnieTest::SeqStat | BonnieTest::RandomStat => moved(bonnie.files, 0),
-        BonnieTest::SeqDelete | BonnieTest::RandomDelete => {
-            moved(CALLS_TO_DELETE * bonnie.files, 0)
-        }
-    }
+/// The size of the device, in bytes, as far as it is known before it is examined.
+fn device_bytes(schedule: &Schedule) -> Option<u64> {
+    let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);
+    schedule.target.as_ref()?.size_bytes().or(usual)
 }
 
 /// The mean prefill of the treatments, in bytes; `None` if it is a share of a device that has not
 /// been examined yet.
 fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
-    let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);
-    let device = schedule.target.as_ref()?.size_bytes().or(usual);
+    let device = device_bytes(schedule);
     let bytes = |amount: Option<Amount>| match amount {
         None => Some(0),
         Some(Amount::Bytes(bytes)) => Some(bytes),

@@ -399,6 +399,15 @@ impl Io {
         self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0)
     }
 
+    /// The mean of its blocks, by their weights, in bytes; 0 without any.
+    #[must_use]
+    pub fn mean_block_bytes(&self) -> u64 {
+        let weights: u64 = self.blocks.iter().map(|block| u64::from(block.weight)).sum();
+        let of = |block: &Block| u128::from(block.bytes) * u128::from(block.weight);
+        let sum: u128 = self.blocks.iter().map(of).sum();
+        u64::try_from(sum / u128::from(weights.max(1))).unwrap_or(u64::MAX)
+    }
+
     /// A lower bound of the bytes by which its files grow.
     #[must_use]
     pub fn appended_bytes(&self) -> u64 {

@@ -23,6 +23,7 @@ mod layer;
 mod level_error;
 mod limits;
 pub mod maildir;
+mod measured;
 pub mod metric;
 mod needs;
 mod node_feature;

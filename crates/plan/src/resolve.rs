@@ -17,8 +17,8 @@ use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
 use super::target::Target;
 use super::written::Plan;
 use super::{
-    amounts, claims, cuts, limits, needs, order, postponed, programs, steps, treatments, varied,
-    workload,
+    amounts, claims, cuts, limits, measured, needs, order, postponed, programs, steps, treatments,
+    varied, workload,
 };
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
@@ -77,6 +77,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         ..Schedule::default()
     };
     needs::check(&schedule)?;
+    measured::check_metric(plan, &schedule)?;
     programs::check(&schedule)?;
     schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;

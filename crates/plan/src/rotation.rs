@@ -70,10 +70,11 @@ impl Rotate {
         fault.or_else(|| fault_of_bytes(self.size_bytes))
     }
 
-    /// The bytes that the program appends.
+    /// The bytes that are written, about: what the program appends, and the compressed logs.
     #[must_use]
-    pub fn appended_bytes(&self) -> u64 {
-        u64::from(self.records) * RECORD_BYTES as u64
+    pub fn written_bytes(&self) -> u64 {
+        let appended = u64::from(self.records) * RECORD_BYTES as u64;
+        if self.compress { appended + appended / 4 } else { appended }
     }
 }
 

@@ -30,6 +30,7 @@ use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::versions::{Append, Replace};
 
 mod claim;
+mod distinct;
 
 pub use claim::Claim;
 use claim::is_zero;
@@ -534,26 +535,6 @@ impl Schedule {
     #[must_use]
     pub fn is_without_device(&self) -> bool {
         self.target == Some(Target::Device { path: None })
-    }
-
-    /// The levels by which a treatment differs from others; all of them if there is no other.
-    #[must_use]
-    pub fn distinct(&self, levels: &Levels) -> Levels {
-        let differs = |factor: &Factor| {
-            self.treatments.iter().any(|other| other.levels.0.get(factor) != levels.0.get(factor))
-        };
-        let distinct = levels.only(differs);
-        if distinct.0.is_empty() { levels.clone() } else { distinct }
-    }
-
-    /// The levels that all treatments share.
-    #[must_use]
-    pub fn shared(&self) -> Levels {
-        let Some(first) = self.treatments.first() else { return Levels::default() };
-        first.levels.only(|factor| {
-            let level = first.levels.0.get(factor);
-            self.treatments.iter().all(|other| other.levels.0.get(factor) == level)
-        })
     }
 
     /// The setups of all treatments; treatments with unknown levels cannot run and are left out.

@@ -20,6 +20,10 @@ const CALLS: u64 = 8;
 /// The space that a sequence's directory takes, about, in bytes.
 const BYTES: u64 = 48 << 10;
 
+/// What is written for a sequence, about, in bytes: two files of five letters of 1000 bytes, and an
+/// operation or two.
+const WRITTEN_BYTES: u64 = 12_000;
+
 /// Short sequences, as a plan writes them.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +63,12 @@ impl Sequences {
     #[must_use]
     pub fn calls(self) -> u64 {
         self.number() * CALLS
+    }
+
+    /// What is written for them, before the phase and in it, about, in bytes.
+    #[must_use]
+    pub fn written_bytes(self) -> u64 {
+        self.number() * WRITTEN_BYTES
     }
 
     /// The space that their files take, about, in bytes.

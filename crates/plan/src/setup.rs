@@ -335,6 +335,28 @@ impl Setup {
                 return Err(said_twice(Factor::Mount, option, factor));
             }
         }
+        self.check_mount_of_filesystem()
+    }
+
+    /// An option that is known to be another filesystem's would be refused by the kernel, after
+    /// mkfs and in every trial.
+    fn check_mount_of_filesystem(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem else { return Ok(()) };
+        for option in &self.mount {
+            let owners = filesystem.lacks_option(option);
+            if !owners.is_empty() {
+                let (name, level) = (filesystem.name, self.levels.0.get(&Factor::Mount));
+                let level = level.map_or("", String::as_str);
+                return Err(LevelError {
+                    factor: Factor::Mount,
+                    message: format!(
+                        "{name} has no mount option `{option}`: it is one of {}",
+                        owners.join(", ")
+                    ),
+                    help: leave_out(name, &[(Factor::Mount, level)]),
+                });
+            }
+        }
         Ok(())
     }
 

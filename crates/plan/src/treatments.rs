@@ -1,5 +1,7 @@
 //! The treatments of a run: which combinations of levels, and what each is compared with.
 
+use std::collections::BTreeMap;
+
 use super::by_hand;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
@@ -8,7 +10,8 @@ use super::schedule::Treatment;
 use super::varied::{Varied, fault, level_fault, modern};
 use super::written::Plan;
 
-const MOST_TREATMENTS: usize = 1_000;
+/// The most treatments of a plan.
+pub(super) const MOST_TREATMENTS: usize = 1_000;
 
 /// The treatments, and what they mean.
 pub(super) struct Resolved {
@@ -56,9 +59,11 @@ pub(super) fn resolve(
             "`exclude` drops all of them; remove some of its entries",
         ));
     }
+    let places: BTreeMap<&Levels, usize> =
+        combinations.iter().enumerate().map(|(place, levels)| (levels, place)).collect();
     let counterpart = |levels: &Levels| {
         let other = levels.with(&baseline);
-        (other != *levels).then(|| combinations.iter().position(|l| *l == other)).flatten()
+        places.get(&other).copied().filter(|_| other != *levels)
     };
     let baselines: Vec<_> = combinations.iter().map(counterpart).collect();
     let treatments = combinations.into_iter().zip(baselines);

@@ -1,6 +1,6 @@
 //! Which factors a run varies, with which levels: the plan's, the lab's and the command line's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ssdlab_quantity::did_you_mean;
@@ -13,6 +13,7 @@ use super::level_error::LevelError;
 use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
+use super::treatments::MOST_TREATMENTS;
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.
@@ -197,8 +198,17 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
             "name at least one, or omit the factor".to_owned(),
         ));
     }
-    for (index, level) in levels.iter().enumerate() {
-        if levels[..index].contains(level) {
+    // More levels than that are more treatments than a plan can have.
+    if levels.len() > MOST_TREATMENTS {
+        return Err(fault(
+            at,
+            format!("`{factor}` has more than {MOST_TREATMENTS} levels"),
+            "name fewer".to_owned(),
+        ));
+    }
+    let mut named = BTreeSet::new();
+    for level in levels {
+        if !named.insert(level) {
             return Err(fault(
                 at,
                 format!("`{factor}` has the level `{level}` twice"),

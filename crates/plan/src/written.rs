@@ -472,12 +472,14 @@ pub struct Claim {
     #[schemars(example = &"bfq makes unpacking slower than none")]
     pub says: String,
     /// The metric it is about (default: the plan's).
+    #[schemars(with = "Option<String>")]
     #[schemars(example = &"settled_ns")]
-    pub metric: Option<String>,
+    pub metric: Option<Spanned<String>>,
     /// The phases it is about; their sum is compared. Required, unless the claim compares phases.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     #[schemars(example = ["unpack"])]
-    pub phases: Vec<String>,
+    pub phases: Vec<Spanned<String>>,
     /// The levels whose effect it states. To compare two phases of each trial, name one here and
     /// the other in `against`, alone or beside levels: `compare = { phase = "fdatasync" }`,
     /// `against = { phase = "fsync" }`.

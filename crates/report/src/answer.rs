@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{
     Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, PhaseSummary, Place, StepRanking,
-    TreatmentStatus, Verdict, are_by_construction,
+    TreatmentResult, TreatmentStatus, Verdict, are_by_construction,
 };
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -144,18 +144,45 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         noun(&ranking.metric),
         counted(ranking.phases.len(), "phase")
     );
+    let unranked = unranked(schedule, analysis);
     match &groups[..] {
         [] => None,
-        [(_, places)] => Some(format!("{by} is {}", leader(schedule, analysis, ranking, places)?)),
+        [(_, places)] => {
+            let leader = leader(schedule, analysis, ranking, places)?;
+            Some(format!("{by} is {leader}{unranked}"))
+        }
         _ => {
             let of = |(context, places): &(Levels, Vec<&Place>)| {
                 let leader = leader_of_group(schedule, analysis, ranking, places)?;
                 Some(format!("for {} {leader}", listed_levels(context)))
             };
             let leaders: Vec<String> = groups.iter().filter_map(of).collect();
-            Some(format!("{by} is {}", leaders.join("; ")))
+            Some(format!("{by} is {}{unranked}", leaders.join("; ")))
         }
     }
+}
+
+/// The treatments of which nothing was measured, by the reason: a ranking of the others does not
+/// answer for them.
+fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
+    let is_lost = |own: &&TreatmentResult| {
+        matches!(own.status, TreatmentStatus::Failed | TreatmentStatus::Unavailable)
+    };
+    let mut lost: Vec<(&str, Vec<String>)> = Vec::new();
+    for own in analysis.treatments.iter().filter(is_lost) {
+        let why = own.reason.as_deref().and_then(|why| why.lines().next());
+        let (why, label) = (why.unwrap_or("it failed"), label(schedule, &own.levels));
+        match lost.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, labels)) => labels.push(label),
+            None => lost.push((why, vec![label])),
+        }
+    }
+    let of_reason = |(why, labels): (&str, Vec<String>)| match &labels[..] {
+        [first, _, _, _, ..] => format!("{first} and {} others ({why})", labels.len() - 1),
+        few => format!("{} ({why})", listed(few)),
+    };
+    let lost: Vec<String> = lost.into_iter().map(of_reason).collect();
+    if lost.is_empty() { String::new() } else { format!("; not answered: {}", lost.join("; ")) }
 }
 
 fn are_told_apart(one: &Place, other: &Place) -> bool {

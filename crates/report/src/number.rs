@@ -3,7 +3,10 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ssdlab_advice::Judgement;
+use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
+
+use super::reason::listed;
 
 /// A value of a metric with its unit.
 pub fn value(metric: &str, value: f64) -> String {
@@ -66,8 +69,16 @@ pub fn roughly(time: Duration) -> String {
 
 /// An estimate of the bytes that a plan writes, and what it does not count.
 #[must_use]
-pub fn roughly_written(by_workload: u64) -> String {
-    format!("about {} by the workload, besides mkfs and metadata", bytes(by_workload as f64))
+pub fn roughly_written(estimate: &Estimate) -> String {
+    let open: Vec<String> = estimate.open.iter().map(|phase| format!("`{phase}`")).collect();
+    let (does, open) = (if open.len() == 1 { "writes" } else { "write" }, listed(&open));
+    let besides = match open.as_str() {
+        "" => "mkfs and metadata".to_owned(),
+        open => format!(
+            "mkfs, metadata and what {open} {does} as fast as the drive can until the time is over"
+        ),
+    };
+    format!("about {} by the workload, besides {besides}", bytes(estimate.written_bytes as f64))
 }
 
 /// A time stamp in seconds since 1970, as UTC.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::json;
-use ssdlab_advice::{Analysis, Effect, Judgement, Verdict, analyse, taking_part};
+use ssdlab_advice::{Analysis, Effect, Judgement, TreatmentStatus, Verdict, analyse, taking_part};
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
@@ -166,6 +166,21 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         answers.push(format!("{}\n{sentence}\n", schedule.question));
     }
     insta::assert_snapshot!(answers.join("\n"));
+}
+
+/// NEWCOMER.md, B3: the best was ext4, and nobody learned that xfs could not be mounted.
+#[test]
+fn a_ranking_names_what_it_does_not_answer_for() {
+    let schedule = resolved("filesystems", &Overrides::default());
+    let mut analysis = run(&schedule);
+    assert!(!answer(&schedule, &analysis).sentence.contains("not answered"));
+    let is_xfs = |levels: &Levels| levels.0.get(&Factor::Filesystem).is_some_and(|fs| fs == "xfs");
+    let lost = analysis.treatments.iter_mut().find(|own| is_xfs(&own.levels)).unwrap();
+    lost.status = TreatmentStatus::Failed;
+    lost.reason = Some("xfs refused the mount\nmore".to_owned());
+    let sentence = answer(&schedule, &analysis).sentence;
+    assert!(sentence.contains("; not answered: ") && sentence.contains("xfs"), "{sentence}");
+    assert!(sentence.contains("(xfs refused the mount)"), "{sentence}");
 }
 
 /// The short table has what the answer compares, and says how much it leaves out.

@@ -22,6 +22,18 @@ fn every_command_is_in_one_group_and_has_examples() {
     assert_eq!(explained, paths);
 }
 
+/// NEWCOMER.md: clap's hint was to write `-- -1`.
+#[test]
+fn a_negative_number_is_a_value_that_is_out_of_range() {
+    let line = explained(Cli::command());
+    for arguments in [["run", "discard", "--runs", "-1"], ["check", "discard", "--seed", "-3"]] {
+        let words = iter::once("ssdlab").chain(arguments);
+        let error = line.clone().try_get_matches_from(words).unwrap_err().to_string();
+        assert!(error.contains("invalid value '-"), "{error}");
+        assert!(!error.contains("-- -"), "{error}");
+    }
+}
+
 /// A command and those below it, by all their words.
 fn paths(command: &Command) -> Vec<String> {
     let name = command.get_name().to_owned();

@@ -90,6 +90,30 @@ fn free_options_are_looked_for_where_the_kernel_lists_them() {
     assert!(check(&free, &mounted("ext4", options), &driver[..1], Maker::Us).is_err());
 }
 
+/// The case `btrfs-discard-sync`.
+#[test]
+fn an_option_is_in_force_under_the_name_by_which_the_kernel_lists_it() {
+    let sync = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Mount, "discard=sync")]);
+    let table = |options| mounted("btrfs", options);
+    let listed = "rw,relatime,discard,space_cache=v2,subvolid=5,subvol=/";
+    for maker in [Maker::Us, Maker::Other] {
+        assert!(check(&sync, &table(listed), &[], maker).is_ok());
+        assert!(check(&sync, &table("rw,discard=async"), &[], maker).is_err());
+        assert!(check(&sync, &table("rw,relatime"), &[], maker).is_err());
+    }
+    // A directory may be on any filesystem.
+    let any = setup(&[(Factor::Mount, "discard=sync")]);
+    assert!(check(&any, &table(listed), &[], Maker::Other).is_ok());
+    assert!(check(&any, &mounted("ext4", listed), &[], Maker::Other).is_err());
+}
+
+#[test]
+fn the_defaults_of_mount_ask_for_nothing() {
+    let defaults = setup(&[(Factor::Mount, "rw,suid,dev,exec,async")]);
+    assert_eq!(options(&defaults), (MountFlags::empty(), Vec::new()));
+    assert!(check(&defaults, &mounted("ext4", "rw,relatime"), &[], Maker::Us).is_ok());
+}
+
 #[test]
 fn an_option_we_did_not_give_must_be_listed() {
     let asked = setup(&[(Factor::Mount, "nosuchthing")]);

@@ -105,3 +105,23 @@ fn an_untestable_claim_names_the_labs_that_can_test_it() {
     let cfq = says("schedulers", "ext4-cfq-seeks", simulated).unwrap();
     assert!(!cfq.contains("can test it"), "{cfq}");
 }
+
+/// NEWCOMER.md: errors of claims pointed at the table.
+#[test]
+fn a_fault_of_a_claim_is_shown_at_its_key() {
+    let at = |keys: &str| {
+        let text = format!(
+            "name = \"p\"\nquestion = \"?\"\n[factors]\natime = [\"noatime\", \"relatime\"]\n\
+             [workload]\nphases = [{{ do = \"unpack\" }}]\n[[claims]]\nid = \"c\"\nsays = \"?\"\n\
+             {keys}\ncompare = {{ atime = \"relatime\" }}\nat_least = 2\n"
+        );
+        let overrides = crate::Overrides::default();
+        let error = crate::schedule("p.toml", &text, &overrides, std::path::Path::new("/"));
+        let error = error.unwrap_err();
+        let label = miette::Diagnostic::labels(&error).unwrap().next().unwrap();
+        text[label.offset()..][..label.len()].to_owned()
+    };
+    assert_eq!(at("phases = [\"unpack\"]\nmetric = \"time_us\""), "\"time_us\"");
+    assert_eq!(at("phases = [\"unpack\", \"unpak\"]"), "\"unpak\"");
+    assert_eq!(at("phases = [\"unpack\"]\nmetric = \"latency.p99_ns\""), "\"unpack\"");
+}

@@ -11,6 +11,7 @@ filesystem = "ext4"
 [workload]
 phases = [
     { do = "append", name = "log", append = { records = 1_000, sync_every = 1 } },
+    { do = "sync", reader = true },
     { do = "io", name = "writes", io = { size = "1 MiB", operations = 10_000 } },
     { do = "io", name = "timed", io = { size = "1 MiB", time = "10 s" } },
 ]

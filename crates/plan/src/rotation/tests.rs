@@ -21,7 +21,7 @@ fn plan(rotate: &str) -> Result<Rotate, String> {
 fn defaults_are_explicit_and_only_records_are_scaled() {
     let rotate = plan("records = 1000").unwrap();
     assert_eq!((rotate.records, rotate.size_bytes, rotate.keep), (500, 1 << 20, 4));
-    assert_eq!((rotate.compress, rotate.appended_bytes()), (false, 250_000));
+    assert_eq!((rotate.compress, rotate.written_bytes()), (false, 250_000));
     let rotate = plan("records = 2, size = \"500 B\", keep = 1, compress = true").unwrap();
     assert!(rotate.compress);
 }

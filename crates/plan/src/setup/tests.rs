@@ -29,6 +29,32 @@ fn zfs_is_made_and_mounted_without_what_it_does_not_have() {
     }
 }
 
+/// NEWCOMER.md, B3: ext4 was the best, as xfs could not be mounted with `commit=60`.
+#[test]
+fn a_mount_option_of_another_filesystem_is_refused_with_the_way_out() {
+    let of = |filesystem, mount| {
+        Setup::new(&levels(&[(Factor::Filesystem, filesystem), (Factor::Mount, mount)]))
+    };
+    let error = of("xfs", "noatime,commit=60").unwrap_err();
+    assert_eq!(error.factor, Factor::Mount);
+    assert!(error.message.contains("xfs has no mount option `commit=60`"), "{}", error.message);
+    assert!(error.message.contains("ext4"), "{}", error.message);
+    let way_out = "exclude = [{ filesystem = \"xfs\", mount = \"noatime,commit=60\" }]";
+    assert!(error.help.contains(way_out), "{}", error.help);
+    for (filesystem, mount) in [
+        ("ext4", "commit=60"),
+        ("btrfs", "commit=60"),
+        ("xfs", "noatime,lazytime,logbsize=256k"),
+        ("f2fs", "fsync_mode=strict"),
+        // Nothing is known about these.
+        ("jfs", "commit=60"),
+        ("xfs", "of_a_later_kernel=1"),
+        ("any", "commit=60"),
+    ] {
+        assert!(of(filesystem, mount).is_ok(), "{filesystem}: {mount}");
+    }
+}
+
 #[test]
 fn ext2_and_ext3_are_what_their_journal_says() {
     for (name, possible, impossible) in [("ext3", "on", "off"), ("ext2", "off", "on")] {

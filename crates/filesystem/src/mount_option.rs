@@ -1,0 +1,152 @@
+//! Mount options: which filesystem has which, and how the kernel lists one that is in force.
+//!
+//! Sources: ext4(5), btrfs(5), xfs(5), Documentation/filesystems/f2fs.rst, and the functions
+//! `show_options` of the drivers in Linux 6.12 (fs/ext4/super.c, fs/xfs/xfs_super.c,
+//! fs/btrfs/super.c, fs/f2fs/super.c).
+
+use super::{ALL, Filesystem};
+
+/// Options that every filesystem has, because mount(8) makes flags of mount(2) of them, or nothing.
+const OF_ALL: [&str; 28] = [
+    "async",
+    "atime",
+    "defaults",
+    "dev",
+    "diratime",
+    "dirsync",
+    "exec",
+    "iversion",
+    "lazytime",
+    "loud",
+    "mand",
+    "noatime",
+    "nodev",
+    "nodiratime",
+    "noexec",
+    "nolazytime",
+    "nomand",
+    "norelatime",
+    "nostrictatime",
+    "nosuid",
+    "nosymfollow",
+    "relatime",
+    "ro",
+    "rw",
+    "silent",
+    "strictatime",
+    "suid",
+    "sync",
+];
+
+/// The options of a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MountOptions {
+    /// Their names, without a value, and without `no` where that is the opposite; empty if they are
+    /// not known.
+    pub names: &'static [&'static str],
+    /// Those that the kernel lists otherwise than they are asked for.
+    pub aliases: &'static [Alias],
+}
+
+/// An option that the kernel lists otherwise than it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alias {
+    /// What is asked for.
+    pub asked: &'static str,
+    /// What the kernel lists instead, if anything: one of these, perhaps with a detail after a
+    /// colon.
+    pub listed: &'static [&'static str],
+    /// Whether it is in force, too, if no option of its name is listed: a default, or what takes
+    /// effect once.
+    pub or_nothing: bool,
+}
+
+impl MountOptions {
+    /// Nothing is known about them.
+    pub(super) const UNKNOWN: Self = Self { names: &[], aliases: &[] };
+
+    fn have(&self, name: &str) -> bool {
+        let positive = name.strip_prefix("no").unwrap_or(name);
+        self.names.iter().any(|known| *known == name || *known == positive)
+    }
+}
+
+/// What the kernel lists as something else.
+pub(super) const fn listed_as(asked: &'static str, listed: &'static [&'static str]) -> Alias {
+    Alias { asked, listed, or_nothing: false }
+}
+
+/// What the kernel does not list, because it is the default or takes effect once.
+pub(super) const fn unlisted(asked: &'static str) -> Alias {
+    Alias { asked, listed: &[], or_nothing: true }
+}
+
+/// What some versions of the kernel list, and others do not.
+pub(super) const fn perhaps_listed(asked: &'static str, listed: &'static [&'static str]) -> Alias {
+    Alias { asked, listed, or_nothing: true }
+}
+
+/// The name of an option.
+fn name(option: &str) -> &str {
+    option.split_once('=').map_or(option, |(name, _)| name)
+}
+
+/// A number, perhaps with a binary unit, as the kernel's `memparse` reads it.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Whether an option is listed, in the same words or with the same number; details that kernels add
+/// to some are ignored: `discard=async`, `compress=zstd:3`.
+fn is_listed(option: &str, listed: &[&str]) -> bool {
+    let of = |text: &str| text.split_once('=').map(|(_, value)| number(value));
+    listed.iter().any(|found| {
+        let detail = found.strip_prefix(option);
+        detail.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '=']))
+            || (name(found) == name(option)
+                && matches!((of(found), of(option)), (Some(Some(a)), Some(Some(b))) if a == b))
+    })
+}
+
+impl Filesystem {
+    /// Whether a list of mount options, as the kernel shows it, says that one is in force.
+    #[must_use]
+    pub fn lists(&self, option: &str, listed: &[&str]) -> bool {
+        let Some(alias) = self.mount_options.aliases.iter().find(|alias| alias.asked == option)
+        else {
+            return is_listed(option, listed);
+        };
+        let is_it = |found: &&str| {
+            alias.listed.iter().any(|form| {
+                let detail = found.strip_prefix(*form);
+                detail.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            })
+        };
+        let is_of_its_name = |found: &&str| name(found) == name(option);
+        listed.iter().any(is_it) || (alias.or_nothing && !listed.iter().any(is_of_its_name))
+    }
+
+    /// The filesystems that have a mount option which this one lacks; empty if it has it, or if
+    /// nobody is known to.
+    #[must_use]
+    pub fn lacks_option(&self, option: &str) -> Vec<&'static str> {
+        let name = name(option);
+        let own = &self.mount_options;
+        if own.names.is_empty() || own.have(name) || OF_ALL.contains(&name) {
+            return Vec::new();
+        }
+        let others = ALL.into_iter().filter(|other| other.mount_options.have(name));
+        others.map(|other| other.name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+use crate::{ALL, find};
+
+fn lists(filesystem: &str, option: &str, listed: &str) -> bool {
+    find(filesystem).unwrap().lists(option, &listed.split(',').collect::<Vec<_>>())
+}
+
+/// The case `btrfs-discard-sync`: with `discard=sync` /proc/mounts shows `discard`.
+#[test]
+fn btrfs_lists_what_it_was_asked_for_in_its_own_words() {
+    let btrfs = |option, listed| lists("btrfs", option, listed);
+    assert!(btrfs("discard=sync", "rw,relatime,discard,space_cache=v2"));
+    assert!(!btrfs("discard=sync", "rw,discard=async"));
+    assert!(!btrfs("discard=sync", "rw,relatime"));
+    assert!(btrfs("discard=async", "rw,discard=async"));
+    assert!(!btrfs("discard=async", "rw,discard"));
+    for (asked, listed) in [
+        ("compress", "rw,compress=zlib:3"),
+        ("compress=zlib", "rw,compress=zlib:3"),
+        ("compress=zstd:3", "rw,compress=zstd:3"),
+        ("compress-force", "rw,compress-force=zlib:3"),
+        ("compress=no", "rw,relatime"),
+        ("commit=30", "rw,relatime"),
+        ("commit=0", "rw,relatime"),
+        ("commit=60", "rw,commit=60"),
+        ("max_inline=2k", "rw,max_inline=2048"),
+        ("max_inline=2048", "rw,relatime"),
+        ("space_cache=v1", "rw,space_cache"),
+        ("space_cache=v2", "rw,space_cache=v2"),
+        ("norecovery", "rw,rescue=nologreplay"),
+        ("autodefrag", "rw,autodefrag"),
+        ("ssd", "rw,ssd,discard=async"),
+        ("clear_cache", "rw,space_cache=v2"),
+    ] {
+        assert!(btrfs(asked, listed), "{asked}: {listed}");
+    }
+    for (asked, listed) in [
+        ("compress=no", "rw,compress=zstd:3"),
+        ("commit=30", "rw,commit=60"),
+        ("commit=60", "rw,relatime"),
+        ("compress=zstd:9", "rw,compress=zstd:3"),
+        ("space_cache=v1", "rw,space_cache=v2"),
+        ("ssd", "rw,ssd_spread"),
+        ("autodefrag", "rw,relatime"),
+    ] {
+        assert!(!btrfs(asked, listed), "{asked}: {listed}");
+    }
+}
+
+#[test]
+fn others_have_aliases_too() {
+    for (filesystem, asked, listed) in [
+        ("ext4", "barrier=1", "rw,barrier,commit=5"),
+        ("ext4", "barrier=0", "rw,nobarrier"),
+        ("ext4", "commit=0", "rw,commit=5"),
+        ("ext4", "data=ordered", "rw,data=ordered"),
+        ("ext4", "noload", "rw,norecovery"),
+        ("ext4", "auto_da_alloc=0", "rw,noauto_da_alloc"),
+        ("ext4", "dax", "rw,dax=always"),
+        ("ext2", "errors=continue", "rw"),
+        ("xfs", "allocsize=64m", "rw,allocsize=65536k"),
+        ("xfs", "logbsize=262144", "rw,logbsize=256k"),
+        ("xfs", "quota", "rw,usrquota"),
+        ("xfs", "noquota", "rw,noquota"),
+        ("f2fs", "background_gc=on", "rw,background_gc=on"),
+        ("f2fs", "norecovery", "rw,norecovery"),
+    ] {
+        assert!(lists(filesystem, asked, listed), "{filesystem} {asked}: {listed}");
+    }
+    assert!(!lists("ext4", "barrier=1", "rw,nobarrier"));
+    assert!(!lists("xfs", "allocsize=64m", "rw,allocsize=64k"));
+}
+
+/// NEWCOMER.md, B3: xfs could not be mounted with `commit=60`.
+#[test]
+fn an_option_of_other_filesystems_is_known_to_be_theirs() {
+    let lacks = |filesystem: &str, option| find(filesystem).unwrap().lacks_option(option);
+    assert_eq!(lacks("xfs", "commit=60"), ["ext2", "ext3", "ext4", "btrfs"]);
+    assert_eq!(lacks("ext4", "nodatacow"), ["btrfs"]);
+    assert_eq!(lacks("btrfs", "fsync_mode=strict"), ["f2fs"]);
+    // They have these, in one form or the other; nobody is known to have the last.
+    for (filesystem, option) in [
+        ("ext4", "commit=60"),
+        ("ext4", "nobarrier"),
+        ("btrfs", "nobarrier"),
+        ("btrfs", "noatime"),
+        ("xfs", "noatime"),
+        ("xfs", "lazytime"),
+        ("xfs", "nodiscard"),
+        ("jfs", "commit=60"),
+        ("xfs", "nosuchthing"),
+    ] {
+        assert!(lacks(filesystem, option).is_empty(), "{filesystem}: {option}");
+    }
+}
+
+#[test]
+fn every_alias_is_of_an_option_that_its_filesystem_has() {
+    for filesystem in ALL {
+        for alias in filesystem.mount_options.aliases {
+            let name = alias.asked.split('=').next().unwrap();
+            assert!(filesystem.mount_options.have(name), "{}: {}", filesystem.name, alias.asked);
+        }
+        let shown = [filesystem.discard_on, filesystem.discard_off];
+        for option in shown.into_iter().flatten() {
+            assert!(filesystem.lacks_option(option).is_empty(), "{}: {option}", filesystem.name);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Which phases can have which metrics, and which labs can measure them.
+
+use super::error::Fault;
+use super::io::{SyncBy, SyncPolicy};
+use super::lab_kind::LabKind;
+use super::metric::{self, BONNIE_PREFIX, FIO_PREFIX, Metric, READER_PREFIX, Source};
+use super::schedule::{Action, Phase, Schedule};
+use super::written::Plan;
+
+/// Why a phase never has a metric, and what to do about it; none if it may have it. What programs
+/// report is known only when they have run.
+pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String, &'static str)> {
+    let Phase { name: own, action, reader, .. } = phase;
+    if name.starts_with(READER_PREFIX) {
+        let help = "add reader = true to the phase";
+        return (!reader).then(|| (format!("nothing reads beside `{own}`"), help));
+    }
+    let is_program = matches!(action, Action::Command { .. } | Action::Imported);
+    if name.starts_with("phoronix.") {
+        let lacks = !matches!(action, Action::Imported);
+        return lacks.then(|| (format!("`{own}` is no imported test"), "name another metric"));
+    }
+    if name.starts_with(FIO_PREFIX) {
+        let lacks = !is_program && !matches!(action, Action::Fio { .. });
+        let help = "name a phase with do = \"fio\"";
+        return lacks.then(|| (format!("`{own}` does not run fio"), help));
+    }
+    if is_program || name.starts_with(BONNIE_PREFIX) {
+        return None;
+    }
+    let (kind, help) = match metric.source {
+        Source::Operations
+        | Source::OpsRate
+        | Source::ByteRate
+        | Source::LatencyMean
+        | Source::LatencyP50
+        | Source::LatencyP90
+        | Source::LatencyP99
+        | Source::LatencyP999
+        | Source::LatencyMax
+            if !counts(action) =>
+        {
+            ("operations that are counted", "claim time_ns, or name a phase with do = \"io\"")
+        }
+        Source::Reported => match (name.split('.').next(), action) {
+            (Some("read"), Action::Io(io)) if io.read_share > 0.0 => return None,
+            (Some("write"), Action::Io(io)) if io.read_share < 1.0 => return None,
+            (Some("sync"), Action::Io(io))
+                if io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync =>
+            {
+                return None;
+            }
+            (Some("sync"), Action::Transactions(_)) => return None,
+            (Some("beside"), Action::Transactions(work))
+                if work.beside_bytes_per_second.is_some() =>
+            {
+                return None;
+            }
+            (Some("read"), _) => ("reads", "give it `reads`, in a phase with do = \"io\""),
+            (Some("write"), _) => ("writes", "give it writes, in a phase with do = \"io\""),
+            (Some("sync"), _) => ("syncs that are timed", "give it `sync`, with do = \"io\""),
+            (Some("beside"), _) => {
+                ("writer beside it", "give it `beside`, with do = \"transactions\"")
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((format!("`{own}` has no {kind}"), help))
+}
+
+/// Whether a phase may count its operations and time each.
+const fn counts(action: &Action) -> bool {
+    !matches!(
+        action,
+        Action::Unpack
+            | Action::Delete
+            | Action::Sync
+            | Action::Fstrim
+            | Action::Idle { .. }
+            | Action::Remount
+            | Action::Clone
+            | Action::Make
+            | Action::Clean
+    )
+}
+
+/// Refuses a metric of a plan that none of its phases has.
+pub(super) fn check_metric(plan: &Plan, schedule: &Schedule) -> Result<(), Fault> {
+    let Some(written) = &plan.metric else { return Ok(()) };
+    let name = written.get_ref();
+    let mut first = None;
+    for phase in &schedule.workload.phases {
+        let Some(lack) = lacks(phase, name, metric::of(name)) else { return Ok(()) };
+        first.get_or_insert(lack);
+    }
+    match first {
+        None => Ok(()),
+        Some((why, help)) => {
+            Err(Fault::at(written.span(), format!("no phase has `{name}`: {why}"), help))
+        }
+    }
+}
+
+impl Schedule {
+    /// What the lab cannot measure of what the plan asks for: its metric, and those of its claims.
+    #[must_use]
+    pub fn beyond_lab(&self) -> Vec<String> {
+        let Some(lab) = self.target.as_ref().map(super::Target::lab) else { return Vec::new() };
+        let of_plan = metric::of(&self.metric).labs_that_lack_it().contains(&lab);
+        let plan = of_plan.then(|| ("the plan".to_owned(), &self.metric));
+        let lacking = self.claims.iter().filter(|claim| {
+            metric::of(&claim.metric).labs_that_lack_it().contains(&lab)
+                && !claim.not_testable.contains_key(&lab)
+        });
+        let claims = lacking.map(|claim| (format!("claim `{}`", claim.id), &claim.metric));
+        plan.into_iter()
+            .chain(claims)
+            .map(|(who, metric)| {
+                format!("{who} is about `{metric}`, which the {lab} lab cannot measure")
+            })
+            .collect()
+    }
+}
+
+impl Metric {
+    /// The labs in which no trial has it.
+    fn labs_that_lack_it(self) -> &'static [LabKind] {
+        match self.source {
+            Source::KernelThreads
+            | Source::Interrupts
+            | Source::FlashWrittenBytes
+            | Source::FlashReadBytes
+            | Source::Erases
+            | Source::Stalled
+            | Source::HottestErases
+            | Source::RepeatsUntilWorn
+            | Source::YearsUntilWorn
+            | Source::WriteAmplification
+            | Source::Cuts(_) => &[LabKind::Image, LabKind::Device, LabKind::Directory],
+            Source::Written(_) => &[LabKind::Directory],
+            _ => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
