@@ -8,8 +8,8 @@
 //! 419,W,8792731648,16384,1577808144360767
 //! ```
 //!
-//! `opcode` is `R` or `W`, `offset` and `length` are in bytes, and `timestamp`, when the request was
-//! received, is in microseconds since 1970. A drive is a `device_id`. Completions are not recorded.
+//! `opcode` is `R` or `W`, `offset` and `length` are in bytes, and `timestamp`, when the request
+//! was received, is in microseconds since 1970. A drive is a `device_id`. Completions are not recorded.
 
 use crate::Kind;
 use crate::error::Fault;

@@ -9,8 +9,8 @@
 //!
 //! `TIME(s)` is when the request was completed, since the first completion; `LAT(ms)` is the time
 //! from its issue, so its submission is known as precisely as that is printed. With `-Q`, a column
-//! `QUE(ms)` before it is the time in the queue, which does not count here. `T` is `R` or `W`, or of
-//! libbpf-tools the letters of the block layer. `SECTOR` is of 512 bytes. A drive is a `DISK`.
+//! `QUE(ms)` before it is the time in the queue, which does not count here. `T` is `R` or `W`, or
+//! of libbpf-tools the letters of the block layer. `SECTOR` is of 512 bytes. A drive is a `DISK`.
 //!
 //! A request without a disk bypassed the block layer or is a flush, of which bcc says no more; both
 //! are skipped, as are lines before the titles.

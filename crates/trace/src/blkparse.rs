@@ -15,9 +15,10 @@
 //! here.
 //!
 //! `Q` queues a request and `D` issues it; `C` completes it or its first part, and `R` returns it
-//! from the driver. Those of a flush have a sector at most. Lines of other actions, and lines that do not begin with a device (such as the summary at the
-//! end), are skipped. Otherwise the rules of the [binary format](super::blktrace) apply, from which
-//! blkparse makes this. A command that bypasses the block layer has a length and no `+`.
+//! from the driver. Those of a flush have a sector at most. Lines of other actions, and lines that
+//! do not begin with a device (such as the summary at the end), are skipped. Otherwise the rules of
+//! the [binary format](super::blktrace) apply, from which blkparse makes this. A command that
+//! bypasses the block layer has a length and no `+`.
 
 use memchr::memchr;
 

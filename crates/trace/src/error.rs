@@ -22,9 +22,9 @@ pub enum TraceError {
     },
     /// It is from strace(1).
     #[error(
-        "the trace is one of system calls (strace), not of requests to a drive: record the requests \
-         with blktrace, or the program's operations on files with `ssdlab record`, for a plan to \
-         replay"
+        "the trace is one of system calls (strace), not of requests to a drive: record the \
+         requests with blktrace, or the program's operations on files with `ssdlab record`, for a \
+         plan to replay"
     )]
     SystemCalls,
     /// No format has this name.

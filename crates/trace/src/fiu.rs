@@ -1,7 +1,7 @@
 //! Defines the lines of the FIU traces.
 //!
-//! Source: the description of the traces (SNIA IOTTA repository, trace sets 390 and 391; Koller and
-//! Rangaswami 2010, "I/O Deduplication", FAST):
+//! Source: the description of the traces (SNIA IOTTA repository; Koller and Rangaswami 2010, "I/O
+//! Deduplication", FAST):
 //!
 //! ```text
 //! [ts in ns] [pid] [process] [lba] [size in 512 Bytes blocks] [Write or Read]

@@ -211,7 +211,9 @@ impl Pairs {
             let mut request = next.request;
             if next.state == State::Submitted {
                 request.completed_ns = None;
-                self.forget(&next);
+                if self.ending.is_none() {
+                    self.forget(&next);
+                }
             }
             self.first += 1;
             if next.state != State::Void {

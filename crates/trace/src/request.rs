@@ -11,7 +11,7 @@ pub struct Request {
     pub submitted_ns: u64,
     /// When it was completed, on the same clock and never before it was submitted.
     ///
-    /// `None` if the trace does not say: its format has no completions, or this one was not recorded.
+    /// `None` if the trace does not say: its format has no completions, or this one is absent.
     pub completed_ns: Option<u64>,
     /// The operation.
     pub kind: Kind,

@@ -18,9 +18,9 @@ pub struct Options {
     pub stage: Stage,
     /// The drive to read if the trace has several, by its name in the trace.
     ///
-    /// This is `major,minor` for blktrace, blkparse, ftrace and FIU (`8,0`), `hostname,disk` for MSR
-    /// Cambridge (`usr,1`), the file name for fio, and the column of the disk, volume or LUN for
-    /// the others. Logs of dm-log-writes and ssdlab have one drive without a name.
+    /// This is `major,minor` for blktrace, blkparse and ftrace (`8,0`), `major minor` for FIU,
+    /// `hostname,disk` for MSR Cambridge (`usr,1`), the file name for fio, and the column of the
+    /// disk, volume or LUN for the others. Logs of dm-log-writes and ssdlab have one drive without a name.
     pub drive: Option<String>,
 }
 

@@ -1,8 +1,7 @@
 //! Defines the lines of the SYSTOR '17 traces.
 //!
-//! Source: the `README.txt` of the traces (SNIA IOTTA repository, trace set 4964; Lee et al. 2017,
-//! "Understanding Storage Traffic Characteristics on Enterprise Virtual Desktop Infrastructure",
-//! SYSTOR):
+//! Source: the `README.txt` of the traces (SNIA IOTTA repository; Lee et al. 2017, "Understanding
+//! Storage Traffic Characteristics on Enterprise Virtual Desktop Infrastructure", SYSTOR):
 //!
 //! ```text
 //! Timestamp,Response,IOType,LUN,Offset,Size
@@ -11,8 +10,8 @@
 //!
 //! `Timestamp` is when the request was issued, in seconds since 1970, accurate to the microsecond;
 //! `Response` is in seconds, and may be blank. `IOType` is `R`, `W` or blank: such requests are
-//! skipped. `Offset` and `Size` are in bytes. A drive is a `LUN`. The published files are compressed
-//! with gzip.
+//! skipped. `Offset` and `Size` are in bytes. A drive is a `LUN`. The published files are
+//! compressed with gzip.
 
 use crate::Kind;
 use crate::error::Fault;

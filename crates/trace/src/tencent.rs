@@ -1,7 +1,7 @@
 //! Defines the lines of Tencent's block traces.
 //!
-//! Source: the description of the traces (SNIA IOTTA repository, trace set 27917; Zhang et al. 2020,
-//! "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", ATC):
+//! Source: the description of the traces (SNIA IOTTA repository; Zhang et al. 2020, "OSCA: An
+//! Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", ATC):
 //!
 //! ```text
 //! Timestamp,Offset,Size,IOType,VolumeID

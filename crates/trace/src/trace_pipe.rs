@@ -1,16 +1,16 @@
-//! Defines the text of ftrace's block events, as `trace_pipe`, trace-cmd(1) and perf-script(1) print
-//! it.
+//! Defines the text of ftrace's block events, as `trace_pipe`, trace-cmd(1) and perf-script(1)
+//! print it.
 //!
 //! Source: `Documentation/trace/ftrace.rst` for the lines, and the `TP_printk` of
 //! `include/trace/events/block.h` for the events:
 //!
 //! ```text
-//!   kworker/0:1H-101     [000] .....  1234.567890: block_rq_issue: 8,0 WS 4096 () 2048 + 8 [kworker/0:1H]
-//!         <idle>-0       [001] d.h1.  1234.568890: block_rq_complete: 8,0 WS () 2048 + 8 [0]
+//!    fio-101     [000] .....  1234.567890: block_rq_issue: 8,0 WS 4096 () 2048 + 8 [fio]
+//! <idle>-0       [001] d.h1.  1234.568890: block_rq_complete: 8,0 WS () 2048 + 8 [0]
 //! ```
 //!
-//! The time is in seconds; after the event come the device, the letters of the operation, sectors of
-//! 512 bytes, and in newer kernels the priority. `block_bio_queue` queues a request and
+//! The time is in seconds; after the event come the device, the letters of the operation, sectors
+//! of 512 bytes, and in newer kernels the priority. `block_bio_queue` queues a request and
 //! `block_rq_issue` issues it, `block_rq_complete` and `block_bio_complete` complete it, and
 //! `block_rq_requeue` returns it. Other lines are skipped. Otherwise the rules of the
 //! [ring buffers](crate::ftrace) apply, of which the kernel makes this.
@@ -98,8 +98,8 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     Ok(Some(Reported { drive, step, request }))
 }
 
-/// The flags of a flush, if an event without sectors is about one: the drive's is `FF`, and a queued
-/// one is an empty write that has the flag.
+/// The flags of a flush, if an event without sectors is about one: the drive's is `FF`, and a
+/// queued one is an empty write that has the flag.
 fn flush(letters: &[u8], step: Step) -> Option<Flags> {
     if let Some(letters) = letters.strip_prefix(b"FF") {
         return Some(operation(letters).1);

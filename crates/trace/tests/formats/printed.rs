@@ -13,9 +13,8 @@ fn biosnoop_has_latencies_and_lines_by_completion() {
         0.000100    jbd2/xvda1-8   184    xvda1   R 16         512       2.10\n\
         0.000200    kworker/23:1   9126           R 18446744073709551615 0         0.61\n\
         0.000300    kworker/23:1   9126   xvda1   R 18446744073709551615 0         0.61\n";
-    let reader = Reader::detect(trace.as_bytes(), &Options::default()).unwrap();
+    let mut reader = Reader::detect(trace.as_bytes(), &Options::default()).unwrap();
     assert_eq!(reader.format(), Format::Biosnoop);
-    let mut reader = reader;
     let found: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
     let expected = [
         completed(2_100_000, request(0, Kind::Read, 16 * 512, 512)),
@@ -44,8 +43,8 @@ const FTRACE: &str = "# tracer: nop\n#\n\
     #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n\
     \x20            fio-77      [000] .....  100.000000: block_bio_queue: 8,0 WS 2048 + 8 [fio]\n\
     \x20            fio-77      [000] .....  100.000001: block_getrq: 8,0 WS 2048 + 8 [fio]\n\
-    \x20   kworker/0:1H-101     [000] .....  100.000010: block_rq_issue: 8,0 WS 4096 () 2048 + 8 [a b]\n\
-    \x20         <idle>-0       [001] d.h1.  100.000110: block_rq_complete: 8,0 WS () 2048 + 8 [0]\n\
+    \x20   kworker-101     [000] .....  100.000010: block_rq_issue: 8,0 WS 4096 () 2048 + 8 [a b]\n\
+    \x20   <idle>-0       [001] d.h1.  100.000110: block_rq_complete: 8,0 WS () 2048 + 8 [0]\n\
     \x20            fio-77      [000] .....  100.000200: block_rq_issue: 8,0 FF 0 () \
     18446744073709551615 + 0 none,0,0 [fio]\n\
     \x20         <idle>-0       [001] d.h1.  100.000250: block_rq_complete: 8,0 FF () \
