@@ -98,7 +98,8 @@ fn flushes_and_discards_are_requests_too() {
     assert!(count(Kind::Flush) > 0 && count(Kind::Discard) > 0);
 }
 
-/// The kernel prints microseconds, and a request of its own is not marked by the bios in it.
+/// The kernel prints microseconds, and its two outputs differ by a few of them. A request of the
+/// text is not marked by the bios in it.
 #[test]
 fn the_text_gives_the_same_requests_and_latencies_as_the_ring_buffers() {
     let reader = Reader::detect(TEXT.as_bytes(), &Options::default()).unwrap();
@@ -110,6 +111,6 @@ fn the_text_gives_the_same_requests_and_latencies_as_the_ring_buffers() {
         let what = |request: &Request| (request.kind, request.offset_bytes, request.length_bytes);
         assert_eq!(what(text), what(binary));
         let latency_ns = |request: &Request| request.completed_ns.unwrap() - request.submitted_ns;
-        assert!(latency_ns(text).abs_diff(latency_ns(binary)) <= 2_000, "{text:?} {binary:?}");
+        assert!(latency_ns(text).abs_diff(latency_ns(binary)) <= 5_000, "{text:?} {binary:?}");
     }
 }
