@@ -1,9 +1,12 @@
 //! Traces on the command line: what `ssdlab trace` prints and draws of a file, and its errors.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use ssdlab_plan::Overrides;
 use ssdlab_results::{Record, Run};
@@ -98,6 +101,39 @@ fn times_that_go_backwards_are_counted() {
     let message = ssdlab(place.path(), "trace fio.log").stderr;
     let message = String::from_utf8(message).unwrap();
     assert!(message.contains("go backwards: 1, by 1"), "{message}");
+}
+
+/// Case `trace-completions-ignored`: its completions are matched with what they complete.
+#[test]
+fn case_trace_completions_ignored_latencies_are_shown() {
+    let place = place("");
+    let trace = "  8,0    1        1     0.000000000   500  Q   W 1000 + 8 [prog]\n\
+        \x20 8,0    1        3     0.000002000   500  D   W 1000 + 8 [prog]\n\
+        \x20 8,0    1        4     0.001002000     0  C   W 1000 + 8 [0]\n\
+        \x20 8,0    1        7     0.010002000   500  D   R 2000 + 8 [prog]\n\
+        \x20 8,0    1        8     0.010202000     0  C   R 2000 + 8 [0]\n";
+    fs::write(place.path().join("simple.blkparse"), trace).unwrap();
+    let found = json(place.path(), "simple.blkparse");
+    let kinds = &found["summary"]["kinds"];
+    assert_eq!(kinds[0]["latencies"]["max_ns"], 200_000);
+    assert_eq!(kinds[1]["latencies"]["max_ns"], 1_000_000);
+    let text = String::from_utf8(ssdlab(place.path(), "trace simple.blkparse").stdout).unwrap();
+    for absent in ["completion not known", "does not say when"] {
+        assert!(!text.contains(absent), "{text}");
+    }
+}
+
+/// As they are published.
+#[test]
+fn a_trace_that_is_compressed_with_gzip_is_read() {
+    let place = place("");
+    let file = fs::File::create(place.path().join("LUN0.csv.gz")).unwrap();
+    let mut gzip = GzEncoder::new(file, Compression::fast());
+    let line = "1456095145.133076000,0.000806000,R,0,899056122368,131072\n";
+    gzip.write_all(line.as_bytes()).unwrap();
+    gzip.finish().unwrap();
+    let read = &json(place.path(), "LUN0.csv.gz")["summary"]["kinds"][0];
+    assert_eq!((&read["bytes"], &read["latencies"]["max_ns"]), (&131_072.into(), &806_000.into()));
 }
 
 #[test]

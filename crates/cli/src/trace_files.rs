@@ -1,10 +1,11 @@
 //! Opens the files of a block trace, and explains errors in them.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use flate2::bufread::MultiGzDecoder;
 use miette::Report;
 use ssdlab_host::regular_file;
 use ssdlab_simulation::TraceFiles;
@@ -15,11 +16,17 @@ use super::exit::Wrong;
 /// The read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// The magic bytes of gzip (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The contents of a trace's file.
+pub type Input = Box<dyn BufRead + Send>;
+
 /// How to read a trace; the command has an argument `trace` for its files.
 #[derive(Debug, Args)]
 pub struct Reading {
-    /// The trace's format (default: detected): blktrace, blkparse, msr-cambridge, fio,
-    /// dm-log-writes or ssdlab.
+    /// The trace's format (default: detected): blktrace, blkparse, ftrace, biosnoop, msr-cambridge,
+    /// systor, alibaba, tencent, fiu, fio, dm-log-writes or ssdlab.
     #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
     format: Option<Format>,
     /// The drive to read from a trace of several, as the trace names it.
@@ -32,18 +39,17 @@ pub struct Reading {
 
 impl Reading {
     /// Opens the files of one trace, of which there may be one per processor.
-    pub fn open(&self, files: &[PathBuf]) -> Result<Merge<BufReader<File>>, Report> {
+    pub fn open(&self, files: &[PathBuf]) -> Result<Merge<Input>, Report> {
         let readers = files.iter().map(|path| self.reader(path, files));
         Ok(ssdlab_trace::merge(readers.collect::<Result<_, _>>()?))
     }
 
-    fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<Reader<BufReader<File>>, Report> {
+    fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<Reader<Input>, Report> {
         let stage = if self.queued { Stage::Queued } else { Stage::Issued };
         let options = Options { stage, drive: self.trace_drive.clone() };
-        let file = regular_file::open(path).map_err(|error| {
+        let input = regular_file::open(path).and_then(decompressed).map_err(|error| {
             Wrong::report(format!("{}: {error}", path.display()), "name a readable trace")
         })?;
-        let input = BufReader::with_capacity(BUFFER_BYTES, file);
         match self.format {
             Some(format) => Reader::new(input, format, &options),
             None => Reader::detect(input, &options),
@@ -72,6 +78,15 @@ impl Reading {
         };
         Wrong::report(format!("{}: {error}", names(files)), help)
     }
+}
+
+/// The contents of a file, decompressed if it is of gzip, as published traces are.
+fn decompressed(file: File) -> io::Result<Input> {
+    let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
+    if input.fill_buf()?.starts_with(&GZIP) {
+        return Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))));
+    }
+    Ok(Box::new(input))
 }
 
 /// The files of a trace, for a message.

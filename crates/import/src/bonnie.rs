@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use ssdlab_results::Told;
-use ssdlab_workload::printed::bonnie::{self, Line, Rate};
+use ssdlab_workload::printed::bonnie::{self, Line, Rate, Tested};
 
 use super::error::Fault;
 use super::{Environment, Found, Sample, check_trials, phase};
 
 const HELP: &str =
-    "expected the CSV lines that bonnie++ 1.96 to 2.00 prints last; other lines start with #";
+    "expected the CSV lines that bonnie++ 1.93 to 2.00 prints last; other lines start with #";
 
 pub(super) fn read(text: &str) -> Result<Found, Fault> {
     let mut lines = Vec::new();
@@ -33,7 +33,8 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
         lines.push(line);
         check_trials(lines.len())?;
     }
-    if lines.iter().flat_map(|line| &line.tests).all(|test| test.rate.is_none()) {
+    let is_empty = |test: &Tested| test.rate.is_none() && test.longest_ns.is_none();
+    if lines.iter().flat_map(|line| &line.tests).all(is_empty) {
         return Err(Fault::new(
             "it has no numbers: no test took long enough to be measured",
             "run bonnie++ with a larger -s and -n",
@@ -78,7 +79,7 @@ fn sample(line: Line) -> Sample {
             }
             None => {}
         }
-        if let Some(longest) = tested.longest_ns.filter(|_| tested.rate.is_some()) {
+        if let Some(longest) = tested.longest_ns {
             reported.insert("latency.max_ns".to_owned(), longest);
         }
         let name = tested.test.name();
@@ -106,3 +107,6 @@ fn sample(line: Line) -> Sample {
     sample.name = Some(line.name).filter(|name| !name.trim().is_empty());
     sample
 }
+
+#[cfg(test)]
+mod tests;

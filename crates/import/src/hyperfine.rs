@@ -1,11 +1,17 @@
 //! Reads hyperfine's JSON (`--export-json`, `BenchmarkResult` in its `benchmark_result.rs`): a
 //! command is a treatment, a time is a trial.
+//!
+//! Parameters named like a factor are its levels. Commands of one name differ by them, or by their
+//! other parameters, which then are part of the name: a parameter may only be in `--prepare`.
+//! Processor times are means over the runs of a command, so they belong to a trial only if there is
+//! one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
-use ssdlab_plan::Factor;
+use ssdlab_plan::metric::HYPERFINE_MEMORY;
+use ssdlab_plan::{Factor, Levels};
 use ssdlab_results::Told;
 
 use super::error::Fault;
@@ -22,36 +28,93 @@ struct Benchmark {
     command: String,
     #[serde(default)]
     times: Vec<f64>,
+    /// `None` where a run had none, as one that a signal ended may have.
     #[serde(default)]
-    exit_codes: Vec<Option<i32>>,
+    exit_codes: Option<Vec<Option<i32>>>,
+    /// Means in seconds.
+    user: Option<f64>,
+    system: Option<f64>,
+    /// The peak of each run.
+    memory_usage_byte: Option<Vec<Option<u64>>>,
     #[serde(default)]
-    parameters: BTreeMap<String, Value>,
+    parameters: Option<BTreeMap<String, Value>>,
+}
+
+/// A command and its parameters.
+struct Treatment {
+    command: String,
+    levels: Levels,
+    /// Parameters that are not levels.
+    options: BTreeMap<String, String>,
+}
+
+impl Treatment {
+    fn of(benchmark: &Benchmark) -> Self {
+        let (mut levels, mut options) = (Levels::default(), BTreeMap::new());
+        for (name, value) in benchmark.parameters.iter().flatten() {
+            let level = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            match Factor::find(name).filter(|factor| *factor != Factor::Label) {
+                Some(factor) => levels.0.insert(factor, level),
+                None => options.insert(name.clone(), level),
+            };
+        }
+        Self { command: benchmark.command.trim().to_owned(), levels, options }
+    }
+
+    /// The command, with the parameters by which others that are called so differ.
+    fn name(&self, all: &[Self]) -> String {
+        let alike: Vec<&Self> = all
+            .iter()
+            .filter(|other| other.command == self.command && other.levels == self.levels)
+            .collect();
+        let differs = |name: &str| {
+            alike.iter().any(|other| other.options.get(name) != self.options.get(name))
+        };
+        let own: Vec<String> = self
+            .options
+            .iter()
+            .filter(|(name, _)| differs(name))
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        [&self.command[..], &own.join(", ")]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
 }
 
 pub(super) fn read(object: &Value) -> Result<Found, Fault> {
     let help = "export again with hyperfine --export-json; --show-output is not needed";
     let results = object["results"].as_array().map_or(&[][..], Vec::as_slice);
-    let mut samples = Vec::new();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut benchmarks = Vec::new();
     for (index, result) in results.iter().enumerate() {
         let at = |message: &str| Fault::new(format!("results[{index}]: {message}"), help);
-        let benchmark: Benchmark =
-            Benchmark::deserialize(result).map_err(|error| at(&error.to_string()))?;
-        let command = benchmark.command.trim().to_owned();
-        if !seen.insert(command.clone()) {
-            return Err(Fault::new(
-                format!("results[{index}]: an earlier command is also called `{command}`"),
-                "the file does not say how they differ; name them: hyperfine -n NAME",
-            ));
-        }
+        let benchmark = Benchmark::deserialize(result).map_err(|error| at(&error.to_string()))?;
         if benchmark.times.is_empty() {
             return Err(at("it has no `times`, expected at least one"));
         }
-        check_trials(samples.len() + benchmark.times.len())?;
-        samples.extend(trials(&benchmark, &command, index)?);
+        let (times, codes) = (benchmark.times.len(), benchmark.codes().len());
+        if codes > 0 && codes != times {
+            return Err(at(&format!(
+                "it has {codes} `exit_codes`, expected one for each of its \
+                                    {times} `times`"
+            )));
+        }
+        benchmarks.push(benchmark);
     }
-    if samples.is_empty() {
+    if benchmarks.is_empty() {
         return Err(Fault::new("it has no results, expected at least one", help));
+    }
+    check_trials(benchmarks.iter().map(|benchmark| benchmark.times.len()).sum())?;
+    let treatments: Vec<Treatment> = benchmarks.iter().map(Treatment::of).collect();
+    let names = names(&treatments)?;
+    let notes = notes(&benchmarks, &treatments);
+    let mut samples = Vec::new();
+    for (index, (benchmark, treatment)) in benchmarks.iter().zip(treatments).enumerate() {
+        let name = names.as_ref().map(|names| names[index].clone());
+        samples.extend(trials(benchmark, treatment, name, index)?);
     }
     Ok(Found {
         program: "hyperfine",
@@ -61,19 +124,84 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
         // All runs of a command, then all of the next (sharkdp/hyperfine#21).
         is_in_order: true,
         samples,
-        notes: Vec::new(),
+        notes,
     })
 }
 
-fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Sample>, Fault> {
-    let mut levels = super::Levels::default();
-    let mut options = BTreeMap::new();
-    for (name, value) in &benchmark.parameters {
-        let level = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        match Factor::find(name).filter(|factor| *factor != Factor::Label) {
-            Some(factor) => levels.0.insert(factor, level),
-            None => options.insert(name.clone(), level),
-        };
+/// The names of treatments; `None` if they are one command whose levels tell them apart.
+fn names(treatments: &[Treatment]) -> Result<Option<Vec<String>>, Fault> {
+    let names: Vec<String> =
+        treatments.iter().map(|treatment| treatment.name(treatments)).collect();
+    let mut seen = BTreeSet::new();
+    for (index, (name, treatment)) in names.iter().zip(treatments).enumerate() {
+        if !seen.insert((name, &treatment.levels)) {
+            return Err(Fault::new(
+                format!("results[{index}]: an earlier command is also called `{name}`"),
+                "the file does not say how they differ; name them: hyperfine -n NAME",
+            ));
+        }
+    }
+    let is_one = names.len() > 1 && names.iter().all(|name| *name == names[0]);
+    Ok((!is_one).then_some(names))
+}
+
+/// What the file says of commands but not of trials, and what it does not say.
+fn notes(benchmarks: &[Benchmark], treatments: &[Treatment]) -> Vec<String> {
+    let unknown =
+        |benchmark: &Benchmark| benchmark.times.len() - benchmark.codes().iter().flatten().count();
+    let (runs, unknown) = benchmarks.iter().fold((0, 0), |(runs, sum), benchmark| {
+        (runs + benchmark.times.len(), sum + unknown(benchmark))
+    });
+    let mut notes = Vec::new();
+    if unknown > 0 {
+        notes.push(format!(
+            "the file has no exit code of {unknown} of {runs} runs: whether those succeeded is \
+             unknown"
+        ));
+    }
+    let means: Vec<String> = benchmarks
+        .iter()
+        .zip(treatments)
+        .filter(|(benchmark, _)| benchmark.times.len() > 1)
+        .filter_map(|(benchmark, treatment)| {
+            let (user, system) = (benchmark.user?, benchmark.system?);
+            let levels = treatment.levels.to_string();
+            let of = if levels.is_empty() { String::new() } else { format!(" ({levels})") };
+            let (user, system) = (user * 1e3, system * 1e3);
+            Some(format!("`{}`{of} {user:.3} ms and {system:.3} ms", treatment.command))
+        })
+        .collect();
+    if !means.is_empty() {
+        notes.push(format!(
+            "user and system time are known only as means over all runs of a command: {}",
+            means.join("; ")
+        ));
+    }
+    notes
+}
+
+impl Benchmark {
+    fn codes(&self) -> &[Option<i32>] {
+        self.exit_codes.as_deref().unwrap_or_default()
+    }
+
+    /// The processor time of the only run.
+    fn cpu_ns(&self) -> Option<u64> {
+        let seconds = self.user? + self.system?;
+        (self.times.len() == 1 && (0.0..LONGEST_S).contains(&seconds)).then(|| nanos(seconds))
+    }
+}
+
+fn trials(
+    benchmark: &Benchmark,
+    treatment: Treatment,
+    name: Option<String>,
+    index: usize,
+) -> Result<Vec<Sample>, Fault> {
+    let Treatment { command, levels, mut options } = treatment;
+    let command = &command[..];
+    if name.is_none() {
+        options.insert("command".to_owned(), command.to_owned());
     }
     // Only the words of the command tell.
     let (synced, written) = (last(command, &SYNCS), last(command, &WRITERS));
@@ -93,12 +221,15 @@ fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Samp
             ));
         }
         let time_ns = nanos(*seconds);
-        let mut phase = phase(PHASE, BTreeMap::new());
+        let memory = benchmark.memory_usage_byte.as_ref().and_then(|peaks| *peaks.get(number)?);
+        let reported = memory.map(|bytes| (HYPERFINE_MEMORY.to_owned(), bytes as f64));
+        let mut phase = phase(PHASE, reported.into_iter().collect());
         phase.time_ns = Some(time_ns);
-        let code = benchmark.exit_codes.get(number).copied().flatten().filter(|code| *code != 0);
+        phase.cpu_ns = benchmark.cpu_ns();
+        let code = benchmark.codes().get(number).copied().flatten().filter(|code| *code != 0);
         Ok(Sample {
             failure: code.map(|code| format!("`{command}` ended with exit code {code}")),
-            name: Some(command.to_owned()).filter(|command| !command.is_empty()),
+            name: name.clone().filter(|name| !name.is_empty()),
             levels: levels.clone(),
             told: [(PHASE.to_owned(), told.clone())].into(),
             phases: vec![phase],

@@ -58,7 +58,8 @@ struct Found {
 /// One measurement of one treatment.
 #[derive(Default)]
 struct Sample {
-    /// The file's name of the treatment; `None` if it has only an unnamed one.
+    /// The file's name of the treatment; `None` if it has only an unnamed one, or levels tell all
+    /// of its treatments apart.
     name: Option<String>,
     /// Levels of factors that the file names.
     levels: Levels,
@@ -127,6 +128,8 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
     if text.trim_start().starts_with('<') {
         return phoronix::read(text.trim_start());
     }
+    // Only what comes before a report of fio's is not part of the object.
+    let text = if text.trim_start().starts_with('{') { text.trim_start() } else { text };
     if text.lines().any(|line| line.starts_with('{')) {
         let object = printed::fio::object(text)
             .map_err(|reason| Fault::new(format!("its JSON cannot be read: {reason}"), known))?;

@@ -1,6 +1,6 @@
 //! Reads the Phoronix Test Suite's `composite.xml`, written by `get_xml` in its
 //! `pts_result_file.php`: a system is a treatment, a test is a phase, a number between the colons
-//! of `RawString` is a trial.
+//! of `RawString` is a trial. Graphs of readings, as of sensors (`MONITOR=`), are not results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,28 +49,18 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
         systems.add(System::of(node))?;
     }
     let mut notes = Vec::new();
-    let mut directions = Directions::default();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut tests = Vec::new();
     for node in elements(root, "Result") {
-        let name = test_name(node);
-        if !seen.insert(name.clone()) {
-            return Err(Fault::new(
-                format!("two tests are called `{name}`"),
-                "remove one: phoronix-test-suite remove-result-from-result-file",
-            ));
+        match direction(node) {
+            Ok(metric) => tests.push((node, metric)),
+            Err(reason) => notes.push(format!("`{}` is skipped: {reason}", test_name(node))),
         }
-        let metric = match text_of(node, "Proportion").as_str() {
-            "HIB" => PHORONIX_HIGHER,
-            "LIB" => PHORONIX_LOWER,
-            other => {
-                notes.push(format!(
-                    "`{name}` is skipped: its proportion is `{other}`, neither HIB nor LIB"
-                ));
-                continue;
-            }
-        };
+    }
+    let names = test_names(tests.iter().map(|(node, _)| *node).collect())?;
+    let mut directions = Directions::default();
+    for ((node, metric), name) in tests.into_iter().zip(names) {
         directions.count(metric, &name);
-        for entry in elements(node, "Data").flat_map(|data| elements(data, "Entry")) {
+        for entry in entries(node) {
             read_entry(entry, &name, metric, &mut systems, &mut notes)?;
         }
     }
@@ -85,6 +75,67 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
     }
     let metric = directions.chosen(&mut notes);
     Ok(Found { program: "phoronix", version, metric, is_in_order, samples, notes })
+}
+
+/// The metric of a test, or why it has none.
+fn direction(node: Node<'_, '_>) -> Result<&'static str, String> {
+    let metric = match text_of(node, "Proportion").as_str() {
+        "HIB" => PHORONIX_HIGHER,
+        "LIB" => PHORONIX_LOWER,
+        other => return Err(format!("its proportion is `{other}`, neither HIB nor LIB")),
+    };
+    // LINE_GRAPH, FILLED_LINE_GRAPH and HORIZONTAL_BOX_PLOT list readings, PASS_FAIL has words.
+    let format = text_of(node, "DisplayFormat");
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    let has_numbers = |entry| {
+        let raw = text_of(entry, "RawString");
+        text_of(entry, "Value")
+            .split(':')
+            .chain(raw.split(':'))
+            .all(|text| text.is_empty() || is_number(text))
+    };
+    if !["", "BAR_GRAPH"].contains(&format.as_str()) && !entries(node).all(has_numbers) {
+        return Err(format!("a {format} is not a number for each run"));
+    }
+    Ok(metric)
+}
+
+/// The names of tests. Those of one title and description have what else differs in their names.
+fn test_names(nodes: Vec<Node<'_, '_>>) -> Result<Vec<String>, Fault> {
+    const FURTHER: [&str; 3] = ["Arguments", "AppVersion", "Identifier"];
+    let mut groups: BTreeMap<String, Vec<Node<'_, '_>>> = BTreeMap::new();
+    for node in &nodes {
+        groups.entry(test_name(*node)).or_default().push(*node);
+    }
+    let mut seen = BTreeSet::new();
+    nodes
+        .into_iter()
+        .map(|node| {
+            let name = test_name(node);
+            let group = &groups[&name];
+            let differs = |element: &&'static str| {
+                group.iter().any(|other| text_of(*other, element) != text_of(node, element))
+            };
+            let further: Vec<String> = FURTHER
+                .iter()
+                .filter(|element| differs(element))
+                .map(|element| text_of(node, element))
+                .collect();
+            let full =
+                if further.is_empty() { name } else { format!("{name} [{}]", further.join(", ")) };
+            if seen.insert(full.clone()) {
+                return Ok(full);
+            }
+            Err(Fault::new(
+                format!("two tests are called `{full}`"),
+                "remove one: phoronix-test-suite remove-result-from-result-file",
+            ))
+        })
+        .collect()
+}
+
+fn entries<'a, 'input: 'a>(node: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+    elements(node, "Data").flat_map(|data| elements(data, "Entry"))
 }
 
 /// The tests by direction; a table can show only one.
@@ -250,7 +301,13 @@ fn read_entry(
             Fault::new(says, "remove a test without numbers from the file")
         })
     };
-    let values = words.split(':').map(number).collect::<Result<Vec<f64>, Fault>>()?;
+    let words = words.split(':').filter(|word| !word.trim().is_empty());
+    let values = words.map(number).collect::<Result<Vec<f64>, Fault>>()?;
+    // Results are compared by their ratio.
+    if let Some(value) = values.iter().find(|value| **value < 0.0) {
+        notes.push(format!("`{test}` of `{system}` is skipped: {value} is below 0"));
+        return Ok(());
+    }
     let tests = &mut systems.named(&system).tests;
     // Tests are read one by one.
     if tests.last().is_some_and(|(known, ..)| known == test) {

@@ -54,13 +54,19 @@ pub(super) fn assemble(
     // Each treatment's index, and its number of trials so far.
     let mut known: BTreeMap<Levels, (usize, u32)> = BTreeMap::new();
     let mut placed: Vec<Placed> = Vec::new();
-    let mut is_in_order = files.len() == 1;
+    let is_one_file = files.len() == 1;
+    let mut is_in_order = is_one_file;
     for (file, (source, sha256, found)) in files.into_iter().enumerate() {
         is_in_order &= found.is_in_order;
         let is_alone = found.samples.windows(2).all(|two| two[0].name == two[1].name);
         for sample in found.samples {
-            let label = label(&source, sample.name.as_deref(), is_alone, &names);
-            let levels = sample.levels.with(&Levels([(Factor::Label, label)].into()));
+            let is_told_apart = is_one_file && source.label.is_none() && sample.name.is_none();
+            let levels = if is_told_apart && !sample.levels.0.is_empty() {
+                sample.levels.clone()
+            } else {
+                let label = label(&source, sample.name.as_deref(), is_alone, &names);
+                sample.levels.with(&Levels([(Factor::Label, label)].into()))
+            };
             let next = treatments.len();
             let (treatment, trials) = known.entry(levels).or_insert_with_key(|levels| {
                 treatments.push(levels.clone());

@@ -151,6 +151,9 @@ pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
 /// A test's result in its own unit, where lower is better (the Phoronix Test Suite's LIB).
 pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
 
+/// The peak memory of a run of hyperfine's, in bytes.
+pub const HYPERFINE_MEMORY: &str = "hyperfine.memory_bytes";
+
 const fn m(unit: Unit, better: Better, together: Together, source: Source) -> Metric {
     Metric { unit, better, together, source }
 }
@@ -177,7 +180,7 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 
 /// Every metric with a fixed name: its name, properties and description.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 71] = [
+pub const METRICS: [(&str, Metric, &str); 72] = [
     // Metrics that every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
@@ -286,6 +289,7 @@ pub const METRICS: [(&str, Metric, &str); 71] = [
     ("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
     ("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
+    (HYPERFINE_MEMORY, reported(Bytes, Less), "peak memory of an imported command"),
     // Results of the Phoronix Test Suite, in each test's own unit.
     (PHORONIX_HIGHER, reported(Number, More), "result of an imported test: higher is better"),
     (PHORONIX_LOWER, reported(Number, Less), "result of an imported test: lower is better"),

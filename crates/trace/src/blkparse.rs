@@ -14,14 +14,17 @@
 //! flags: `F` (FUA), `A` (read-ahead), `S` (sync), `M` (metadata) and others that do not matter
 //! here.
 //!
-//! Lines of other actions, and lines that do not begin with a device (such as the summary at the
-//! end), are skipped. Otherwise the rules of the [binary format](super::blktrace) apply, from which
-//! blkparse makes this. A command that bypasses the block layer has a length and no `+`.
+//! `Q` queues a request and `D` issues it; `C` completes it or its first part, and `R` returns it
+//! from the driver. Those of a flush have a sector at most. Lines of other actions, and lines that
+//! do not begin with a device (such as the summary at the end), are skipped. Otherwise the rules of
+//! the [binary format](super::blktrace) apply, from which blkparse makes this. A command that
+//! bypasses the block layer has a length and no `+`.
 
 use memchr::memchr;
 
 use crate::error::Fault;
-use crate::field::{SECTOR_BYTES, multiple, number, words};
+use crate::event::Step;
+use crate::field::{SECTOR_BYTES, device, multiple, number, seconds, words};
 use crate::lines::Reported;
 use crate::rwbs::operation;
 use crate::{Flags, Kind, Request, Stage};
@@ -30,22 +33,24 @@ use crate::{Flags, Kind, Request, Stage};
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.split(|byte| *byte == b'\n').any(|line| {
         let mut words = words(line);
-        words.next().is_some_and(is_device)
+        words.next().is_some_and(|word| device(word).is_some())
             && words.by_ref().take(2).filter(|word| number(word).is_some()).count() == 2
             && words.next().is_some_and(|word| time_ns(word).is_some())
     })
 }
 
-/// The request of a line, if it queues or issues one.
+/// The request of a line, if the line is about one.
 pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let mut words = words(line);
-    let Some(drive) = words.next().filter(|word| is_device(word)) else {
+    let Some(drive) = words.next().filter(|word| device(word).is_some()) else {
         return Ok(None);
     };
     let time = words.nth(2).unwrap_or_default();
-    let stage = match words.nth(1) {
-        Some(b"D") => Stage::Issued,
-        Some(b"Q") => Stage::Queued,
+    let step = match words.nth(1) {
+        Some(b"D") => Step::Submitted(Some(Stage::Issued)),
+        Some(b"Q") => Step::Submitted(Some(Stage::Queued)),
+        Some(b"C") => Step::Completed,
+        Some(b"R") => Step::Returned,
         Some(_) => return Ok(None),
         None => return Err(Fault::new("the line", "an event of seven fields or more", line)),
     };
@@ -55,23 +60,25 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let (operation, mut flags) = operation(rwbs);
 
     let sector = words.next().unwrap_or_default();
-    let (kind, offset_bytes, length_bytes) = if let Some(b'[' | b'(') = sector.first() {
+    // A command that bypasses the block layer has a length here, and its bytes.
+    let is_bare = sector.starts_with(b"[") || sector.starts_with(b"(");
+    let has_length = !is_bare && words.next() == Some(b"+");
+    let (kind, offset_bytes, length_bytes) = if has_length {
+        let expected = "a number of 512-byte sectors";
+        let offset_bytes =
+            multiple("the sector", expected, SECTOR_BYTES, &mut [sector].into_iter())?;
+        let length_bytes = multiple("the length", expected, SECTOR_BYTES, &mut words)?;
+        let kind = operation
+            .ok_or_else(|| Fault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
+        (kind, offset_bytes, length_bytes)
+    } else if is_bare || !matches!(step, Step::Submitted(_)) {
         if !flags.contains(Flags::PREFLUSH) {
             return Ok(None);
         }
         flags.remove(Flags::PREFLUSH);
         (Kind::Flush, 0, 0)
     } else {
-        let expected = "a number of 512-byte sectors";
-        let offset_bytes =
-            multiple("the sector", expected, SECTOR_BYTES, &mut [sector].into_iter())?;
-        if words.next() != Some(b"+") {
-            return Ok(None);
-        }
-        let length_bytes = multiple("the length", expected, SECTOR_BYTES, &mut words)?;
-        let kind = operation
-            .ok_or_else(|| Fault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
-        (kind, offset_bytes, length_bytes)
+        return Ok(None);
     };
     let request = Request {
         submitted_ns,
@@ -82,19 +89,11 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         flags,
         origin: None,
     };
-    Ok(Some(Reported { drive, stage: Some(stage), request }))
-}
-
-/// Whether a word is a device, `major,minor`.
-fn is_device(word: &[u8]) -> bool {
-    memchr(b',', word)
-        .is_some_and(|comma| number(&word[..comma]).and(number(&word[comma + 1..])).is_some())
+    Ok(Some(Reported { drive, step, request }))
 }
 
 /// A time in seconds with nine decimal places, as nanoseconds.
 fn time_ns(word: &[u8]) -> Option<u64> {
     let point = memchr(b'.', word)?;
-    let (seconds, decimals) = (&word[..point], &word[point + 1..]);
-    let nanoseconds = number(decimals).filter(|_| decimals.len() == 9)?;
-    number(seconds)?.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+    seconds(word).filter(|_| word.len() == point + 10)
 }

@@ -8,7 +8,8 @@
 //!
 //! How events are interpreted:
 //!
-//! - Events other than queueing and issuing, and messages of the tracer, are skipped.
+//! - An event of completion or return is about a request that was issued or queued before, or the
+//!   first part of one. Other events, and messages of the tracer, are skipped.
 //! - So are commands that bypass the block layer (`BLK_TC_PC`, for example from smartctl): the
 //!   kernel records no offset for them.
 //! - An event without bytes is a flush if `BLK_TC_FLUSH` is set, and skipped otherwise, as are zone
@@ -25,6 +26,7 @@ use zerocopy::byteorder::{BE, ByteOrder, LE, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
 
 use crate::error::Fault;
+use crate::event::{Event, Step};
 use crate::field::bytes_before;
 use crate::records::Records;
 use crate::selection::Selection;
@@ -48,7 +50,9 @@ const WRITE_ZEROES: u64 = 1 << 22;
 
 // `enum blktrace_act`.
 const TA_QUEUE: u64 = 1;
+const TA_REQUEUE: u64 = 6;
 const TA_ISSUE: u64 = 7;
+const TA_COMPLETE: u64 = 8;
 const TA_CGROUP: u64 = 1 << 8;
 
 /// `struct blk_io_trace` after its magic.
@@ -85,7 +89,7 @@ struct Version8<O: ByteOrder> {
 }
 
 /// The relevant fields of an event, of any version and byte order.
-struct Event {
+struct Fields {
     time_ns: u64,
     sector: u64,
     bytes: u32,
@@ -94,7 +98,7 @@ struct Event {
     pdu_len: u16,
 }
 
-impl<O: ByteOrder> From<Version7<O>> for Event {
+impl<O: ByteOrder> From<Version7<O>> for Fields {
     fn from(event: Version7<O>) -> Self {
         Self {
             time_ns: event.time.get(),
@@ -107,7 +111,7 @@ impl<O: ByteOrder> From<Version7<O>> for Event {
     }
 }
 
-impl<O: ByteOrder> From<Version8<O>> for Event {
+impl<O: ByteOrder> From<Version8<O>> for Fields {
     fn from(event: Version8<O>) -> Self {
         Self {
             time_ns: event.time.get(),
@@ -144,20 +148,22 @@ impl<R: BufRead> Blktrace<R> {
         Self { records: Records::new(input, Format::Blktrace, 1), selection, device: None }
     }
 
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while let Some(event) = self.event()? {
-            self.records.skip(event.pdu_len.into())?;
-            if !self.takes(&event)? {
+    pub fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        while let Some(fields) = self.fields()? {
+            self.records.skip(fields.pdu_len.into())?;
+            let Some(step) = step(&fields) else { continue };
+            if !self.takes(&fields, step)? {
                 continue;
             }
-            if let Some(request) = request(&event).map_err(|fault| self.records.fault(fault))? {
-                return Ok(Some(request));
+            let found = request(&fields).map_err(|fault| self.records.fault(fault))?;
+            if let Some(request) = found {
+                return Ok(Some(Event { step, device: fields.device.into(), request }));
             }
         }
         Ok(None)
     }
 
-    fn event(&mut self) -> Result<Option<Event>, TraceError> {
+    fn fields(&mut self) -> Result<Option<Fields>, TraceError> {
         let Some(magic) = self.records.start::<[u8; 4]>()? else {
             return Ok(None);
         };
@@ -179,26 +185,22 @@ impl<R: BufRead> Blktrace<R> {
         Ok(Some(event))
     }
 
-    /// Whether the event is a request of the selected stage to the selected drive.
+    /// Whether the event is selected.
     #[inline]
-    fn takes(&mut self, event: &Event) -> Result<bool, TraceError> {
-        let stage = match event.action & 0xffff & !TA_CGROUP {
-            TA_QUEUE => Stage::Queued,
-            TA_ISSUE => Stage::Issued,
-            _ => return Ok(false),
-        };
-        if (event.action >> 16) & (NOTIFY | PC) != 0 || !self.selection.takes_stage(stage) {
+    fn takes(&mut self, fields: &Fields, step: Step) -> Result<bool, TraceError> {
+        if let Step::Submitted(Some(stage)) = step
+            && !self.selection.takes_stage(stage)
+        {
             return Ok(false);
         }
-        match self.device {
-            Some((device, taken)) if device == event.device => Ok(taken),
-            _ => {
-                // A device number is 12 bits major and 20 bits minor, as inside the kernel.
-                let name = format!("{},{}", event.device >> 20, event.device & 0xf_ffff);
-                let taken = self.selection.takes_drive(name.as_bytes())?;
-                self.device = Some((event.device, taken));
+        match (self.device, step) {
+            (Some((device, taken)), _) if device == fields.device => Ok(taken),
+            (_, Step::Submitted(_)) => {
+                let taken = self.selection.takes_drive(&name(fields.device))?;
+                self.device = Some((fields.device, taken));
                 Ok(taken)
             }
+            _ => self.selection.takes(step, &name(fields.device)),
         }
     }
 
@@ -207,8 +209,27 @@ impl<R: BufRead> Blktrace<R> {
     }
 }
 
-/// The request that an event reports, if it moves data or flushes.
-fn request(event: &Event) -> Result<Option<Request>, Fault> {
+/// A device number is 12 bits major and 20 bits minor, as inside the kernel.
+fn name(device: u32) -> Vec<u8> {
+    format!("{},{}", device >> 20, device & 0xf_ffff).into_bytes()
+}
+
+/// What an event says of a request, if it is about one that the block layer handles.
+fn step(event: &Fields) -> Option<Step> {
+    if (event.action >> 16) & (NOTIFY | PC) != 0 {
+        return None;
+    }
+    match event.action & 0xffff & !TA_CGROUP {
+        TA_QUEUE => Some(Step::Submitted(Some(Stage::Queued))),
+        TA_ISSUE => Some(Step::Submitted(Some(Stage::Issued))),
+        TA_COMPLETE => Some(Step::Completed),
+        TA_REQUEUE => Some(Step::Returned),
+        _ => None,
+    }
+}
+
+/// The request, or the part of one, that an event is about, if it moves data or flushes.
+fn request(event: &Fields) -> Result<Option<Request>, Fault> {
     let categories = event.action >> 16;
     let is = |category| categories & category != 0;
     let mut flags = Flags::empty();

@@ -20,6 +20,13 @@ pub enum TraceError {
         /// The first bytes, escaped.
         beginning: String,
     },
+    /// It is from strace(1).
+    #[error(
+        "the trace is one of system calls (strace), not of requests to a drive: record the \
+         requests with blktrace, or the program's operations on files with `ssdlab record`, for a \
+         plan to replay"
+    )]
+    SystemCalls,
     /// No format has this name.
     #[error("{name:?} is not a trace format; choose one of: {}", Format::names())]
     UnknownName {

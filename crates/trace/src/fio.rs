@@ -16,6 +16,7 @@
 use std::io::BufRead;
 
 use crate::error::Fault;
+use crate::event::Step;
 use crate::field::{multiple, words};
 use crate::lines::{Lines, Reported};
 use crate::{Flags, Kind, Request, TraceError};
@@ -96,6 +97,6 @@ impl Log {
             flags,
             origin: None,
         };
-        Ok(Some(Reported { drive: file, stage: None, request }))
+        Ok(Some(Reported { drive: file, step: Step::Submitted(None), request }))
     }
 }

@@ -4,7 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::excerpt;
-use crate::{TraceError, blkparse, blktrace, dm_log_writes, fio, msr, request_log};
+use crate::field::last_word;
+use crate::lines::without_mark;
+use crate::{TraceError, alibaba, biosnoop, blkparse, blktrace, dm_log_writes, fio, fiu, msr};
+use crate::{request_log, systor, tencent, trace_pipe};
 
 /// A trace format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,8 +16,20 @@ pub enum Format {
     Blktrace,
     /// Printed by blkparse(1) by default: text.
     Blkparse,
+    /// The text of ftrace's block events, of `trace_pipe`, trace-cmd(1) or perf-script(1).
+    Ftrace,
+    /// The table of biosnoop, of bcc or libbpf-tools.
+    Biosnoop,
     /// The comma-separated lines of the MSR Cambridge traces.
     MsrCambridge,
+    /// The comma-separated lines of the SYSTOR '17 traces.
+    Systor,
+    /// The comma-separated lines of Alibaba's block traces.
+    Alibaba,
+    /// The comma-separated lines of Tencent's block traces.
+    Tencent,
+    /// The lines of the FIU traces.
+    Fiu,
     /// Written by fio(1) with `write_iolog`, version 2 or 3.
     FioLog,
     /// Written by the device-mapper target log-writes: binary.
@@ -25,10 +40,16 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 12] = [
         Self::Blktrace,
         Self::Blkparse,
+        Self::Ftrace,
+        Self::Biosnoop,
         Self::MsrCambridge,
+        Self::Systor,
+        Self::Alibaba,
+        Self::Tencent,
+        Self::Fiu,
         Self::FioLog,
         Self::DmLogWrites,
         Self::RequestLog,
@@ -40,7 +61,13 @@ impl Format {
         match self {
             Self::Blktrace => "blktrace",
             Self::Blkparse => "blkparse",
+            Self::Ftrace => "ftrace",
+            Self::Biosnoop => "biosnoop",
             Self::MsrCambridge => "msr-cambridge",
+            Self::Systor => "systor",
+            Self::Alibaba => "alibaba",
+            Self::Tencent => "tencent",
+            Self::Fiu => "fiu",
             Self::FioLog => "fio",
             Self::DmLogWrites => "dm-log-writes",
             Self::RequestLog => "ssdlab",
@@ -49,23 +76,54 @@ impl Format {
 
     /// The format of a trace that begins with these bytes; a few lines or records are enough.
     pub fn detect(first_bytes: &[u8]) -> Result<Self, TraceError> {
+        let first_bytes = without_mark(first_bytes);
         let looks_like = |format: &Self| match format {
             Self::Blktrace => blktrace::looks_like(first_bytes),
             Self::Blkparse => blkparse::looks_like(first_bytes),
+            Self::Ftrace => trace_pipe::looks_like(first_bytes),
+            Self::Biosnoop => biosnoop::looks_like(first_bytes),
             Self::MsrCambridge => msr::looks_like(first_bytes),
+            Self::Systor => systor::looks_like(first_bytes),
+            Self::Alibaba => alibaba::looks_like(first_bytes),
+            Self::Tencent => tencent::looks_like(first_bytes),
+            Self::Fiu => fiu::looks_like(first_bytes),
             Self::FioLog => fio::looks_like(first_bytes),
             Self::DmLogWrites => dm_log_writes::looks_like(first_bytes),
             Self::RequestLog => request_log::looks_like(first_bytes),
         };
-        Self::ALL
-            .into_iter()
-            .find(looks_like)
-            .ok_or_else(|| TraceError::UnknownFormat { beginning: excerpt(first_bytes) })
+        Self::ALL.into_iter().find(looks_like).ok_or_else(|| {
+            if lists_system_calls(first_bytes) {
+                return TraceError::SystemCalls;
+            }
+            TraceError::UnknownFormat { beginning: excerpt(first_bytes) }
+        })
+    }
+
+    /// Whether its events are those of the block layer: of each stage, and of completions.
+    pub(crate) fn has_stages(self) -> bool {
+        matches!(self, Self::Blktrace | Self::Blkparse | Self::Ftrace)
     }
 
     pub(crate) fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }
+}
+
+/// Whether a text is from strace(1): most of its lines are a call and its result, perhaps after a
+/// PID and a time.
+fn lists_system_calls(text: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+    let is_call = |line: &&[u8]| {
+        let mut parts = line.splitn(2, |byte| *byte == b'(');
+        let name = parts.next().map_or(&[][..], |before| last_word(before).1);
+        let rest = parts.next().unwrap_or_default();
+        name.first().is_some_and(u8::is_ascii_lowercase)
+            && name.iter().all(is_name)
+            && rest.windows(4).any(|four| four == b") = " || four == b")  =" || four == b")   ")
+    };
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).take(20);
+    let calls = lines.clone().filter(is_call).count();
+    calls > 0 && 2 * calls >= lines.count()
 }
 
 impl fmt::Display for Format {

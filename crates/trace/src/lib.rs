@@ -14,19 +14,27 @@
 //! - **One drive.** A trace of several drives is refused until one is chosen ([`Options::drive`]).
 //! - **One stage.** The Linux block layer reports a request when it is queued and again when it is
 //!   issued to the drive; one of the two is read ([`Options::stage`]).
+//! - **Completions** are those of the trace: of each request, or as separate events, which are
+//!   matched with the submissions by what they cover.
 //! - **Nothing is guessed.** What cannot be parsed is an error with its position, and ends the
 //!   stream; the requests before it are valid. What neither moves data nor flushes is skipped.
 //!
 //! Everything here is pure: input is any [`BufRead`](std::io::BufRead), no file is opened and no
 //! clock is read. No input causes a panic, and memory does not grow with the length of a trace.
 
+mod alibaba;
+mod biosnoop;
 mod blkparse;
 mod blktrace;
+mod by_submission;
 mod course;
 mod dm_log_writes;
 mod error;
+mod event;
+mod events;
 mod field;
 mod fio;
+mod fiu;
 mod format;
 pub mod ftrace;
 mod in_flight;
@@ -34,6 +42,7 @@ mod input;
 mod lines;
 mod merge;
 mod msr;
+mod pairs;
 mod reader;
 mod records;
 mod request;
@@ -42,14 +51,18 @@ mod rwbs;
 mod selection;
 mod spread;
 mod summary;
+mod systor;
+mod tencent;
 mod text;
+mod trace_pipe;
 
 pub use course::{Course, Patch, Step};
 pub use dm_log_writes::{DeviceLog, DeviceLogEntry};
 pub use error::{Position, TraceError};
+pub use events::Clamped;
 pub use format::Format;
 pub use merge::{Merge, merge};
-pub use reader::{Clamped, Reader};
+pub use reader::Reader;
 pub use request::{Flags, Kind, Origin, Request};
 pub use request_log::RequestLogWriter;
 pub use selection::{Options, Stage};

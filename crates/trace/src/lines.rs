@@ -6,8 +6,9 @@ use std::mem;
 use memchr::memchr;
 
 use crate::error::Fault;
+use crate::event::Step;
 use crate::input::fill;
-use crate::{Format, Position, Request, Stage, TraceError};
+use crate::{Format, Position, Request, TraceError};
 
 /// The maximum length of a line in bytes: no tool writes longer ones, and memory must stay bounded.
 const LONGEST: usize = 64 << 10;
@@ -16,8 +17,8 @@ const LONGEST: usize = 64 << 10;
 pub struct Reported<'a> {
     /// The drive, as the trace names it.
     pub drive: &'a [u8],
-    /// The stage of the request, in formats that tell stages apart.
-    pub stage: Option<Stage>,
+    pub step: Step,
+    /// The request, or the part of it that the step is about.
     pub request: Request,
 }
 
@@ -38,7 +39,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, format, number: 0, lent: 0, gathered: Vec::new() }
     }
 
-    /// The next line, without its end (LF or CR LF).
+    /// The next line, without its end (LF or CR LF) and a byte order mark.
     pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         self.input.consume(mem::take(&mut self.lent));
         self.number += 1;
@@ -47,10 +48,11 @@ impl<R: BufRead> Lines<R> {
         if let Some(end) = end.filter(|end| *end <= LONGEST) {
             self.lent = end + 1;
             let buffer = self.input.fill_buf().map_err(read)?;
-            return Ok(Some(without_cr(buffer.get(..end).unwrap_or(buffer))));
+            let line = buffer.get(..end).unwrap_or(buffer);
+            return Ok(Some(bare(line, self.number)));
         }
         let whole = self.gather()?;
-        Ok(whole.then_some(without_cr(&self.gathered)))
+        Ok(whole.then_some(bare(&self.gathered, self.number)))
     }
 
     /// Gathers a line piece by piece; false at the end of the trace.
@@ -104,6 +106,12 @@ fn unreadable(format: Format, line: u64, cause: io::Error) -> TraceError {
     TraceError::Read { format, position: Position::Line(line), cause }
 }
 
-fn without_cr(line: &[u8]) -> &[u8] {
+fn bare(line: &[u8], number: u64) -> &[u8] {
+    let line = if number == 1 { without_mark(line) } else { line };
     line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A text without the byte order mark that some editors put first.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

@@ -1,86 +1,116 @@
 //! Merges several files into one trace, by time.
 //!
-//! blktrace writes an ordered file per processor. Their times are from one clock, so they must be
-//! merged before they are made relative.
+//! blktrace writes an ordered file per processor. Their times are from one clock, and one processor
+//! may complete what another one issued, so events must be merged before they become requests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::BufRead;
 
-use crate::reader::since;
-use crate::{Clamped, Reader, Request, TraceError};
+use crate::event::{Event, Step};
+use crate::events::{Clamped, Events};
+use crate::pairs::Pairs;
+use crate::selection::Selection;
+use crate::{Reader, Request, TraceError};
 
 /// Merges the files of one trace by the time of submission.
 ///
 /// All must have been recorded with one clock; time 0 is the earliest request. Simultaneous
-/// requests come in the order of the readers, which must have the same options and be unread.
+/// requests come in the order of the readers, which must have the same format and options and be
+/// unread.
 ///
 /// The merged trace ends after the first error, so where one of the files is truncated: beyond that
 /// a part would be missing.
 #[must_use]
 pub fn merge<R: BufRead>(readers: Vec<Reader<R>>) -> Merge<R> {
-    Merge {
-        heads: vec![None; readers.len()],
-        order: BinaryHeap::with_capacity(readers.len()),
-        to_read: (0..readers.len()).collect(),
-        readers,
-        began_ns: None,
-        ended: false,
+    let mut files = Vec::with_capacity(readers.len());
+    let mut pairs = None;
+    for reader in readers {
+        files.push(reader.events);
+        pairs.get_or_insert(reader.pairs);
     }
+    let of_files = OfFiles {
+        heads: vec![None; files.len()],
+        is_met: vec![false; files.len()],
+        order: BinaryHeap::with_capacity(files.len()),
+        to_read: (0..files.len()).collect(),
+        files,
+    };
+    Merge { of_files, pairs }
 }
 
 /// The requests of several files as one trace; see [`merge()`].
 #[derive(Debug)]
 pub struct Merge<R> {
-    readers: Vec<Reader<R>>,
-    /// The next request of each reader.
-    heads: Vec<Option<Request>>,
-    /// The time and reader of each of those requests, earliest first.
-    order: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The readers whose next request is still unknown.
+    of_files: OfFiles<R>,
+    /// `None` once the trace ended.
+    pairs: Option<Pairs>,
+}
+
+/// The events of several files by time.
+#[derive(Debug)]
+struct OfFiles<R> {
+    files: Vec<Events<R>>,
+    /// The next event of each file.
+    heads: Vec<Option<Event>>,
+    /// Whether the first submission of each file was met, which decides its drive.
+    is_met: Vec<bool>,
+    /// The time of each of those events, whether it is not a submission, and its file; earliest
+    /// first.
+    order: BinaryHeap<Reverse<(u64, bool, usize)>>,
+    /// The files whose next event is still unknown.
     to_read: Vec<usize>,
-    began_ns: Option<u64>,
-    ended: bool,
+}
+
+impl<R: BufRead> OfFiles<R> {
+    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        while let Some(index) = self.to_read.pop() {
+            self.heads[index] = self.files[index].next()?;
+            if let Some(event) = &self.heads[index] {
+                let is_submitted = matches!(event.step, Step::Submitted(_));
+                self.order.push(Reverse((event.request.submitted_ns, !is_submitted, index)));
+                if is_submitted && !self.is_met[index] {
+                    self.is_met[index] = true;
+                    self.check_drives()?;
+                }
+            }
+        }
+        let Some(Reverse((.., index))) = self.order.pop() else {
+            return self.check_met().map(|()| None);
+        };
+        self.to_read.push(index);
+        Ok(self.heads[index])
+    }
+
+    /// Checks that the files are of one drive, as far as they were read.
+    fn check_drives(&self) -> Result<(), TraceError> {
+        self.selection().map(|_| ())
+    }
+
+    /// Checks that the files contain selected requests.
+    fn check_met(&self) -> Result<(), TraceError> {
+        self.selection()?.map_or(Ok(()), |all| all.check_met())
+    }
+
+    fn selection(&self) -> Result<Option<Selection>, TraceError> {
+        let mut selections = self.files.iter().map(Events::selection);
+        let Some(mut all) = selections.next().cloned() else {
+            return Ok(None);
+        };
+        selections.try_for_each(|one| all.join(one))?;
+        Ok(Some(all))
+    }
 }
 
 impl<R: BufRead> Merge<R> {
     /// The times that went backwards so far within the files.
     #[must_use]
     pub fn clamped(&self) -> Clamped {
-        self.readers.iter().map(Reader::clamped).fold(Clamped::default(), |sum, one| Clamped {
+        let files = self.of_files.files.iter().map(Events::clamped);
+        files.fold(Clamped::default(), |sum, one| Clamped {
             requests: sum.requests + one.requests,
             furthest_ns: sum.furthest_ns.max(one.furthest_ns),
         })
-    }
-
-    fn advance(&mut self) -> Result<Option<Request>, TraceError> {
-        while let Some(index) = self.to_read.pop() {
-            self.heads[index] = self.readers[index].next_on_clock()?;
-            if let Some(request) = &self.heads[index] {
-                self.order.push(Reverse((request.submitted_ns, index)));
-            }
-        }
-        if self.began_ns.is_none() {
-            self.check_selections()?;
-        }
-        let Some(Reverse((submitted_ns, index))) = self.order.pop() else {
-            return Ok(None);
-        };
-        self.to_read.push(index);
-        let began_ns = *self.began_ns.get_or_insert(submitted_ns);
-        Ok(self.heads[index].map(|request| since(began_ns, request)))
-    }
-
-    /// Checks that the files are of one drive and contain selected requests.
-    ///
-    /// This is decided after the first request of each: it has met its drive, or ended.
-    fn check_selections(&self) -> Result<(), TraceError> {
-        let mut selections = self.readers.iter().map(Reader::selection);
-        let Some(mut all) = selections.next().cloned() else {
-            return Ok(());
-        };
-        selections.try_for_each(|one| all.join(one))?;
-        all.check_met()
     }
 }
 
@@ -88,11 +118,10 @@ impl<R: BufRead> Iterator for Merge<R> {
     type Item = Result<Request, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        let next = self.pairs.as_mut()?.next(|| self.of_files.next());
+        if !matches!(next, Ok(Some(_))) {
+            self.pairs = None;
         }
-        let next = self.advance();
-        self.ended = !matches!(next, Ok(Some(_)));
         next.transpose()
     }
 }

@@ -14,6 +14,7 @@
 //! may; it is skipped.
 
 use crate::error::Fault;
+use crate::event::Step;
 use crate::field::multiple;
 use crate::lines::Reported;
 use crate::{Flags, Kind, Request};
@@ -68,5 +69,5 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         flags: Flags::empty(),
         origin: None,
     };
-    Ok(Some(Reported { drive, stage: None, request }))
+    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
 }

@@ -11,7 +11,7 @@ pub struct Request {
     pub submitted_ns: u64,
     /// When it was completed, on the same clock and never before it was submitted.
     ///
-    /// Only MSR Cambridge traces and ssdlab's own log have it.
+    /// `None` if the trace does not say: its format has no completions, or this one is absent.
     pub completed_ns: Option<u64>,
     /// The operation.
     pub kind: Kind,
@@ -27,6 +27,24 @@ pub struct Request {
     pub origin: Option<Origin>,
 }
 
+/// A request of which no more is known.
+pub(crate) fn plain(
+    submitted_ns: u64,
+    kind: Kind,
+    offset_bytes: u64,
+    length_bytes: u64,
+) -> Request {
+    Request {
+        submitted_ns,
+        completed_ns: None,
+        kind,
+        offset_bytes,
+        length_bytes,
+        flags: Flags::empty(),
+        origin: None,
+    }
+}
+
 /// Whose bytes a write carries, as far as the kernel reports; the rest belong to files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Origin {
@@ -38,7 +56,7 @@ pub struct Origin {
 
 /// What a request asks of the drive. The order is that of their numbers in the request log, so it
 /// must not change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Return data.

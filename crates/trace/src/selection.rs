@@ -7,19 +7,20 @@
 use std::fmt;
 
 use crate::TraceError;
+use crate::event::Step;
 
 /// Which requests of a trace to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Whether to read requests as issued or as queued.
     ///
-    /// This matters for blktrace and blkparse; other formats have only one event per request.
+    /// This matters for blktrace, blkparse and ftrace; other formats have one event per request.
     pub stage: Stage,
     /// The drive to read if the trace has several, by its name in the trace.
     ///
-    /// This is `major,minor` for blktrace and blkparse (`8,0`), `hostname,disk` for MSR Cambridge
-    /// (`usr,1`), and the file name for fio. Logs of dm-log-writes and ssdlab have one drive
-    /// without a name.
+    /// This is `major,minor` for blktrace, blkparse and ftrace (`8,0`), `major minor` for FIU,
+    /// `hostname,disk` for MSR Cambridge (`usr,1`), the file name for fio, and the column of the
+    /// disk, volume or LUN for the others. Logs of dm-log-writes and ssdlab have one drive without a name.
     pub drive: Option<String>,
 }
 
@@ -28,7 +29,8 @@ pub struct Options {
 pub enum Stage {
     /// As the drive receives them: merged, split, and in issue order.
     ///
-    /// A request that the drive was too busy to accept is issued, and read, again.
+    /// A request that the driver returned, as when the drive is busy, is one request: from its last
+    /// issue.
     #[default]
     Issued,
     /// As a filesystem or program submitted them.
@@ -78,7 +80,19 @@ impl Selection {
         }
     }
 
-    /// Whether events of this stage are selected.
+    /// Whether an event is selected. Only submissions decide which drive is read.
+    pub fn takes(&mut self, step: Step, drive: &[u8]) -> Result<bool, TraceError> {
+        match step {
+            Step::Submitted(stage) => {
+                Ok(stage.is_none_or(|stage| self.takes_stage(stage)) && self.takes_drive(drive)?)
+            }
+            Step::Completed | Step::Returned => {
+                Ok(self.wanted.as_ref().is_none_or(|wanted| wanted == drive))
+            }
+        }
+    }
+
+    /// Whether submissions at this stage are selected.
     pub fn takes_stage(&mut self, stage: Stage) -> bool {
         let takes = self.stage == stage;
         self.other_stage += u64::from(!takes);

@@ -1,41 +1,58 @@
-//! Defines the reader of the text formats: a line at a time, of which some report a request.
+//! Defines the reader of the text formats: a line at a time, of which some report an event.
 
 use std::io::BufRead;
 
+use crate::by_submission::BySubmission;
+use crate::error::Fault;
+use crate::event::Event;
+use crate::field::device;
 use crate::lines::{Lines, Reported};
 use crate::selection::Selection;
-use crate::{Position, Request, TraceError, blkparse, fio, msr};
+use crate::{Position, TraceError, biosnoop, fio};
 
-/// The requests of a text trace, with times on the clock of the trace.
+/// The events of a text trace, with times on the clock of the trace.
 #[derive(Debug)]
 pub struct Text<R> {
     pub lines: Lines<R>,
     pub format: TextFormat,
     pub selection: Selection,
+    /// Of formats with a line per completion: the events not yet returned.
+    pub sorted: Option<BySubmission>,
 }
+
+/// Reads a line that can be read without those before it.
+pub type ReadLine = for<'a> fn(&'a [u8]) -> Result<Option<Reported<'a>>, Fault>;
 
 /// How a line is to be read.
 #[derive(Debug)]
 pub enum TextFormat {
-    Blkparse,
-    MsrCambridge,
+    Plain(ReadLine),
     FioLog(fio::Log),
+    Biosnoop(biosnoop::Columns),
 }
 
 impl<R: BufRead> Text<R> {
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+    pub fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        let Some(mut sorted) = self.sorted.take() else {
+            return self.next_line();
+        };
+        let next = sorted.next(|| self.next_line());
+        self.sorted = Some(sorted);
+        next
+    }
+
+    fn next_line(&mut self) -> Result<Option<Event>, TraceError> {
         while let Some(line) = self.lines.next()? {
             let reported = match &mut self.format {
-                TextFormat::Blkparse => blkparse::reported(line),
-                TextFormat::MsrCambridge => msr::reported(line),
+                TextFormat::Plain(reported) => reported(line),
                 TextFormat::FioLog(log) => log.reported(line),
+                TextFormat::Biosnoop(columns) => columns.reported(line),
             };
             match reported {
-                Ok(Some(Reported { drive, stage, request })) => {
-                    if stage.is_none_or(|stage| self.selection.takes_stage(stage))
-                        && self.selection.takes_drive(drive)?
-                    {
-                        return Ok(Some(request));
+                Ok(Some(Reported { drive, step, request })) => {
+                    let device = device(drive).unwrap_or(0);
+                    if self.selection.takes(step, drive)? {
+                        return Ok(Some(Event { step, device, request }));
                     }
                 }
                 Ok(None) => {}

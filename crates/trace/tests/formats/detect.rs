@@ -34,12 +34,26 @@ fn what_is_not_known_says_what_it_begins_with() {
     assert_eq!(
         Format::detect(b"\x1f\x8b\x08\0sda.csv").unwrap_err().to_string(),
         "the trace begins with \"\\x1f\\x8b\\x08\\x00sda.csv\", which matches none of the known \
-         formats (blktrace, blkparse, msr-cambridge, fio, dm-log-writes, ssdlab); decompress it \
-         if it is compressed, or name its format"
+         formats (blktrace, blkparse, ftrace, biosnoop, msr-cambridge, systor, alibaba, tencent, \
+         fiu, fio, dm-log-writes, ssdlab); decompress it if it is compressed, or name its format"
     );
     let empty = Reader::detect(&b""[..], &Options::default()).unwrap_err().to_string();
     assert!(empty.starts_with("the trace begins with nothing, which matches none of"), "{empty}");
     assert!(Format::detect(b"1,2,3,4,5,6,7\n").is_err());
+}
+
+/// A trace of system calls is not one of blocks: what to do instead is said.
+#[test]
+fn strace_is_recognised() {
+    for trace in [
+        "execve(\"/bin/cp\", [\"cp\"], 0x7ffd /* 9 vars */) = 0\nbrk(NULL)   = 0x55d0\n",
+        "4162  12:00:00.000001 openat(AT_FDCWD, \"a\", O_RDONLY) = 3 <0.000010>\n",
+        "[pid  7] 1700000000.000001 fsync(3)            = 0\n",
+    ] {
+        let error = Format::detect(trace.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("system calls (strace)"), "{trace}: {error}");
+        assert!(error.contains("blktrace") && error.contains("ssdlab record"), "{error}");
+    }
 }
 
 #[test]
@@ -49,7 +63,7 @@ fn names_are_understood() {
     }
     assert_eq!(
         "zip".parse::<Format>().unwrap_err().to_string(),
-        "\"zip\" is not a trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, \
-         dm-log-writes, ssdlab"
+        "\"zip\" is not a trace format; choose one of: blktrace, blkparse, ftrace, biosnoop, \
+         msr-cambridge, systor, alibaba, tencent, fiu, fio, dm-log-writes, ssdlab"
     );
 }

@@ -9,12 +9,15 @@
 
 mod blkparse;
 mod blktrace;
+mod completions;
 mod detect;
 mod device_log;
 mod dm_log_writes;
 mod fio;
 mod merge;
 mod msr;
+mod printed;
+mod published;
 mod request_log;
 
 use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request, Stage};
@@ -91,10 +94,14 @@ fn with(flags: Flags, request: Request) -> Request {
     Request { flags, ..request }
 }
 
+fn completed(completed_ns: u64, request: Request) -> Request {
+    Request { completed_ns: Some(completed_ns), ..request }
+}
+
 /// What the fixtures of blktrace and blkparse issue.
 fn issued() -> Vec<Request> {
     vec![
-        with(Flags::SYNC, request(0, Kind::Write, 2048 * 512, 4096)),
+        completed(2000, with(Flags::SYNC, request(0, Kind::Write, 2048 * 512, 4096))),
         with(Flags::READAHEAD, request(1500, Kind::Read, 4096 * 512, 128 << 10)),
         request(3500, Kind::Flush, 0, 0),
         with(
@@ -102,6 +109,6 @@ fn issued() -> Vec<Request> {
             request(4500, Kind::Write, 8192 * 512, 8192),
         ),
         with(Flags::SYNC, request(5500, Kind::Discard, 512 << 20, 1 << 30)),
-        with(Flags::METADATA, request(7000, Kind::Read, 512, 512)),
+        completed(7900, with(Flags::METADATA, request(7000, Kind::Read, 512, 512))),
     ]
 }

@@ -12,12 +12,18 @@ use ssdlab_trace::{
 const CAPACITY_BYTES: u64 = 1 << 50;
 
 /// True traces, one of each format and version that there is a file of.
-const TRACES: [&[u8]; 5] = [
+const TRACES: [&[u8]; 11] = [
     include_bytes!("../fixtures/little-endian.blktrace"),
     include_bytes!("../fixtures/big-endian.blktrace"),
     include_bytes!("../fixtures/version-8.blktrace"),
     include_bytes!("../fixtures/blkparse.txt"),
     include_bytes!("../fixtures/fio-3.33.log"),
+    include_bytes!("../fixtures/lines/alibaba.csv"),
+    include_bytes!("../fixtures/lines/biosnoop.txt"),
+    include_bytes!("../fixtures/lines/fiu.txt"),
+    include_bytes!("../fixtures/lines/ftrace.txt"),
+    include_bytes!("../fixtures/lines/systor.csv"),
+    include_bytes!("../fixtures/lines/tencent.csv"),
 ];
 
 /// All of a trace, through a buffer of any size, which must not change what is read.
@@ -106,7 +112,7 @@ fn log(requests: &[Request]) -> Vec<u8> {
 
 /// Bytes that are much like a trace: pieces of lines and records that mean something.
 fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
-    let pieces: [&[u8]; 29] = [
+    let pieces: [&[u8]; 34] = [
         b"fio version 2 iolog\n",
         b"fio version 3 iolog\n",
         b"file read 0 512\n",
@@ -115,6 +121,11 @@ fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
         b"\n",
         b"  8,0    1        1     0.000000000     7  D ",
         b"  8,0    1        1     0.000000000     7  Q ",
+        b"  8,0    1        1     0.000000001     7  C ",
+        b"  8,0    1        1     0.000000002     7  R ",
+        b"x-1 [000] . 1.0: block_rq_issue: 8,0 ",
+        b"x-1 [000] . 1.0: block_rq_complete: 8,0 ",
+        b"TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n",
         b" FWS ",
         b" 2048 + 8",
         b" [x]\n",

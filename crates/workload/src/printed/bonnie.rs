@@ -2,12 +2,13 @@
 //!
 //! Settings, rates and latencies are separated by commas. A skipped test has an empty field, one
 //! that took less than half a second has `+++++`. Format 1.98, of versions 1.98 and 2.00, added the
-//! numbers of seeks and of seekers to that of 1.96 and 1.97 (its changelog).
+//! numbers of seeks and of seekers to that of 1.93 to 1.97 (its changelog).
 
 use ssdlab_plan::BonnieTest;
 
 /// Versions of the format, which are the first field, and their numbers of fields.
-const FORMATS: [(&str, usize); 3] = [("1.96", 48), ("1.97", 48), ("1.98", 50)];
+const FORMATS: [(&str, usize); 6] =
+    [("1.93", 48), ("1.94", 48), ("1.95", 48), ("1.96", 48), ("1.97", 48), ("1.98", 50)];
 
 /// Fields of a line of 50; earlier formats lack the two before the rates. Rates of the file, those
 /// of the small files, and latencies. Every rate is followed by the CPU share.
@@ -60,9 +61,15 @@ pub enum Rate {
 #[must_use]
 pub fn is_line(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').take(3).collect();
-    let is_format =
-        |field: &str| field.split_once('.').is_some_and(|(a, b)| is_whole(a) && is_whole(b));
+    let is_format = |field: &str| {
+        release(field).split_once('.').is_some_and(|(a, b)| is_whole(a) && is_whole(b))
+    };
     fields.len() == 3 && is_format(fields[0])
+}
+
+/// A version without the letter of a test version: 1.93c is 1.93.
+fn release(version: &str) -> &str {
+    version.trim_end_matches(|letter: char| letter.is_ascii_lowercase())
 }
 
 fn is_whole(text: &str) -> bool {
@@ -72,7 +79,8 @@ fn is_whole(text: &str) -> bool {
 /// Parses a CSV line.
 pub fn line(line: &str) -> Result<Line, String> {
     let fields: Vec<&str> = line.trim_end().split(',').collect();
-    let Some((_, expected)) = FORMATS.iter().find(|(format, _)| *format == fields[0]) else {
+    let Some((_, expected)) = FORMATS.iter().find(|(format, _)| *format == release(fields[0]))
+    else {
         let known = FORMATS.map(|(format, _)| format).join(", ");
         return Err(format!("its format is {}, expected one of {known}", fields[0]));
     };
