@@ -1,14 +1,16 @@
 //! Runs the program in isolated folders, as this user or as nobody, and puts load on the machine.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::os::unix::fs::chown;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use ssdlab_flash::presets;
 use tempfile::TempDir;
 
@@ -152,6 +154,24 @@ impl Place {
             .env("SOMETHING_LONG", "x".repeat(5000));
         command
     }
+}
+
+/// What `ssdlab cut` prints of an image: the SHA-256 of its pages that are not all zeros, each after
+/// its offset, and of its size.
+pub fn contents_sha256(image: &Path) -> String {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(image).unwrap());
+    let size_bytes = image.metadata().unwrap().len();
+    let mut hash = Sha256::new();
+    for offset_bytes in (0..size_bytes).step_by(4096) {
+        let mut page = Vec::new();
+        file.by_ref().take(4096).read_to_end(&mut page).unwrap();
+        if page.iter().any(|byte| *byte != 0) {
+            hash.update(offset_bytes.to_le_bytes());
+            hash.update(page);
+        }
+    }
+    hash.update(size_bytes.to_le_bytes());
+    hex::encode(hash.finalize())
 }
 
 /// Two busy processes per processor, ended when dropped or when the tests are killed.
