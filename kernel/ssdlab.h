@@ -18,6 +18,9 @@ extern unsigned long ssdlab_number(const char *path, const char *root);
  */
 extern int ssdlab_memory(void);
 
+/* The status with which a guest ends that reboots. */
+#define SSDLAB_REBOOTED 3
+
 struct iovec;
 
 /*

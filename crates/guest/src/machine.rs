@@ -37,6 +37,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How much of a console's end is kept, in bytes.
 const CONSOLE_BYTES: usize = 16 << 10;
 
+/// The status with which the lab kernel ends when the guest reboots (`kernel/ssdlab.h`).
+const REBOOTED: i32 = 3;
+
 /// The calendar's socket and the disks', in the machine's folder.
 const CALENDAR: &str = "calendar";
 
@@ -187,6 +190,10 @@ impl Machine<'_> {
             console: console.clone(),
         })?;
         let status = status.map_err(step("wait for the guest"))?;
+        if status.code() == Some(REBOOTED) {
+            let how = "by a reboot, which programs in a guest must not do".to_owned();
+            return Err(MachineError::Died { how, console });
+        }
         if !status.success() {
             return Err(MachineError::Died { how: status.to_string(), console });
         }
