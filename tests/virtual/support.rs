@@ -21,6 +21,11 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 /// The user and the group of nobody.
 const NOBODY: u32 = 65534;
 
+/// Gives this machine another name and another processor, and runs a program there.
+const ANOTHER_MACHINE: &str = r#"
+    hostname a-machine-with-another-name && mount --bind "$0" /proc/cpuinfo && exec "$@"
+"#;
+
 /// The lab kernel, `$SSDLAB_TEST_KERNEL` or that of `ssdlab kernel build`; or why there is none.
 pub fn kernel() -> &'static Result<PathBuf, String> {
     static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -135,13 +140,22 @@ impl Place {
 
     fn foreign(&self) -> Command {
         let ssdlab = self.path("ssdlab");
+        // To every program the kernel then has another release.
+        let older = ["setarch", "x86_64", "--uname-2.6"];
         let mut command = if rustix::process::geteuid().is_root() {
-            let mut command = Command::new("setpriv");
+            let half = self.path("cpuinfo");
+            let flags: String = fs::read_to_string("/proc/cpuinfo").unwrap();
+            let flags = flags.lines().find(|line| line.starts_with("flags")).unwrap();
+            fs::write(&half, &flags[..flags.len() / 2]).unwrap();
+            let mut command = Command::new("unshare");
+            command.args(["--uts", "--mount", "sh", "-c", ANOTHER_MACHINE]).arg(half).args(older);
             let nobody = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-            command.args(nobody).arg("--clear-groups").arg(ssdlab);
+            command.arg("setpriv").args(nobody).arg("--clear-groups").arg(ssdlab);
             command
         } else {
-            Command::new(ssdlab)
+            let mut command = Command::new(older[0]);
+            command.args(&older[1..]).arg(ssdlab);
+            command
         };
         command
             .args(["run", "plan.toml", "--kernel", "another-name", "--jobs", "1"])
