@@ -85,7 +85,7 @@ fn drop_capabilities() -> io::Result<()> {
     if !has.effective.contains(CapabilitySet::SETPCAP) {
         return Ok(());
     }
-    for each in CapabilitySet::all().difference(KEPT).iter() {
+    for each in CapabilitySet::all().difference(KEPT) {
         // This machine's kernel may not have the newest.
         if capability_is_in_bounding_set(each).unwrap_or(false) {
             remove_capability_from_bounding_set(each)?;
