@@ -176,6 +176,13 @@ int main(void)
 	if (!cpu || sscanf(cpu, "%lld,%lld,%lld", &block_ps, &call, &kib) != 3)
 		block_ps = call = kib = 0;
 
+	/* nothing of the host but the root, and that is only read */
+	if (!mount("none", "/tmp", "hostfs", 0, "/") || errno != EPERM)
+		bad |= !!printf("another hostfs: %s\n", strerror(errno));
+	if (!mount(NULL, "/", NULL, MS_REMOUNT, NULL) || errno != EROFS)
+		bad |= !!printf("a writable root: %s\n", strerror(errno));
+	copy_out("/proc/cpuinfo");
+
 	uname(&u);
 	printf("uname %s %s %s %s %s\n", u.sysname, u.nodename, u.release, u.version, u.machine);
 	const unsigned char *at = (const unsigned char *)getauxval(AT_RANDOM);

@@ -75,6 +75,9 @@ static struct {
 } cost;
 static bool is_charged;
 
+/* Nothing is charged before the kernel is up: until then it has to do with its host. */
+static bool has_begun;
+
 enum account { PROCESSES, KERNEL_THREADS, INTERRUPTS, IDLING, ACCOUNTS };
 static u64 spent_ps[ACCOUNTS];
 
@@ -168,7 +171,7 @@ void ssdlab_clock_read(unsigned long long ns)
 
 static bool charges(void)
 {
-	return is_charged && (time_travel_mode == TT_MODE_INFCPU ||
+	return has_begun && is_charged && (time_travel_mode == TT_MODE_INFCPU ||
 			      time_travel_mode == TT_MODE_EXTERNAL);
 }
 
@@ -306,9 +309,11 @@ static int __init ssdlab_processor_init(void)
 	/* What ran before may have been the C library at work on the host's environment. */
 	settle();
 	memset(spent_ps, 0, sizeof(spent_ps));
+	memset(__start_ssdlab_counts, 0, (void *)__stop_ssdlab_counts - (void *)__start_ssdlab_counts);
 	owed_ps = clock_ps = 0;
 	uncounted += blocks();
 	seen_blocks = ssdlab_copied = seen_copied = 0;
+	has_begun = true;
 
 	pr_info("ssdlab: block %llu ps, call %llu ns, a KiB copied %llu, crc32 %llu, xxhash %llu, sha256 %llu, blake2 %llu, aes %llu ns\n",
 		cost.block_ps, cost.call_ns, cost.copy_ns, cost.transform_ns[SSDLAB_CRC32],

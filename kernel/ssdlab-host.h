@@ -63,6 +63,14 @@ static void __attribute__((constructor)) ssdlab_settle(int argc, char **argv, ch
 	unsetenv("SSDLAB_SETTLED");
 }
 
+/* A kernel that may write to no folder of the host (Landlock) could make no file itself. */
+int ssdlab_memory(void)
+{
+	const char *number = getenv("SSDLAB_MEMORY");
+
+	return number ? dup(atoi(number)) : -1;
+}
+
 /*
  * The extended registers (XSAVE) of the program that ran last, as they were when it stopped. UML
  * sets all of a program's registers before each run; the host takes longer for these than for all

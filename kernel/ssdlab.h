@@ -12,6 +12,15 @@ extern long ssdlab_getrandom(void *buf, unsigned long len);
 /* The number of an inode of the root filesystem, whose own path on the host is root. */
 extern unsigned long ssdlab_number(const char *path, const char *root);
 
+/*
+ * The file for the guest's memory, which the host has opened (SSDLAB_MEMORY is its number): a
+ * descriptor of it, or -1 if there is none.
+ */
+extern int ssdlab_memory(void);
+
+/* The status with which a guest ends that reboots. */
+#define SSDLAB_REBOOTED 3
+
 struct iovec;
 
 /*

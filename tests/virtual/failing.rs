@@ -8,6 +8,9 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount, mount_remount};
+use rustix::system::{RebootCommand, reboot};
 use serde::{Deserialize, Serialize};
 use ssdlab_disk::{Disk, Memory, Shape};
 use ssdlab_flash::Nanos;
@@ -18,11 +21,13 @@ use ssdlab_plan::HOSTS;
 
 use super::support::{Place, kernel};
 
-pub const CASES: [(&str, fn()); 6] = [
+pub const CASES: [(&str, fn()); 8] = [
     ("a_guest_that_panics_is_reported_with_its_console", panics),
     ("a_guest_that_computes_for_ever_is_ended", computes),
     ("a_guest_that_waits_for_ever_is_ended", waits),
     ("a_guest_that_powers_off_has_ended_well", powers_off),
+    ("a_guest_that_reboots_is_ended_and_reported", reboots),
+    ("a_guest_cannot_mount_the_files_of_its_host", reaches),
     ("an_interrupt_ends_a_guest", interrupted),
     ("a_killed_run_leaves_no_process_and_nothing_after_restore", killed),
 ];
@@ -34,6 +39,8 @@ enum Job {
     Compute,
     Wait,
     PowerOff,
+    Reboot,
+    Reach,
 }
 
 /// The life of a guest.
@@ -49,6 +56,13 @@ pub fn in_guest() -> ! {
             sleep(Duration::from_hours(1));
         },
         Job::PowerOff => panic!("{}", guest::shut_down()),
+        Job::Reboot => panic!("{:?}", reboot(RebootCommand::Restart)),
+        Job::Reach => {
+            let another = mount("none", "/tmp", "hostfs", MountFlags::empty(), Some(c"/../.."));
+            assert_eq!(another, Err(Errno::PERM));
+            assert_eq!(mount_remount("/", MountFlags::empty(), c""), Err(Errno::ROFS));
+            panic!("{}", guest::shut_down())
+        }
     }
 }
 
@@ -114,6 +128,19 @@ fn waits() {
 fn powers_off() {
     let ended = run(Job::PowerOff, &Interrupt::default()).unwrap();
     assert!(ended.console.contains("the guest is up"), "{}", ended.console);
+}
+
+fn reboots() {
+    let began = Instant::now();
+    let error = run(Job::Reboot, &Interrupt::default()).unwrap_err();
+    let says = error.to_string();
+    assert!(error.is_of_guest(), "{says}");
+    assert!(says.contains("by a reboot") && says.contains("the guest is up"), "{says}");
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+}
+
+fn reaches() {
+    run(Job::Reach, &Interrupt::default()).unwrap();
 }
 
 fn interrupted() {

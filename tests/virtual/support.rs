@@ -1,14 +1,16 @@
 //! Runs the program in isolated folders, as this user or as nobody, and puts load on the machine.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::os::unix::fs::chown;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use ssdlab_flash::presets;
 use tempfile::TempDir;
 
@@ -18,6 +20,11 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 
 /// The user and the group of nobody.
 const NOBODY: u32 = 65534;
+
+/// Gives this machine another name and another processor, and runs a program there.
+const ANOTHER_MACHINE: &str = r#"
+    hostname a-machine-with-another-name && mount --bind "$0" /proc/cpuinfo && exec "$@"
+"#;
 
 /// The lab kernel, `$SSDLAB_TEST_KERNEL` or that of `ssdlab kernel build`; or why there is none.
 pub fn kernel() -> &'static Result<PathBuf, String> {
@@ -133,13 +140,22 @@ impl Place {
 
     fn foreign(&self) -> Command {
         let ssdlab = self.path("ssdlab");
+        // To every program the kernel then has another release.
+        let older = ["setarch", "x86_64", "--uname-2.6"];
         let mut command = if rustix::process::geteuid().is_root() {
-            let mut command = Command::new("setpriv");
+            let half = self.path("cpuinfo");
+            let flags: String = fs::read_to_string("/proc/cpuinfo").unwrap();
+            let flags = flags.lines().find(|line| line.starts_with("flags")).unwrap();
+            fs::write(&half, &flags[..flags.len() / 2]).unwrap();
+            let mut command = Command::new("unshare");
+            command.args(["--uts", "--mount", "sh", "-c", ANOTHER_MACHINE]).arg(half).args(older);
             let nobody = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-            command.args(nobody).arg("--clear-groups").arg(ssdlab);
+            command.arg("setpriv").args(nobody).arg("--clear-groups").arg(ssdlab);
             command
         } else {
-            Command::new(ssdlab)
+            let mut command = Command::new(older[0]);
+            command.args(&older[1..]).arg(ssdlab);
+            command
         };
         command
             .args(["run", "plan.toml", "--kernel", "another-name", "--jobs", "1"])
@@ -152,6 +168,24 @@ impl Place {
             .env("SOMETHING_LONG", "x".repeat(5000));
         command
     }
+}
+
+/// What `ssdlab cut` prints of an image: the SHA-256 of its pages that are not all zeros, each after
+/// its offset, and of its size.
+pub fn contents_sha256(image: &Path) -> String {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(image).unwrap());
+    let size_bytes = image.metadata().unwrap().len();
+    let mut hash = Sha256::new();
+    for offset_bytes in (0..size_bytes).step_by(4096) {
+        let mut page = Vec::new();
+        file.by_ref().take(4096).read_to_end(&mut page).unwrap();
+        if page.iter().any(|byte| *byte != 0) {
+            hash.update(offset_bytes.to_le_bytes());
+            hash.update(page);
+        }
+    }
+    hash.update(size_bytes.to_le_bytes());
+    hex::encode(hash.finalize())
 }
 
 /// Two busy processes per processor, ended when dropped or when the tests are killed.

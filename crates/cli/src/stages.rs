@@ -20,7 +20,7 @@ use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
 use super::exit::Wrong;
-use super::{cluster, drive, host, restore};
+use super::{cluster, drive, host, output, restore};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
@@ -203,6 +203,12 @@ fn guests<'a>(
     journal: &mut Journal,
     interrupt: &'a Interrupt,
 ) -> Result<(Box<Guests<'a>>, usize), Report> {
+    if !conductor::are_guests_confined() {
+        output::tell(
+            "this machine's kernel has no Landlock (Linux 5.13 and newer, `landlock` in its `lsm=`): \
+             only the lab kernel keeps guests from this user's files; run no plans of strangers",
+        );
+    }
     let kernels = kernels(schedule, manner.kernel)?;
     let load = if manner.any_size { drive::load_of_any_size } else { drive::load };
     let Models { drives, plausible, hosts } = models(schedule, load, interrupt)?;

@@ -151,6 +151,9 @@ impl DeviceLog {
     }
 }
 
+/// The task of cutting a logged device, in messages.
+const RECOVERING: &str = "recover the device";
+
 impl Guests<'_> {
     /// Cuts the power of a logged device as often as the schedule says, and recovers each time. The
     /// schedule has one trial, which is not performed.
@@ -169,11 +172,13 @@ impl Guests<'_> {
             self.recover_one(evidence, cut, survivor, Survives::AsRecorded)
         });
         let Again { outcome, remains, .. } = again?;
+        let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
+            .map_err(|failure| failure.of_task(RECOVERING, self.hypervisor.interrupt))?;
         let cut = DeviceCut {
             schema: DEVICE_CUT_SCHEMA,
             case: DeviceLog::case(outcome),
             drive: remains.at_risk(),
-            image_sha256: images::sha256(&remains.image),
+            contents_sha256,
             image_bytes: remains.image.capacity_bytes(),
         };
         Ok((cut, remains))
@@ -185,7 +190,7 @@ impl Guests<'_> {
         judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
     ) -> Result<T, TaskError> {
         let judged = self.evidence(log, judge);
-        judged.map_err(|failure| failure.of_task("recover the device", self.hypervisor.interrupt))
+        judged.map_err(|failure| failure.of_task(RECOVERING, self.hypervisor.interrupt))
     }
 
     fn evidence<T>(

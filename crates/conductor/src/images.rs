@@ -9,9 +9,10 @@ use ssdlab_disk::{Backend, BackendError, Memory, Writes};
 use ssdlab_flash::{
     Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Survivor, Version,
 };
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
 
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+use super::failure::Failure;
 
 /// The requests to a drive, with the data of writes.
 #[derive(Debug, Default)]
@@ -123,25 +124,20 @@ impl<'a> Images<'a> {
     }
 }
 
-/// The SHA-256 of all bytes of a drive, in hex, as `sha256sum` prints it of a file with them.
-pub(super) fn sha256(image: &Memory) -> String {
+/// The SHA-256 of what a drive holds, in hex: of its 4 KiB pages that are not all zeros, in order,
+/// each after its offset in bytes, and of the capacity after the last; both as 64 bits,
+/// little-endian. Of a drive of a terabyte a trial writes little, and only that is hashed.
+pub(super) fn sha256(image: &Memory, interrupt: &Interrupt) -> Result<String, Failure> {
     let mut hash = Sha256::new();
-    let mut at = 0;
     for (offset_bytes, page) in image.pages() {
-        hash_zeros(&mut hash, offset_bytes - at);
+        if interrupt.is_set() {
+            return Err(Failure::Interrupted);
+        }
+        hash.update(offset_bytes.to_le_bytes());
         hash.update(page);
-        at = offset_bytes + page.len() as u64;
     }
-    hash_zeros(&mut hash, image.capacity_bytes() - at);
-    hex::encode(hash.finalize())
-}
-
-fn hash_zeros(hash: &mut Sha256, mut count: u64) {
-    while count > 0 {
-        let length = usize::try_from(count).unwrap_or(usize::MAX).min(ZEROS.len());
-        hash.update(&ZEROS[..length]);
-        count -= length as u64;
-    }
+    hash.update(image.capacity_bytes().to_le_bytes());
+    Ok(hex::encode(hash.finalize()))
 }
 
 /// Lets one request take effect.

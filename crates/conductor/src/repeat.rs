@@ -104,6 +104,8 @@ impl Guests<'_> {
         let repeated = self.again(cut).map_err(|failure| self.unrepeated(position, failure));
         let (repeated, again) = repeated?;
         let Again { outcome, files, course, remains, is_chosen } = again;
+        let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
+            .map_err(|failure| self.unrepeated(position, failure))?;
         let same_trial = repeated.fingerprint == record.fingerprint;
         let is_same_cut = outcome.at_ns == recorded.at_ns && outcome.phase == recorded.phase;
         let is_as_recorded = if is_chosen { is_same_cut } else { outcome.agrees_with(recorded) };
@@ -119,7 +121,7 @@ impl Guests<'_> {
             recorded: recorded.clone(),
             repeated: outcome,
             drive: remains.at_risk(),
-            image_sha256: images::sha256(&remains.image),
+            contents_sha256,
             image_bytes: remains.image.capacity_bytes(),
             files,
             course,

@@ -8,11 +8,13 @@
 //! This room does not know what a guest is for.
 
 mod channel;
+mod confinement;
 mod init;
 mod machine;
 mod root;
 
 pub use channel::{Channel, Line, Message};
+pub use confinement::is_confined;
 pub use init::{prepare, shut_down};
 pub use machine::{Ended, Machine, MachineError, pin, room};
 pub use root::{Root, RootError};

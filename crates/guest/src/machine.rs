@@ -1,6 +1,6 @@
 //! Starts the lab kernel, serves its disks and its clock, and ends it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
@@ -26,6 +26,7 @@ use ssdlab_plan::HostModel;
 use thiserror::Error;
 
 use super::Root;
+use super::confinement::{Confinement, Needs};
 
 /// The boot time of every guest: 2020-01-01T00:00:00Z.
 const EPOCH: Nanos = Nanos(1_577_836_800_000_000_000);
@@ -35,6 +36,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// How much of a console's end is kept, in bytes.
 const CONSOLE_BYTES: usize = 16 << 10;
+
+/// The status with which the lab kernel ends when the guest reboots (`kernel/ssdlab.h`).
+const REBOOTED: i32 = 3;
 
 /// The calendar's socket and the disks', in the machine's folder.
 const CALENDAR: &str = "calendar";
@@ -158,7 +162,12 @@ impl Machine<'_> {
         let calendar = self.door(CALENDAR)?;
         let (console, console_end) = io::pipe().map_err(step("make a pipe for the console"))?;
         let names: Vec<String> = disks.iter().map(|disk| disk.name().to_owned()).collect();
-        let mut guest = Guest::start(self.command(&names, console_end)?)?;
+        let memory = tempfile::tempfile_in(self.memory).map_err(step("make the guest's memory"))?;
+        let command = self.command(&names, console_end, &memory)?;
+        let needs =
+            Needs { kernel: self.kernel, root: self.root.folder(), sockets: self.folder, memory };
+        let confinement = Confinement::new(needs).map_err(step("confine the lab kernel"))?;
+        let mut guest = Guest::start(command, confinement)?;
         let process = Process::new(&guest.child, self.patience).map_err(step("watch the guest"))?;
         let options = Options { epoch: EPOCH, limit: Some(self.limit), process: Some(process) };
         let kernel = guest.pidfd().map_err(step("watch the guest"))?;
@@ -181,6 +190,10 @@ impl Machine<'_> {
             console: console.clone(),
         })?;
         let status = status.map_err(step("wait for the guest"))?;
+        if status.code() == Some(REBOOTED) {
+            let how = "by a reboot, which programs in a guest must not do".to_owned();
+            return Err(MachineError::Died { how, console });
+        }
         if !status.success() {
             return Err(MachineError::Died { how: status.to_string(), console });
         }
@@ -190,12 +203,16 @@ impl Machine<'_> {
     /// The kernel's command line. Paths are relative, so that it does not depend on the locations
     /// of guest and kernel: its length affects the guest's memory layout, and a different kernel
     /// path gave jfs a different fingerprint.
-    fn command(&self, disks: &[String], console: io::PipeWriter) -> Result<Command, MachineError> {
+    fn command(
+        &self,
+        disks: &[String],
+        console: io::PipeWriter,
+        memory: &File,
+    ) -> Result<Command, MachineError> {
         let HostModel { costs, memory_bytes, .. } = self.host;
         let (root, kernel) = (self.folder.join("root"), self.folder.join("linux"));
         symlink(self.root.folder(), root).map_err(step("name the root"))?;
         symlink(self.kernel, kernel).map_err(step("name the kernel"))?;
-        fs::create_dir(self.folder.join("uml")).map_err(step("make the kernel's folder"))?;
         let mut command = Command::new("./linux");
         command
             .arg(format!("time-travel=ext:{CALENDAR}"))
@@ -208,7 +225,7 @@ impl Machine<'_> {
                 "ro",
                 "init=/init",
             ])
-            .args(["con=null", "con0=null,fd:1", "uml_dir=uml/", "umid=guest", "quiet"])
+            .args(["con=null", "con0=null,fd:1", "quiet"])
             .args(disks.iter().map(|disk| format!("virtio_uml.device={disk}:2")))
             .arg(format!("ssdlab.seed={}", self.seed))
             .arg(format!("ssdlab.cpu={costs}"))
@@ -217,7 +234,7 @@ impl Machine<'_> {
             .current_dir(self.folder)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
-            .env("TMPDIR", self.memory)
+            .env("SSDLAB_MEMORY", memory.as_raw_fd().to_string())
             .env(MARKER_VARIABLE, self.marker)
             .stdin(Stdio::null())
             .stderr(console.try_clone().map_err(step("share the console"))?)
@@ -268,11 +285,14 @@ struct Guest {
 }
 
 impl Guest {
-    fn start(mut command: Command) -> Result<Self, MachineError> {
+    fn start(mut command: Command, mut confined: Confinement) -> Result<Self, MachineError> {
         command.process_group(0);
-        // SAFETY: between fork and exec the closure makes one system call and touches no memory.
+        // SAFETY: between fork and exec the closure makes system calls and allocates nothing.
         unsafe {
-            command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+            command.pre_exec(move || {
+                set_parent_process_death_signal(Some(Signal::KILL))?;
+                confined.enter()
+            });
         }
         let child = command.spawn().map_err(step("start the lab kernel"))?;
         Ok(Self { child, has_ended: false })

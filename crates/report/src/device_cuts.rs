@@ -38,7 +38,7 @@ pub fn device_cut(cut: &DeviceCut, style: Style) -> String {
 }
 
 fn write_cut(out: &mut String, cut: &DeviceCut, style: Style) -> std::fmt::Result {
-    let DeviceCut { case, drive, image_sha256, image_bytes, .. } = cut;
+    let DeviceCut { case, drive, contents_sha256, image_bytes, .. } = cut;
     let DeviceCase { cut, survivor, entry, mark, moment, .. } = case;
     let after = mark.as_ref().map_or_else(String::new, |mark| format!(", after the mark {mark:?}"));
     let chosen = match moment {
@@ -48,7 +48,7 @@ fn write_cut(out: &mut String, cut: &DeviceCut, style: Style) -> std::fmt::Resul
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
     say(&format!("Cut {cut}, survivor {survivor}: in entry {entry} of the log{after}, {chosen}."))?;
     say(&at_risk(drive))?;
-    say(&format!("Image: {image_bytes} bytes, SHA-256 {image_sha256}"))?;
+    say(&format!("Image: {image_bytes} bytes, SHA-256 {contents_sha256}"))?;
     let recovered = Recovered {
         unmountable: case.unmountable.as_deref(),
         recovery_ns: case.recovery_ns,

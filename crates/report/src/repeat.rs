@@ -57,7 +57,7 @@ fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Resul
     say(&format!("{run}, trial {trial}, cut {cut}, survivor {survivor}: {levels}"))?;
     say(&format!("Cut off {}.", moment(repeated)))?;
     say(&at_risk(drive))?;
-    say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.image_sha256))?;
+    say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.contents_sha256))?;
     write_recovery(out, &repeated.into(), style)?;
     write_data(out, repeated.data.as_ref(), style)?;
     write_course(out, repeat, style)?;

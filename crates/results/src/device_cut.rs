@@ -7,7 +7,7 @@ use ssdlab_cuts::{Checked, Moment};
 use super::repeat::AtRisk;
 
 /// The version of what `ssdlab cut --device-log --json` prints.
-pub const DEVICE_CUT_SCHEMA: u32 = 1;
+pub const DEVICE_CUT_SCHEMA: u32 = 2;
 
 /// What came of one survivor of one cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,8 +50,10 @@ pub struct DeviceCut {
     pub case: DeviceCase,
     /// The state of the drive's requests at the cut.
     pub drive: AtRisk,
-    /// The SHA-256 of the drive's entire contents after the cut, in hex.
-    pub image_sha256: String,
+    /// The SHA-256 of what the drive holds after the cut, in hex: of its 4 KiB pages that are not
+    /// all zeros, in order, each after its offset in bytes, and of the capacity after the last; both
+    /// as 64 bits, little-endian.
+    pub contents_sha256: String,
     /// The drive's capacity, in bytes.
     pub image_bytes: u64,
 }

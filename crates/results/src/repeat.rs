@@ -8,7 +8,7 @@ use ssdlab_plan::Levels;
 use super::record::Record;
 
 /// The version of what `ssdlab cut --json` prints.
-pub const REPEAT_SCHEMA: u32 = 1;
+pub const REPEAT_SCHEMA: u32 = 2;
 
 /// A power cut of a run that was made again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -36,8 +36,10 @@ pub struct Repeat {
     pub repeated: Outcome,
     /// The state of the drive's requests at the cut.
     pub drive: AtRisk,
-    /// The SHA-256 of the drive's entire contents after the cut, in hex.
-    pub image_sha256: String,
+    /// The SHA-256 of what the drive holds after the cut, in hex: of its 4 KiB pages that are not
+    /// all zeros, in order, each after its offset in bytes, and of the capacity after the last; both
+    /// as 64 bits, little-endian.
+    pub contents_sha256: String,
     /// The drive's capacity, in bytes.
     pub image_bytes: u64,
     /// The workload's files; none if the filesystem could not be mounted.

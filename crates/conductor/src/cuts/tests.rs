@@ -3,6 +3,7 @@
 use ssdlab_cuts::Moment;
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Command, Extent, Logged, Nanos, PowerCuts, Specification, Stream};
+use ssdlab_host::interrupt::Interrupt;
 
 use super::different;
 use crate::evidence::Case;
@@ -51,7 +52,7 @@ fn cases_that_are_recovered_once_leave_the_same() {
     let mut image = |case: &Case| {
         let cut = cuts.at(case.at);
         let image = Images::new(&requests, &original).of(&cut, &cut.survivor(case.seed));
-        sha256(&image.unwrap())
+        sha256(&image.unwrap(), &Interrupt::default()).unwrap()
     };
     for (case, of) in cases.iter().zip(of) {
         assert_eq!(image(case), image(&different[of]), "{case:?}");

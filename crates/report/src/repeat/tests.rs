@@ -70,7 +70,7 @@ fn made_again() -> Repeat {
             under_way_bytes: 4096,
             older_bytes: 81_920,
         },
-        image_sha256: "0123456789abcdef".repeat(4),
+        contents_sha256: "0123456789abcdef".repeat(4),
         image_bytes: 1 << 30,
         files: vec![
             file("replaced-0000", 3, whole(3), Verdict::default()),
