@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use ssdlab_workload::printed::fio::report;
 
 /// What a copy read and wrote a second, in KiB; it did so in operations of 1 KiB. 0 is nothing.
-type Copy = [u16; 2];
+type Rates = [u16; 2];
 
-fuzz_target!(|input: (Vec<Copy>, String)| {
+fuzz_target!(|input: (Vec<Rates>, String)| {
     let (copies, around) = input;
     let prose: Vec<&str> = around.lines().filter(|line| !line.contains('{')).collect();
     let prose = prose.join("\n");
@@ -36,7 +36,7 @@ fuzz_target!(|input: (Vec<Copy>, String)| {
 });
 
 /// A copy as fio 2 or 3 prints it.
-fn job([read, written]: Copy, is_old: bool) -> Value {
+fn job([read, written]: Rates, is_old: bool) -> Value {
     let side = |rate: u16| {
         let mut side = json!({ "iops": rate, "bw": rate, "total_ios": rate, "runtime": 1000 });
         if !is_old {

@@ -24,9 +24,10 @@ fn fio_job_options_are_refused_with_a_reason_or_not_at_all() {
     let here = &["--lab", "directory", "--dir", "d"];
     let real = "; derived from axboe/fio#492, #1065, #662\n[global]\nioengine=libaio\ndirect=1\n\
                 size=16m\nruntime=2\ntime_based\ngroup_reporting\n\
-                filename_format=$jobname.$jobnum.$filenum\n[seq-read]\nrw=read\nbs=256k\nstonewall\n\
-                [rand-mixed]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\niodepth=16\nnumjobs=2\n\
-                stonewall\n[verify-write]\nrw=randwrite\nbs=4k\nverify=crc32c\ndo_verify=1\n\
+                filename_format=$jobname.$jobnum.$filenum\n[seq-read]\nrw=read\nbs=256k\n\
+                stonewall\n[rand-mixed]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\n\
+                iodepth=16\nnumjobs=2\nstonewall\n\
+                [verify-write]\nrw=randwrite\nbs=4k\nverify=crc32c\ndo_verify=1\n\
                 time_based=0\nrate_iops=500\nthinktime=1ms\nstonewall\n";
     assert_eq!(checked(real, here).0, Some(0), "{}", checked(real, here).1);
     for (line, reason) in [
@@ -40,7 +41,8 @@ fn fio_job_options_are_refused_with_a_reason_or_not_at_all() {
     }
 }
 
-/// Newcomer, missed 9: a simple job runs in the virtual lab; others are told what stands in the way.
+/// Newcomer, missed 9: a simple job runs in the virtual lab; what stands in the way of others is
+/// named.
 #[test]
 fn a_job_of_the_virtual_lab_is_checked() {
     let (code, said) = checked("[a]\nrw=randread\nsize=8m\nbs=4k\n", &[]);

@@ -135,8 +135,8 @@ use Source::{
 use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
 
-/// The prefix of metrics that fio reports: `fio.JOB.read_iops`, and `fio.read_iops` if there is only
-/// one job; `mixed_iops` with `unified_rw_reporting`.
+/// The prefix of metrics that fio reports: `fio.JOB.read_iops`, and `fio.read_iops` if there is
+/// only one job; `mixed_iops` with `unified_rw_reporting`.
 pub const FIO_PREFIX: &str = "fio.";
 
 /// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.

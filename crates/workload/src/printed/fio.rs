@@ -223,8 +223,8 @@ impl Report {
 }
 
 impl Group {
-    /// What the jobs measured together. Rates add up, and are absent if that of any is; latencies of
-    /// several jobs cannot be combined (axboe/fio#752).
+    /// What the jobs measured together. Rates add up, and are absent if that of any is; latencies
+    /// of several jobs cannot be combined (axboe/fio#752).
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, f64> {
         let mut all: BTreeMap<&str, Option<f64>> = BTreeMap::new();
