@@ -198,7 +198,13 @@ impl<'a> Options<'a> {
         let per_second = |value: &str| PerSecond::try_from(format!("{value}/s")).ok();
         let rate = self.number(&["rate_iops"], per_second)?;
         let name = self.take(&["name"]);
-        let file = self.take(&["filename"]).or(name).map(str::to_owned);
+        let file = self.take(&["filename"]);
+        if let Some(files) = file.filter(|name| name.contains(':')) {
+            return Err(format!("`filename={files}` has no equivalent there: one file has"));
+        }
+        // Only whether two phases share a file depends on its name.
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let file = file.or(name).map(|name| name.chars().take(64).map(plain).collect());
         Ok(WrittenIo {
             file,
             files: None,

@@ -40,9 +40,9 @@ fn a_simple_job_is_an_io_phase() {
     assert_eq!((io.amount, io.time.map(|time| time.0)), (None, Some(Duration::from_secs(2))));
     assert!(matches!(&io.block, Some(Sizes::One(size)) if size == "8192 B"));
     assert_eq!(io.rate.map(PerSecond::period_ns), Some(2_000_000));
-    let io = translated("[a]\nrw=randrw\nrwmixread=0\nfsync=0\nsize=1m\nfilename=b\n").unwrap();
+    let io = translated("[a]\nrw=randrw\nrwmixread=0\nfsync=0\nsize=1m\nfilename=b.1\n").unwrap();
     assert_eq!((io.reads, io.sync), (Some(Share(0.0)), SyncPolicy::Never));
-    assert_eq!(io.file.as_deref(), Some("b"));
+    assert_eq!(io.file.as_deref(), Some("b_1"));
     // fio writes the file once; synchronous engines and the page cache have no queue.
     let io = translated("[a]\nrw=write\nsize=1m\niodepth=8\nend_fsync=1\n").unwrap();
     assert_eq!((io.amount, io.depth), (Some(Bytes(1 << 20)), None));
@@ -62,6 +62,7 @@ fn another_job_is_refused_by_the_option_s_name() {
         ("fsync=1\nend_fsync=1", "exclude each other"),
         ("size=50%", "`size=50%`"),
         ("verify=crc32c", "`verify`"),
+        ("filename=a:b", "`filename=a:b`"),
         ("[b]", "give each a file and a phase of its own"),
     ] {
         let why = translated(&format!("[a]\nsize=1m\nrw=randread\n{line}\n")).unwrap_err();
