@@ -18,6 +18,8 @@ mod device_log;
 mod dm_log;
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
+#[path = "cli/fio.rs"]
+mod fio;
 #[path = "cli/kernels.rs"]
 mod kernels;
 #[path = "cli/killed.rs"]

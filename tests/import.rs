@@ -2,8 +2,10 @@
 //! behind.
 //!
 //! The files in `tests/data` are the output of fio 3.33, bonnie++ 2.00a and hyperfine 1.15, except
-//! two that were made by hand: the composite.xml, and the CSV after the founding post.
+//! those that were made by hand: the composite.xml, the CSV after the founding post, and fio's
+//! other versions and modes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -55,6 +57,90 @@ fn fio_s_jobs_are_phases_and_its_files_treatments() {
     assert_eq!(outcome(&run, Criterion::Sync).outcome, CheckOutcome::NotMet);
     let (synced, _) = imported(&["fio-end-fsync.json"]);
     assert_eq!(outcome(&synced, Criterion::Sync).outcome, CheckOutcome::Met);
+}
+
+/// The metrics of a phase of the only record of files of `tests/data`.
+fn reported(file: &str, phase: usize) -> BTreeMap<String, f64> {
+    let (run, _) = imported(&[file]);
+    run.records[0].phases[phase].reported.clone()
+}
+
+/// fio-old-json-throughput-lost: fio 2 has KiB a second and microseconds, fio 3.1 no `bw_bytes`.
+#[test]
+fn fio_old_json_throughput_lost_is_read_in_its_units() {
+    let old = reported("fio-2.10.json", 0);
+    for (metric, expected) in [
+        ("fio.read_bytes_per_s", 3_047_424.0),
+        ("fio.write_bytes_per_s", 3_053_568.0),
+        ("bytes_per_second", 6_100_992.0),
+        ("ops_per_second", 744.13 + 745.59),
+        ("fio.read_clat_mean_ns", 1_316_500.0),
+        ("fio.read_clat_p50_ns", 1_304_000.0),
+        ("fio.write_clat_p99_ns", 2_224_000.0),
+        ("fio.write_clat_p999_ns", 5_024_000.0),
+    ] {
+        assert!((old[metric] - expected).abs() < 1e-6, "{metric}: {}", old[metric]);
+    }
+    // Nothing was trimmed.
+    assert!(old.keys().all(|metric| !metric.contains("trim")), "{old:?}");
+    let newer = reported("fio-3.1.json", 0);
+    assert_eq!(newer["bytes_per_second"], 3_053_568.0);
+    assert_eq!(newer["fio.write_clat_p99_ns"], 2_224_000.0);
+}
+
+/// fio-client-and-mixed: the sum over clients counts once, and what is mixed is the job's rate.
+#[test]
+fn fio_client_and_mixed_reports_have_one_rate() {
+    let clients = reported("fio-client.json", 0);
+    assert_eq!((clients["ops_per_second"], clients["bytes_per_second"]), (6000.0, 24_576_000.0));
+    // fio combined the latencies of all clients.
+    assert_eq!(clients["fio.write_clat_p99_ns"], 2_224_000.0);
+    let mixed = reported("fio-mixed.json", 0);
+    assert_eq!((mixed["ops_per_second"], mixed["fio.mixed_iops"]), (4163.25, 4163.25));
+    let (run, _) = imported(&["fio-mixed-2.6.json"]);
+    let record = &run.records[0];
+    assert_eq!(record.phases[0].reported["bytes_per_second"], 16_653.0 * 1024.0);
+    // Neither the directions nor the options are known.
+    let told = &record.imported.as_ref().unwrap().told[&record.phases[0].name];
+    assert_eq!((told.writes, told.syncs, told.is_direct), (None, None, None));
+}
+
+/// The same: text before, after and around the object; and clients without a sum over them.
+#[test]
+fn fio_client_and_mixed_text_around_the_json_is_passed_over() {
+    let text = read("fio-client.json");
+    let clean = text.split_once('\n').unwrap().1;
+    let rate = |text: &str| {
+        let source = Source { name: "c.json", label: None, contents: text.as_bytes() };
+        let run = import::import(None, &[source]).unwrap();
+        run.records[0].phases[0].reported["ops_per_second"]
+    };
+    let around = format!("{text}\n<server01> done\n");
+    let indented = clean.replace("\n", "\n  ").replacen('{', "  {", 1);
+    let parts = clean.replace("All clients", "randw");
+    for (text, expected) in
+        [(clean, 6000.0), (&around, 6000.0), (&indented, 6000.0), (&parts, 12_000.0)]
+    {
+        assert_eq!(rate(text), expected);
+    }
+}
+
+/// Jobs that did nothing are named; successive jobs of one name are phases of their own.
+#[test]
+fn no_job_of_fio_is_lost() {
+    let job = |name: &str, group: u32, ios: u32| {
+        format!(
+            r#"{{ "jobname": "{name}", "groupid": {group}, "error": 0, "read": {{
+                "total_ios": {ios}, "iops": {ios}, "bw_bytes": 4, "runtime": 9 }} }}"#
+        )
+    };
+    let jobs = [job("a", 0, 5), job("a", 1, 7), job("laid out", 2, 0)].join(",");
+    let text = format!("{{\"jobs\": [{jobs}]}}");
+    let source = Source { name: "f.json", label: None, contents: text.as_bytes() };
+    let run = import::import(None, &[source]).unwrap();
+    let names: Vec<&str> = run.records[0].phases.iter().map(|phase| &*phase.name).collect();
+    assert_eq!(names, ["a", "a-2"]);
+    assert!(run.schedule.notes[0].contains("`laid out` did no I/O"), "{:?}", run.schedule.notes);
 }
 
 #[test]
@@ -173,6 +259,7 @@ fn malformed_files_are_refused_with_their_place_and_leave_nothing_behind() {
         ("binary", b"\x7fELF\x00\x01\xff".to_vec(), "it is binary"),
         ("prose", b"it was fast\n".to_vec(), "its format is unknown"),
         ("other.json", b"{\"a\": 1}".to_vec(), "neither fio's `jobs` nor hyperfine's `results`"),
+        ("terse", b"3;fio-3.33;a;0;0;1024;85333\n".to_vec(), "it is fio's terse output"),
         ("cut.json", fio.as_bytes()[..900].to_vec(), "EOF while parsing"),
         ("twice.json", format!("{fio}\n{fio}").into_bytes(), "it has several reports"),
         ("error.json", fio.replace("\"error\" : 0", "\"error\" : 5").into(), "ended with error 5"),

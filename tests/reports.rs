@@ -211,6 +211,42 @@ fn a_treatment_alone_is_answered_by_what_it_takes() {
     }
 }
 
+/// fio-numjobs-lost: "No: with , the fio c read iops in fio is 500/s".
+#[test]
+fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
+    let plan = r#"
+        name = "alone"
+        question = "Do four readers get 2,000 reads a second?"
+        answer = ["rate", "time"]
+        [workload]
+        phases = [{ do = "command", name = "reads", run = "true" }]
+        [[claims]]
+        id = "rate"
+        says = "They do"
+        metric = "fio.c.read_iops"
+        phases = ["reads"]
+        at_least = "1900"
+        [[claims]]
+        id = "time"
+        says = "They take no second"
+        phases = ["reads"]
+        at_most = "1 s"
+    "#;
+    let overrides = Overrides { lab: Some(LabKind::Image), runs: Some(6), ..Overrides::default() };
+    let schedule = plan::schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
+    let of = |trial| {
+        let mut reads = phase("reads", 500, 0, 0);
+        reads.reported.insert("fio.c.read_iops".to_owned(), 2000.0);
+        record(&schedule, trial, vec![reads])
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+    let analysis = advice::analyse("alone", &schedule, &records, Ending::AllBlocks);
+    let report = brief(&schedule, &analysis, Style::default());
+    let rate = "the rate of reads of the job c in reads is 2";
+    assert!(report.contains(rate) && report.contains("reads takes 500 ms"), "{report}");
+    assert!(!report.contains("with ,") && !report.contains("with  "), "{report}");
+}
+
 #[test]
 fn a_plan_cannot_steer_the_terminal() {
     let mut schedule = schedule("discard", 1);

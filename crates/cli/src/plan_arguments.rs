@@ -124,6 +124,7 @@ impl Variation {
             set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
             scale: self.scale,
             seed: self.seed,
+            read_job: Some(read_job),
             ..others
         };
         let schedule = plan::schedule(&file, &text, &overrides, &base)?;
@@ -166,6 +167,14 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
         ));
     }
     Ok(())
+}
+
+/// The text of a fio job file. What is no file is refused later, as of any input.
+fn read_job(job: &Path) -> Result<Option<String>, String> {
+    if !job.is_file() {
+        return Ok(None);
+    }
+    ssdlab_workload::check_job(job).map(Some).map_err(|error| error.to_string())
 }
 
 /// Makes paths of files absolute; names of what is shipped or cached stay unchanged.

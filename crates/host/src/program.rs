@@ -170,13 +170,25 @@ pub fn run_with_input(
     input: &str,
     rules: Rules<'_>,
 ) -> Result<Finished, ProgramError> {
+    run_with_complaint(command, input, rules, |finished| {
+        let is_silent = finished.stderr.trim().is_empty();
+        if is_silent { finished.stdout.clone() } else { finished.stderr.clone() }
+    })
+}
+
+/// The same; `complaint` is what explains a failure of what the program printed.
+pub fn run_with_complaint(
+    command: Command,
+    input: &str,
+    rules: Rules<'_>,
+    complaint: impl FnOnce(&Finished) -> String,
+) -> Result<Finished, ProgramError> {
     let line = command_line(&command);
     let finished = run_on(input, command, rules)?;
     if finished.status.success() {
         return Ok(finished);
     }
-    let complaint = Some(finished.stderr).filter(|text| !text.trim().is_empty());
-    let output = complaint.unwrap_or(finished.stdout);
+    let output = complaint(&finished);
     Err(ProgramError::Failed { command: line, how: how(finished.status), output })
 }
 

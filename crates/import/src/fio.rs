@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use ssdlab_plan::fio_job::bytes;
 use ssdlab_plan::metric::FIO_PREFIX;
 use ssdlab_results::{Phase, Told};
-use ssdlab_workload::printed::fio::{Job, of_object};
+use ssdlab_workload::printed::fio::{Group, of_object};
 
 use super::error::Fault;
 use super::{Environment, Found, Sample, phase};
@@ -25,88 +26,45 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
         },
         ..Sample::default()
     };
-    for group in groups(&report.jobs)? {
-        sample.told.insert(group.name.clone(), told(&group));
-        sample.phases.push(measured(&group));
+    for group in &report.groups {
+        sample.told.insert(group.name.clone(), told(group));
+        sample.phases.push(measured(group));
     }
+    let idle = report.idle.iter().map(|job| format!("the job `{job}` did no I/O: it is left out"));
     Ok(Found {
         program: "fio",
         version: report.version,
         metric: "ops_per_second",
         is_in_order: true,
         samples: vec![sample],
-        notes: Vec::new(),
+        notes: idle.collect(),
     })
 }
 
-/// Copies of a job that ran at the same time.
-struct Group<'a> {
-    name: String,
-    jobs: Vec<&'a Job>,
-}
-
-/// Copies (`numjobs` without `group_reporting`) are one phase, not repetitions: they shared the
-/// drive.
-fn groups(jobs: &[Job]) -> Result<Vec<Group<'_>>, Fault> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| !job.values.is_empty()) {
-        let index = *known.entry(&job.name).or_insert(groups.len());
-        match groups.get_mut(index) {
-            None => groups.push(Group { name: job.name.clone(), jobs: vec![job] }),
-            Some(group) if group.jobs[0].group == job.group => group.jobs.push(job),
-            Some(_) => {
-                return Err(Fault::new(
-                    format!("two consecutive jobs are called `{}`", job.name),
-                    "give them different names, or export each run of fio to its own file and \
-                     import them as trials of one label: LABEL=FILE LABEL=FILE",
-                ));
-            }
-        }
-    }
-    Ok(groups)
-}
-
-/// Rates of copies add up; their latencies cannot be combined (axboe/fio#752).
-fn measured(group: &Group<'_>) -> Phase {
-    let mut reported = BTreeMap::new();
-    let is_alone = group.jobs.len() == 1;
-    for (name, value) in group.jobs.iter().flat_map(|job| &job.values) {
-        let rate = match name.rsplit_once('_') {
-            Some((_, "iops")) => Some("ops_per_second"),
-            _ => name.ends_with("_bytes_per_s").then_some("bytes_per_second"),
-        };
-        if let Some(all) = rate {
-            *reported.entry(all.to_owned()).or_default() += value;
-        }
-        if rate.is_some() || is_alone {
-            *reported.entry(format!("{FIO_PREFIX}{name}")).or_default() += value;
-        }
-    }
-    let mut phase = phase(&group.name, reported);
-    phase.remark = (!is_alone).then(|| {
-        format!(
-            "`{}` is {} concurrent jobs: their rates are added, their latencies cannot be combined",
-            group.name,
-            group.jobs.len()
-        )
-    });
+fn measured(group: &Group) -> Phase {
+    let own =
+        group.values().into_iter().map(|(name, value)| (format!("{FIO_PREFIX}{name}"), value));
+    let mut phase = phase(&group.name, own.chain(group.rates()).collect());
+    phase.remark = group.remark();
     phase
 }
 
-fn told(group: &Group<'_>) -> Told {
-    let job = group.jobs[0];
+fn told(group: &Group) -> Told {
+    let job = &group.jobs[0];
     let option = |name: &str| job.options.get(name).map(String::as_str);
     // An option without a value is on.
     let is_on = |name: &str| option(name).is_some_and(|value| !["0", "none"].contains(&value));
-    let writes = job.values.contains_key("write_iops");
+    // What is not listed is off only if all are listed.
+    let known = |is_on: bool| (is_on || job.has_options).then_some(is_on);
+    let writes = job.writes();
     let copies = group.jobs.len().max(option("numjobs").and_then(|n| n.parse().ok()).unwrap_or(1));
-    let size = option("size").and_then(bytes);
+    let kilo = option("kb_base").and_then(|base| base.parse().ok()).unwrap_or(1024);
+    let size = option("size").and_then(|size| bytes(size, kilo));
     let shares_file = option("filename").is_some();
     Told {
-        writes: Some(writes),
-        syncs: writes.then(|| SYNCS.into_iter().any(is_on)),
-        is_direct: Some(is_on("direct") || option("buffered") == Some("0")),
+        writes,
+        syncs: if writes == Some(false) { None } else { known(SYNCS.into_iter().any(is_on)) },
+        is_direct: known(is_on("direct") || option("buffered") == Some("0")),
         size_bytes: size
             .and_then(|size| size.checked_mul(if shares_file { 1 } else { copies as u64 })),
         took_ns: job.runtime_ms.and_then(|ms| ms.checked_mul(1_000_000)),
@@ -116,17 +74,5 @@ fn told(group: &Group<'_>) -> Told {
     }
 }
 
-/// A size in fio's notation: `4k`, `1g`; by default a kilobyte is 1024 bytes.
-fn bytes(size: &str) -> Option<u64> {
-    let size = size.trim().to_ascii_lowercase();
-    let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let power = match size[digits.len()..].trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power))
-}
+#[cfg(test)]
+mod tests;

@@ -46,7 +46,7 @@ pub struct Source<'a> {
 struct Found {
     program: &'static str,
     version: Option<String>,
-    /// The main metric, which all phases have.
+    /// The main metric, which all phases have that were long enough to be measured.
     metric: &'static str,
     /// Whether samples are in chronological order.
     is_in_order: bool,
@@ -125,25 +125,31 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
     if text.trim().is_empty() {
         return Err(Fault::new("it is empty, expected results of a known format", known));
     }
-    if text.trim_start().starts_with('<') {
-        return phoronix::read(text.trim_start());
-    }
     // Only what comes before a report of fio's is not part of the object.
     let text = if text.trim_start().starts_with('{') { text.trim_start() } else { text };
-    if text.lines().any(|line| line.starts_with('{')) {
-        let object = printed::fio::object(text)
-            .map_err(|reason| Fault::new(format!("its JSON cannot be read: {reason}"), known))?;
-        return match (&object["jobs"], &object["results"]) {
-            (jobs, _) if jobs.is_array() => fio::read(&object),
-            (_, results) if results.is_array() => hyperfine::read(&object),
-            _ => {
-                let says = "it is JSON with neither fio's `jobs` nor hyperfine's `results`";
-                Err(Fault::new(says, known))
-            }
-        };
+    // fio's client writes `<HOST> ...` before its JSON.
+    let is_xml = text.trim_start().starts_with('<');
+    match printed::fio::object(text) {
+        Ok(object) if printed::fio::is_report(&object) => return fio::read(&object),
+        Ok(object) if object["results"].is_array() => return hyperfine::read(&object),
+        _ if is_xml => return phoronix::read(text.trim_start()),
+        Ok(_) => {
+            let says = "it is JSON with neither fio's `jobs` nor hyperfine's `results`";
+            return Err(Fault::new(says, known));
+        }
+        Err(reason) if text.lines().any(|line| line.starts_with('{')) => {
+            return Err(Fault::new(format!("its JSON cannot be read: {reason}"), known));
+        }
+        Err(_) => {}
     }
     if text.lines().any(printed::bonnie::is_line) {
         return bonnie::read(text);
+    }
+    if let Some(format) = printed::fio::other_format(text) {
+        return Err(Fault::new(
+            format!("it is fio's {format} output, expected its JSON"),
+            "run fio with --output-format=json: it has more digits, and its units are known",
+        ));
     }
     Err(Fault::new("its format is unknown", known))
 }

@@ -16,6 +16,7 @@ mod error;
 mod estimate;
 mod factor;
 mod files;
+pub mod fio_job;
 mod host_model;
 pub mod io;
 mod lab_kind;

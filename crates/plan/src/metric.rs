@@ -135,8 +135,8 @@ use Source::{
 use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
 
-/// The prefix of metrics that fio reports: `fio.read_iops`, or `fio.JOB.read_iops` with several
-/// jobs.
+/// The prefix of metrics that fio reports: `fio.JOB.read_iops`, and `fio.read_iops` if there is
+/// only one job; `mixed_iops` with `unified_rw_reporting`.
 pub const FIO_PREFIX: &str = "fio.";
 
 /// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.
@@ -321,10 +321,10 @@ pub fn find(name: &str) -> Option<Metric> {
 /// A metric that fio reports for a job.
 fn fio(name: &str) -> Option<Metric> {
     let (unit, better) = match name.split_once('_')? {
-        ("read" | "write" | "trim", "iops") => (PerS, More),
-        ("read" | "write" | "trim", "bytes_per_s") => (BytesPerS, More),
+        ("read" | "write" | "trim" | "mixed", "iops") => (PerS, More),
+        ("read" | "write" | "trim" | "mixed", "bytes_per_s") => (BytesPerS, More),
         (
-            "read" | "write" | "trim",
+            "read" | "write" | "trim" | "mixed",
             "clat_mean_ns" | "clat_p50_ns" | "clat_p99_ns" | "clat_p999_ns",
         )
         | ("sync", "p99_ns") => (Ns, Less),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::fio_job::ReadJob;
 use super::lab_kind::LabKind;
 
 /// What the command line changes in a plan.
@@ -29,6 +30,8 @@ pub struct Overrides {
     pub plausible: Option<u32>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// Not an option: reads the fio job files that the plan names; `None` leaves them unread.
+    pub read_job: Option<ReadJob>,
 }
 
 impl Overrides {

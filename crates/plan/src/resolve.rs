@@ -10,12 +10,14 @@ use ssdlab_quantity::Span;
 
 use super::error::Fault;
 use super::factor::Factor;
+use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
 use super::target::Target;
-use super::written::Plan;
+use super::workload::Ground;
+use super::written::{Plan, Verb};
 use super::{
     amounts, claims, cuts, limits, measured, needs, order, postponed, programs, steps, treatments,
     varied, workload,
@@ -31,6 +33,9 @@ const SEEDS: u32 = 6;
 
 const MOST_TRIALS: u64 = 100_000;
 
+const TRANSLATED: &str = "the virtual lab has no fio: an `io` phase does what the job says, on a \
+                          file that was written before, every place of which may be visited twice";
+
 /// Resolves a plan, levels before workload before claims. `base` is the folder that relative paths
 /// in it start from.
 pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
@@ -44,8 +49,12 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     if target.lab() == LabKind::Virtual {
         notes.extend(unnamed_machine(&treatments.treatments));
     }
-    let workload =
-        workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
+    let jobs = fio_job::read(plan, overrides.read_job, base)?;
+    let ground = Ground { base, target: &target, treatments: &treatments.treatments, jobs: &jobs };
+    let workload = workload::resolve(&plan.workload, overrides, &ground)?;
+    if target.lab() == LabKind::Virtual && !jobs.is_empty() {
+        notes.push(TRANSLATED.to_owned());
+    }
     let plausible = plausible(plan, overrides, target.lab())?;
     let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
     let has_history = workload.has_history();
@@ -58,7 +67,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         plan: plan.name.get_ref().clone(),
         question: plan.question.clone(),
         source: plan.source.clone(),
-        metric: metric(plan)?,
+        metric: metric(plan, &jobs)?,
         target: Some(target),
         needs: needs::resolve(plan)?,
         treatments: treatments.treatments,
@@ -134,9 +143,14 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
     (!given.is_empty()).then(|| format!("by default, as the plan names no other: {given}"))
 }
 
-fn metric(plan: &Plan) -> Result<String, Fault> {
+/// The time that a fio job takes is no result if its file says how long it runs.
+fn metric(plan: &Plan, jobs: &Jobs) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
-        return Ok("time_ns".to_owned());
+        let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
+            matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
+        });
+        let is_rate = is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job));
+        return Ok(if is_rate { "ops_per_second" } else { "time_ns" }.to_owned());
     };
     let fault = |(message, help)| Fault::at(written.span(), message, help);
     metric::of_phases(written.get_ref()).map_err(fault)?;

@@ -8,6 +8,7 @@ use ssdlab_quantity::{Bytes, Span};
 
 use super::bonnie::{self, BonnieTest, WrittenBonnie};
 use super::error::Fault;
+use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
@@ -28,16 +29,15 @@ const BUILD_BYTES: u64 = 340_000_000;
 pub(super) fn resolve(
     written: &written::Workload,
     overrides: &Overrides,
-    base: &Path,
-    target: &Target,
-    treatments: &[Treatment],
+    ground: &Ground<'_>,
 ) -> Result<Workload, Fault> {
+    let Ground { base, target, treatments, .. } = *ground;
     let quiet_ns = written.quiet.unwrap_or(Span(Duration::from_millis(5))).nanos();
     let limit_ns = written.limit.unwrap_or(Span(Duration::from_mins(30))).nanos();
     let scale = scale(overrides)?;
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        let common = Common { quiet_ns, limit_ns, base, scale };
+        let common = Common { quiet_ns, limit_ns, ground, scale };
         for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
             share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
@@ -147,8 +147,32 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
 struct Common<'a> {
     quiet_ns: u64,
     limit_ns: u64,
-    base: &'a Path,
+    ground: &'a Ground<'a>,
     scale: f64,
+}
+
+/// What a workload is resolved for.
+pub(super) struct Ground<'a> {
+    /// The folder that relative paths start from.
+    pub base: &'a Path,
+    /// Where trials run.
+    pub target: &'a Target,
+    /// What they compare.
+    pub treatments: &'a [Treatment],
+    /// The fio job files, as far as they are known.
+    pub jobs: &'a Jobs,
+}
+
+/// A fio job that no phase of the virtual lab can perform.
+fn untranslated(job: &Path, why: &str, at: &Range<usize>) -> Fault {
+    Fault::at(
+        at.clone(),
+        format!(
+            "{}: the virtual lab has no fio, and an `io` phase cannot do this: {why}",
+            job.display()
+        ),
+        "change the job, or let fio perform it: --lab image (with root) or --lab directory",
+    )
 }
 
 /// A size that a scale multiplies is rounded up to whole blocks, so phases with other blocks may
@@ -242,7 +266,10 @@ fn phases(
     };
     if written.verb != Verb::Bonnie {
         let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
-        return Ok(vec![phase(name, action(written, at, common)?, false)]);
+        let action = action(written, at, common)?;
+        // fio drops what the page cache has of a job's files.
+        let is_cold = written.verb == Verb::Fio && matches!(action, Action::Io(_));
+        return Ok(vec![phase(name, action, is_cold)]);
     }
     let tests = tests(written);
     let name = |test: BonnieTest| match &written.name {
@@ -330,7 +357,8 @@ fn action(
     at: &Range<usize>,
     common: &Common<'_>,
 ) -> Result<Action, Fault> {
-    let Common { quiet_ns, base, scale, .. } = *common;
+    let Common { quiet_ns, ground, scale, .. } = *common;
+    let base = ground.base;
     let needs = |key: &str, example: &str| {
         Fault::at(
             at.clone(),
@@ -358,10 +386,19 @@ fn action(
                 .clone(),
             env: written.env.clone().unwrap_or_default(),
         },
-        Verb::Fio => Action::Fio {
-            job: base
-                .join(written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?),
-        },
+        Verb::Fio => {
+            let job =
+                written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?;
+            let job = base.join(job);
+            match ground.jobs.get(&job).filter(|_| ground.target.lab() == LabKind::Virtual) {
+                None => Action::Fio { job },
+                Some(text) => {
+                    let io =
+                        fio_job::translated(text).map_err(|why| untranslated(&job, &why, at))?;
+                    Action::Io(io::resolve(&io, at, |amount| scaled(amount, scale))?)
+                }
+            }
+        }
         Verb::Bonnie => unreachable!("its tests are phases of their own"),
         Verb::Io => {
             let example = "io = { size = \"512 MiB\", time = \"10 s\" }";

@@ -41,7 +41,8 @@ pub struct Plan {
     /// Where the question or the claims come from.
     #[schemars(example = &"A blog post, July 2011")]
     pub source: Option<String>,
-    /// The metric the table shows and precision is judged on (default `time_ns`).
+    /// The metric the table shows and precision is judged on (default `time_ns`; of a
+    /// `fio` phase alone whose job is `time_based`, `ops_per_second`).
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"settled_ns")]
     pub metric: Option<Spanned<String>>,

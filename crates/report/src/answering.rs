@@ -2,7 +2,7 @@
 //! each claim, with its range and the reason.
 
 use ssdlab_advice::{Analysis, Judgement, Verdict, are_by_construction};
-use ssdlab_plan::metric::{self, AfterCuts, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
+use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::claims::varied;
@@ -243,12 +243,14 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
             format!("{noun} {over}{own} is {amount} that in {other_phase}{other}")
         };
     }
+    let with = after("with", own);
     let (own, other) = (listed_levels(own), listed_levels(other));
     match (is_of_time, claim.is_absolute) {
-        (true, true) => format!("{until}{phases} {take} {amount} with {own}"),
+        (true, true) => format!("{until}{phases} {take} {amount}{with}"),
         (true, false) => {
             format!("{until}{phases} {take} {amount} as long with {own} as with {other}")
         }
+        (false, true) if own.is_empty() => format!("{noun} {over} is {amount}"),
         (false, true) => format!("with {own}, {noun} {over} is {amount}"),
         (false, false) => {
             format!("with {own}, {noun} {over} is {amount} that with {other}")
@@ -296,9 +298,35 @@ pub(super) fn noun(metric: &str) -> String {
         Source::Cuts(AfterCuts::LostBytes) => "the median number of bytes lost to a power cut",
         Source::Cuts(AfterCuts::Recovery) => "the median time to mount after a power cut",
         _ if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&metric) => "the test's result",
-        _ => return format!("the {}", spoken(metric)),
+        _ => return of_fio(metric).unwrap_or_else(|| format!("the {}", spoken(metric))),
     };
     noun.to_owned()
+}
+
+/// What fio measured, with the job if the metric names it; `None` if another program did.
+fn of_fio(metric: &str) -> Option<String> {
+    let own = metric.strip_prefix(FIO_PREFIX)?;
+    let (job, own) = own.rsplit_once('.').map_or((None, own), |(job, own)| (Some(job), own));
+    let (direction, statistic) = own.split_once('_')?;
+    let operations = match direction {
+        "read" => "reads",
+        "write" => "writes",
+        "trim" => "trims",
+        "mixed" => "operations",
+        "sync" => "syncs",
+        _ => return None,
+    };
+    let noun = match statistic.trim_start_matches("clat_") {
+        "iops" => "rate",
+        "bytes_per_s" => "throughput",
+        "mean_ns" => "mean latency",
+        "p50_ns" => "median latency",
+        "p99_ns" => "99th percentile of the latency",
+        "p999_ns" => "99.9th percentile of the latency",
+        _ => return None,
+    };
+    let job = job.map_or(String::new(), |job| format!(" of the job {job}"));
+    Some(format!("the {noun} of {operations}{job}"))
 }
 
 /// Phases as the subject of a clause.

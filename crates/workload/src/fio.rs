@@ -7,96 +7,21 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::{self, Rules};
+use ssdlab_host::program::{self, Finished, ProgramError, Rules};
 use ssdlab_plan::metric::FIO_PREFIX;
 use ssdlab_plan::schedule::Hashes;
 
-use super::printed::fio::Job;
-use super::{WorkloadError, input, printed};
+use self::job_file::check;
+use super::printed::fio::Group;
+use super::{Done, WorkloadError, input, printed};
 
-/// I/O engines that only access the files of a job.
-const ENGINES: [&str; 9] =
-    ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"];
+mod job_file;
 
-/// Keys of a job file that only concern its files; fio has others that run programs, switch the
-/// scheduler or write logs elsewhere.
-const KEYS: [&str; 69] = [
-    "name",
-    "rw",
-    "readwrite",
-    "size",
-    "filesize",
-    "io_size",
-    "io_limit",
-    "bs",
-    "blocksize",
-    "bsrange",
-    "blocksize_range",
-    "bssplit",
-    "ba",
-    "blockalign",
-    "filename",
-    "nrfiles",
-    "openfiles",
-    "file_service_type",
-    "numjobs",
-    "thread",
-    "iodepth",
-    "iodepth_batch",
-    "iodepth_batch_submit",
-    "iodepth_batch_complete",
-    "iodepth_low",
-    "direct",
-    "buffered",
-    "sync",
-    "fsync",
-    "fdatasync",
-    "end_fsync",
-    "fsync_on_close",
-    "sync_file_range",
-    "ioengine",
-    "hipri",
-    "fixedbufs",
-    "registerfiles",
-    "sqthread_poll",
-    "runtime",
-    "time_based",
-    "ramp_time",
-    "startdelay",
-    "loops",
-    "number_ios",
-    "stonewall",
-    "wait_for_previous",
-    "group_reporting",
-    "new_group",
-    "rwmixread",
-    "rwmixwrite",
-    "rate",
-    "rate_iops",
-    "rate_min",
-    "thinktime",
-    "thinktime_blocks",
-    "randrepeat",
-    "randseed",
-    "norandommap",
-    "random_distribution",
-    "percentage_random",
-    "offset",
-    "offset_increment",
-    "overwrite",
-    "fallocate",
-    "invalidate",
-    "refill_buffers",
-    "zero_buffers",
-    "buffer_compress_percentage",
-    "percentile_list",
-];
-
-/// The longest line, in bytes. fio reads a longer one as several, the first of which may be a
-/// comment (fio 3.33, init.c: 4096 bytes).
-const MOST_LINE_BYTES: usize = 1000;
+/// How long fio may take to parse a job file.
+const PARSING_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest job file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -121,63 +46,55 @@ pub(super) fn read(
     Ok(text)
 }
 
-/// Refuses a job that could access anything outside its working directory or start other programs.
-/// No job needs a slash or a variable: fio even treats a section's name as a file if a device has
-/// that name. Lines and blanks are defined as in fio.
-fn check(text: &str) -> Result<(), String> {
-    for (index, line) in text.split('\n').enumerate() {
-        let is_blank = |c: char| c == ' ' || c == '\t';
-        let trimmed = line.trim_matches(is_blank);
-        let (key, value) = trimmed
-            .split_once('=')
-            .map_or((trimmed, ""), |(k, v)| (k.trim_matches(is_blank), v.trim_matches(is_blank)));
-        let why = if line.contains(|c: char| c.is_control() && c != '\t') {
-            "has a control character, at which fio may truncate or split it"
-        } else if line.len() > MOST_LINE_BYTES {
-            "is longer than 1000 bytes, and fio splits long lines"
-        } else if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
-            continue;
-        } else if line.contains('/') || line.contains("..") {
-            "leads out of the trial's directory"
-        } else if line.contains(['$', '`']) {
-            "depends on the environment"
-        } else if !key.starts_with('[') && !KEYS.contains(&key) {
-            "is not among the keys that only concern a job's files"
-        } else if key == "ioengine" && !ENGINES.contains(&value) {
-            "names an I/O engine that is not known to access only files"
-        } else {
-            continue;
-        };
-        let shown: String = trimmed.chars().filter(|c| !c.is_control()).take(100).collect();
-        return Err(format!("line {}: `{shown}` {why}", index + 1));
+/// Reads a job file, and refuses it as a run would, including what this machine's fio does not
+/// understand.
+pub fn check_job(job: &Path) -> Result<String, WorkloadError> {
+    let interrupt = Interrupt::default();
+    let text = read(job, &Hashes::new(), &interrupt)?;
+    // fio may only be where the plan will run.
+    if let Ok(fio) = program::find("fio", "fio") {
+        let mut command = Command::new(fio);
+        command.args(["--parse-only", "--output-format=json", "-"]);
+        let rules = Rules { marker: "check", limit: PARSING_LIMIT, interrupt: &interrupt };
+        match program::run_with_input(command, &text, rules) {
+            Err(ProgramError::Failed { output, .. }) => {
+                let reason = format!("fio refuses it: {}", program::tail(&output));
+                return Err(WorkloadError::Job { job: job.to_owned(), reason });
+            }
+            other => drop(other?),
+        }
     }
-    Ok(())
+    Ok(text)
 }
 
-/// Runs a checked job; returns fio's results as metrics.
-pub(super) fn run(
-    text: &str,
-    directory: &Path,
-    rules: Rules<'_>,
-) -> Result<BTreeMap<String, f64>, WorkloadError> {
+/// Runs a checked job; returns what fio measured.
+pub(super) fn run(text: &str, directory: &Path, rules: Rules<'_>) -> Result<Done, WorkloadError> {
     let mut command = Command::new(program::find("fio", "fio")?);
     // It reads the job from its input.
     command.args(["--output-format=json", "-"]).current_dir(directory);
-    parse(&program::run_with_input(command, text, rules)?.stdout)
+    // It complains on both, before and after the JSON.
+    let complaint = |finished: &Finished| {
+        format!("{}\n{}", finished.stderr, printed::fio::messages(&finished.stdout))
+    };
+    parse(&program::run_with_complaint(command, text, rules, complaint)?.stdout)
 }
 
-/// Reads fio's JSON. With one job a metric is `fio.read_iops`, with several `fio.JOB.read_iops`:
-/// percentiles of several jobs cannot be combined (axboe/fio#752).
-pub(super) fn parse(printed: &str) -> Result<BTreeMap<String, f64>, WorkloadError> {
+/// Reads fio's JSON. A metric is `fio.JOB.read_iops`, and with one job `fio.read_iops` as well.
+fn parse(printed: &str) -> Result<Done, WorkloadError> {
     let report =
         printed::fio::report(printed).map_err(|reason| WorkloadError::FioOutput { reason })?;
-    let is_alone = report.jobs.len() == 1;
-    let of_job = |job: Job| {
-        let prefix =
-            if is_alone { FIO_PREFIX.to_owned() } else { format!("{FIO_PREFIX}{}.", job.name) };
-        job.values.into_iter().map(move |(name, value)| (format!("{prefix}{name}"), value))
-    };
-    Ok(report.jobs.into_iter().flat_map(of_job).collect())
+    let mut reported: BTreeMap<String, f64> = report.rates().collect();
+    for group in &report.groups {
+        for (name, value) in group.values() {
+            if report.groups.len() == 1 {
+                reported.insert(format!("{FIO_PREFIX}{name}"), value);
+            }
+            reported.insert(format!("{FIO_PREFIX}{}.{name}", group.name), value);
+        }
+    }
+    let remarks: Vec<String> = report.groups.iter().filter_map(Group::remark).collect();
+    let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+    Ok(Done { reported, remark, ..Done::default() })
 }
 
 #[cfg(test)]

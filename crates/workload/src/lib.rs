@@ -62,6 +62,7 @@ use ssdlab_plan::Age;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
+pub use self::fio::check_job;
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
 use self::player::{Player, sync_filesystem};
@@ -318,8 +319,7 @@ impl Workload {
             }
             (Action::Fio { job }, _) => {
                 let text = self.jobs.get(job).expect("the jobs of all phases were read");
-                let reported = fio::run(text, place.directory, place.rules)?;
-                Ok(Done { reported, ..Done::default() })
+                fio::run(text, place.directory, place.rules)
             }
             (Action::Imported, _) => Err(WorkloadError::NotPerformed),
             (Action::Read { order }, _) => reading::run(*order, &self.tree.scripts, seed, place),
