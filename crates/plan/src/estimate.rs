@@ -219,7 +219,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
         }),
         Action::Append(append) => Some(Asked {
             calls: u64::from(append.records),
-            bytes: u64::from(append.records) * 500,
+            bytes: u64::from(append.records) * u64::from(append.record_bytes),
             waits_ns: u64::from(append.records).saturating_mul(append.think_ns),
             ..Asked::default()
         }),
