@@ -13,6 +13,7 @@ use super::published::Published;
 use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
 use super::varied::{Varied, modern};
+use super::worded::Worded;
 use super::written::{self, Bound, Plan};
 
 pub(super) fn resolve(
@@ -22,8 +23,9 @@ pub(super) fn resolve(
 ) -> Result<Vec<Claim>, Fault> {
     let mut claims: Vec<Claim> = Vec::new();
     for entry in &plan.claims {
-        let claim = claim(plan, entry.get_ref(), schedule, factors)
-            .map_err(|fault| fault.placed(entry.span()))?;
+        let written = Worded::new(plan, factors).claim(entry.get_ref());
+        let claim =
+            claim(plan, &written, schedule, factors).map_err(|fault| fault.placed(entry.span()))?;
         if claims.iter().any(|earlier| earlier.id == claim.id) {
             return Err(Fault::at(
                 entry.span(),
@@ -200,7 +202,7 @@ fn check_phases(
         let mut planned = schedule.workload.phases.iter();
         planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
     };
-    if metric.source == Source::YearsUntilWorn
+    if metric.is_of_days()
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         return Err(Fault::nowhere(
@@ -282,7 +284,7 @@ impl Schedule {
     /// asked for: what is shown is then not the answer.
     #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
-        let id = self.answer.first().filter(|_| !self.is_metric_asked)?;
+        let id = self.answer.first().filter(|_| self.asked.is_empty())?;
         self.claims.iter().find(|claim| claim.id == *id)
     }
 }

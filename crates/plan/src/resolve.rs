@@ -13,12 +13,13 @@ use super::factor::Factor;
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
+use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
 use super::target::Target;
+use super::worded::Worded;
 use super::written::Plan;
 use super::{
-    amounts, claims, cuts, limits, needs, order, postponed, programs, steps, treatments, varied,
-    workload,
+    amounts, claims, cuts, limits, needs, order, postponed, programs, steps, treatments, usual,
+    varied, workload,
 };
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
@@ -56,9 +57,9 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
-        question: plan.question.clone(),
+        question: Worded::new(plan, &factors).question(),
         source: plan.source.clone(),
-        metric: metric(plan)?,
+        metric: metric(plan, &workload, &mut notes)?,
         target: Some(target),
         needs: needs::resolve(plan)?,
         treatments: treatments.treatments,
@@ -133,9 +134,11 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
     (!given.is_empty()).then(|| format!("by default, as the plan names no other: {given}"))
 }
 
-fn metric(plan: &Plan) -> Result<String, Fault> {
+fn metric(plan: &Plan, workload: &Workload, notes: &mut Vec<String>) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
-        return Ok("time_ns".to_owned());
+        let (usual, note) = usual::metric(workload);
+        notes.extend(note);
+        return Ok(usual.to_owned());
     };
     let fault = |(message, help)| Fault::at(written.span(), message, help);
     metric::of_phases(written.get_ref()).map_err(fault)?;
