@@ -115,7 +115,10 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 100]).unwrap();
     let (out, err) = place.ends(0, &["compare", "one", "cut"]);
-    assert!(err.contains("last line was truncated") && out.contains("11 of 11 trials"), "{out}{err}");
+    assert!(
+        err.contains("last line was truncated") && out.contains("11 of 11 trials"),
+        "{out}{err}"
+    );
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(&whole).unwrap();
     let (_, err) = place.ends(1, &["compare", "one", "cut"]);
