@@ -109,8 +109,8 @@ const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_reque
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics = vec![schedule.metric.as_str()];
     metrics.extend(schedule.beside().iter().map(String::as_str));
-    let usual = USUAL.into_iter().filter(|usual| !metrics.contains(usual));
-    metrics.extend(usual.collect::<Vec<_>>());
+    let usual: Vec<&str> = USUAL.into_iter().filter(|usual| !metrics.contains(usual)).collect();
+    metrics.extend(usual);
     let mut ratios = Vec::new();
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let Some(baseline) = treatment.baseline else {

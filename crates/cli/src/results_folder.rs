@@ -73,7 +73,7 @@ impl Results {
 fn began(run: &str) -> Option<(&str, (u64, u64, u64))> {
     let number = |text: &str, digits: usize| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| is_number && (digits == 0 || text.len() == digits))
+        text.parse::<u64>().ok().filter(|_| is_number && (digits == 0 || text.len() == digits))
     };
     let dated = |run: &'_ str| -> Option<(usize, u64, u64)> {
         let (rest, time) = run.rsplit_once('-')?;

@@ -61,7 +61,7 @@ fn parts(data: &Data<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
         shown.any(|shown| shown.samples(phase, metric).iter().any(|sample| sample.abs() > 0.0))
     };
     let some: Vec<&str> = phases.iter().copied().filter(is_any).collect();
-    let phases = if some.is_empty() { phases } else { &some };
+    let phases = if some.is_empty() { phases } else { &some[..] };
     in_parts(phases, panels_in_a_chart(data.treatments.len()), |phases, part| {
         chart(data, metric, phases, part)
     })
