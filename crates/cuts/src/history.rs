@@ -103,8 +103,8 @@ impl History {
         self.deeds.keys().map(of).sum()
     }
 
-    /// The verdict if the power was cut at a time, in ns, and some of these files are found in these
-    /// states.
+    /// The verdict if the power was cut at a time, in ns, and some of these files are found in
+    /// these states.
     #[must_use]
     pub fn judge(
         &self,

@@ -42,8 +42,8 @@ pub struct Plan {
     /// Where the question or the claims come from.
     #[schemars(example = &"A blog post, July 2011")]
     pub source: Option<String>,
-    /// The metric the table shows and precision is judged on (default `time_ns`; of work
-    /// with pauses or a rate `latency.p99_ns`, and of work that ends after a time `ops_per_second`).
+    /// The metric the table shows and precision is judged on (default `time_ns`; of work with
+    /// pauses or a rate `latency.p99_ns`, and of work that ends after a time `ops_per_second`).
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"settled_ns")]
     pub metric: Option<Spanned<String>>,

@@ -156,8 +156,8 @@ fn phases(row: &ComparisonRow) -> String {
     }
 }
 
-/// The mean of a run, with its ratio to the first run's. Both means are those of the trials that the
-/// ratio is of; where the first run's differ between ratios, each says its own.
+/// The mean of a run, with its ratio to the first run's. Both means are those of the trials that
+/// the ratio is of; where the first run's differ between ratios, each says its own.
 fn cell(comparison: &Comparison, row: &ComparisonRow, run: usize) -> String {
     let effects = || row.cells.iter().filter_map(|cell| cell.effect.as_ref());
     let ComparisonCell { mean: Some(all), effect, .. } = &row.cells[run] else {
