@@ -20,7 +20,11 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 fn main() {
     let arguments = Arguments::from_args();
     let tests = vec![
-        test("bash_completes_commands_and_options", "bash", bash),
+        test(
+            "bash_completes_commands_options_and_the_names_of_plans_runs_drives_and_metrics",
+            "bash",
+            bash,
+        ),
         test("zsh_reads_its_completions", "zsh", zsh),
         test("fish_completes_commands", "fish", fish),
         test("man_pages_have_no_faults", "groff", man_pages),
@@ -54,11 +58,19 @@ fn bash() {
              _ssdlab ssdlab \"${{COMP_WORDS[{at}]}}\" \"${{COMP_WORDS[{at}-1]}}\"; \
              echo \"${{COMPREPLY[@]}}\""
         );
-        sh(&format!("env -u BASH_ENV bash -c '{script}'"))
+        let bin = Path::new(SSDLAB).parent().unwrap().display();
+        sh(&format!("env -u BASH_ENV PATH={bin}:$PATH bash -c '{script}'"))
     };
     assert_eq!(offered("rep", 1), "report");
     assert_eq!(offered("drive sh", 2), "show");
     assert_eq!(offered("report --met", 2), "--metric");
+    // Names are asked of the program in the path.
+    assert_eq!(offered("run trim", 2), "trim-today");
+    assert_eq!(offered("report trim", 2), "trim-today");
+    assert_eq!(offered("run discard --drive 970", 4), "970-pro");
+    assert_eq!(offered("report --metric years_by", 3), "years_by_bytes");
+    let two = offered("report --metric time_ns,years_by", 3);
+    assert_eq!(two, "time_ns,years_by_bytes");
     // What ssdlab runs itself is offered to nobody.
     for start in ["gu", "nod", "ref"] {
         assert_eq!(offered(start, 1), "");
@@ -74,6 +86,14 @@ fn fish() {
     let (_folder, file) = completions("fish");
     let offered = sh(&format!("fish --no-config -c 'source {file}; complete -C \"ssdlab rep\"'"));
     assert!(offered.starts_with("report"), "{offered}");
+    let bin = Path::new(SSDLAB).parent().unwrap().display();
+    let path = format!("env PATH={bin}:$PATH");
+    for (line, name) in [("run trim", "trim-today"), ("report --metric years_by", "years_by_bytes")]
+    {
+        let line = format!("source {file}; complete -C \"ssdlab {line}\"");
+        let offered = sh(&format!("{path} fish --no-config -c '{line}'"));
+        assert!(offered.lines().any(|own| own == name), "{offered}");
+    }
 }
 
 fn man_pages() {
@@ -105,8 +125,17 @@ fn installed() {
         "share/man/man1/ssdlab.1",
         "share/man/man1/ssdlab-drive-check.1",
         "share/doc/ssdlab/LICENSE-MIT",
+        "share/doc/ssdlab/docs/virtual-lab.md",
+        "share/doc/ssdlab/docs/reference/metrics.md",
     ] {
         assert_eq!(mode(file), 0o644, "{file}");
+    }
+    // Every page that a message names is there.
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/crates");
+    let named = sh(&format!("grep -rhoE 'docs/[a-z/-]+[.]md' '{source}' --include=*.rs | sort -u"));
+    assert!(named.lines().count() > 3, "{named}");
+    for page in named.lines() {
+        assert_eq!(mode(&format!("share/doc/ssdlab/{page}")), 0o644, "{page}");
     }
     let version = |program: &Path| sh(&format!("'{}' --version", program.display()));
     assert_eq!(version(&usr.join("bin/ssdlab")), version(Path::new(SSDLAB)));

@@ -149,6 +149,8 @@ fn measured(name: &str, state: &mut u64) -> Phase {
         hottest_erases: integer(),
         repeats_until_worn: Some(integer() as f64 / 1024.0),
         years_until_worn: Some(integer() as f64 / 1024.0),
+        repeats_by_bytes: Some(integer() as f64 / 1024.0),
+        years_by_bytes: Some(integer() as f64 / 1024.0),
         stalled_ns: integer(),
     };
     let [p50_ns, p90_ns, p99_ns, longest_but_1_ns, max_ns] = [(); 5].map(|()| integer());

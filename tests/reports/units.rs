@@ -94,6 +94,8 @@ fn phase() -> Phase {
             hottest_erases: VALUE,
             repeats_until_worn: Some(value),
             years_until_worn: Some(value),
+            repeats_by_bytes: Some(value),
+            years_by_bytes: Some(value),
             stalled_ns: VALUE,
         }),
         commits: Some(VALUE),

@@ -11,7 +11,7 @@ use ssdlab_results::{Ending, Record};
 
 use super::case::{Judgement, Verdict};
 use super::claims;
-use super::effects::{self, Effect};
+use super::effects::{self, Effect, NoRatio};
 use super::environment;
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
@@ -73,6 +73,9 @@ pub struct Analysis {
     pub treatments: Vec<TreatmentResult>,
     /// What each treatment does to each metric, against its baseline.
     pub effects: Vec<Effect>,
+    /// The differences of the plan's metric that have no ratio, as one side has nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_ratio: Vec<NoRatio>,
     /// The effects on the plan's metric and the claims' ratios, separately for each host; empty if
     /// fewer than two hosts ran trials, or if hosts make no difference (virtual lab).
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -217,6 +220,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         warnings,
         method,
         treatments,
+        without_ratio: effects::without_ratio(schedule, &blocks),
         effects,
         by_host,
         rankings,

@@ -44,7 +44,7 @@ pub(super) fn weigh(
     let mut not_measured = Vec::new();
     for rival in rivals(schedule, case) {
         let found = measure(schedule, blocks, &case.against(rival), is_one_of_several);
-        if found.0.ratio.is_some() {
+        if found.0.found().is_some() {
             measured.push(found);
         } else {
             let levels = &schedule.treatments[rival].levels;
@@ -52,7 +52,7 @@ pub(super) fn weigh(
         }
     }
     let distance = |judgement: &Judgement| {
-        let ratio = judgement.ratio.unwrap_or(f64::NAN);
+        let ratio = judgement.found().unwrap_or(f64::NAN);
         if is_higher { ratio } else { 1.0 / ratio }
     };
     let nearest = measured.iter().min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0)));

@@ -11,6 +11,7 @@ use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio};
 
 use super::CONFIDENCE;
 use super::flip::Flip;
+use super::nothing::{AgainstNothing, Signs};
 use super::over_drives::{OverDrives, guarantee};
 use super::pairs::{Blocks, Quantity, Side, Which};
 
@@ -56,6 +57,9 @@ pub struct Judgement {
     pub at_most: Option<f64>,
     /// The ratio that was found: over blocks, or across hosts (`across_hosts`).
     pub ratio: Option<f64>,
+    /// What was found instead where one side has nothing, so that there is no ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_nothing: Option<AgainstNothing>,
     /// Its 95 % interval, not adjusted for the number of claims; absent where an end is infinite.
     pub interval: Option<[f64; 2]>,
     /// The number of blocks it rests on; for metrics of power cuts, the number of cuts.
@@ -126,6 +130,12 @@ impl Judgement {
     #[must_use]
     pub fn other_phases(&self) -> &[String] {
         self.against_phase.as_ref().map_or(&self.phases, slice::from_ref)
+    }
+
+    /// The ratio, also where one side has nothing: 0, or infinite. `None` if nothing was compared.
+    #[must_use]
+    pub fn found(&self) -> Option<f64> {
+        self.ratio.or_else(|| self.against_nothing.map(|found| found.ratio()))
     }
 
     /// Whether a value is within the claim's bounds.
@@ -228,7 +238,15 @@ impl Case<'_> {
     /// What the case is tested on, and the number of blocks that it rests on, or why there is
     /// nothing.
     pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(Sample, usize), String> {
-        let over_blocks = self.measured(blocks)?;
+        let over_blocks = match self.measured(blocks) {
+            Ok(over_blocks) => over_blocks,
+            Err(why) => {
+                let signs = blocks.against_nothing(self.side, self.baseline, Which::FirstStep);
+                let signs = signs.ok_or(why)?;
+                let n = signs.n();
+                return Ok((Sample::Signs(signs), n));
+            }
+        };
         let n = over_blocks.n();
         let by_host = blocks.compare_by_host(self.side, self.baseline, Which::FirstStep);
         let hosts: Vec<LogRatio> = by_host.into_values().collect();
@@ -248,7 +266,12 @@ impl Case<'_> {
 #[derive(Clone)]
 pub(super) enum Sample {
     Blocks(LogRatio),
-    Hosts { across: Heterogeneity, are_equal: bool },
+    Hosts {
+        across: Heterogeneity,
+        are_equal: bool,
+    },
+    /// Pairs without a ratio, as one side has nothing.
+    Signs(Signs),
 }
 
 impl Sample {
@@ -257,6 +280,7 @@ impl Sample {
         match self {
             Self::Blocks(ratio) => ratio.sd_log() == Some(0.0),
             Self::Hosts { are_equal, .. } => *are_equal,
+            Self::Signs(_) => false,
         }
     }
 
@@ -283,10 +307,11 @@ impl Sample {
         is_open.then_some((why, missing))
     }
 
-    pub fn ratio(&self) -> f64 {
+    fn ratio(&self) -> Option<f64> {
         match self {
-            Self::Blocks(ratio) => ratio.ratio(),
-            Self::Hosts { across, .. } => across.ratio(),
+            Self::Blocks(ratio) => Some(ratio.ratio()),
+            Self::Hosts { across, .. } => Some(across.ratio()),
+            Self::Signs(_) => None,
         }
     }
 
@@ -294,6 +319,7 @@ impl Sample {
         match self {
             Self::Blocks(ratio) => ratio.interval(CONFIDENCE).map(Into::into),
             Self::Hosts { across, .. } => Some(across.interval(CONFIDENCE).into()),
+            Self::Signs(_) => None,
         }
     }
 
@@ -301,6 +327,7 @@ impl Sample {
     pub fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
         match self {
             Self::Blocks(ratio) => ratio.p_above(bound).zip(ratio.p_below(bound)).expect(TESTED),
+            Self::Signs(signs) => signs.p_above_and_below(bound),
             Self::Hosts { across, are_equal } => {
                 // If all are equal, the sign test, as of blocks.
                 let least = if *are_equal { 0.5_f64.powf(across.k as f64) } else { 0.0 };
@@ -365,6 +392,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         at_least: claim.at_least,
         at_most: claim.at_most,
         ratio: None,
+        against_nothing: None,
         interval: None,
         n: 0,
         plausible: None,
@@ -426,11 +454,13 @@ pub(super) fn measure(
     let mut judgement = named(schedule, case, is_one_of_several);
     let found = case.sample(blocks);
     if let Ok((sample, n)) = &found {
-        judgement.ratio = Some(sample.ratio());
+        judgement.ratio = sample.ratio();
         judgement.interval = sample.interval();
         judgement.n = *n;
-        if let Sample::Hosts { across, .. } = sample {
-            judgement.across_hosts = Some(across.k);
+        match sample {
+            Sample::Hosts { across, .. } => judgement.across_hosts = Some(across.k),
+            Sample::Signs(signs) => judgement.against_nothing = Some(signs.found()),
+            Sample::Blocks(_) => {}
         }
     }
     if let Some(why) = schedule.not_testable(claim) {

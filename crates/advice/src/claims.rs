@@ -105,6 +105,14 @@ fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)], pools: bool) {
                 let done = if pools { ratio.n() } else { 0 };
                 judgement.more_runs = more_runs(judgement, ratio, done, next);
             }
+            RestsOn::Sample(Sample::Signs(signs)) => {
+                let share = share_of_error(judgement.left_open.saturating_add(1));
+                let done = if pools { signs.n() } else { 0 };
+                let more = equal_runs(error * share / raw.len() as f64).saturating_sub(done);
+                let bounds = [judgement.at_least, judgement.at_most];
+                let is_open = bounds.into_iter().flatten().all(|bound| signs.agree(bound));
+                judgement.more_runs = u32::try_from(more.max(1)).ok().filter(|_| is_open);
+            }
             RestsOn::Sample(Sample::Hosts { .. }) => {
                 judgement.reason = Some("only more hosts may tell".to_owned());
             }

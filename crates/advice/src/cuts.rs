@@ -1,8 +1,10 @@
 //! What power cuts cost a treatment, summed up over its trials.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Checked, Finding, Moment, Outcome, Verdict};
+use ssdlab_cuts::{Checked, Fault, Finding, Moment, Outcome, Verdict};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 
@@ -36,6 +38,9 @@ pub struct CutsResult {
     /// records its history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<Proportion>,
+    /// How many cuts left a file with each fault, out of the same cuts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub damage: BTreeMap<Fault, u64>,
     /// How many cuts lost something that a sync had promised to be durable, out of the same cuts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_promises: Option<Proportion>,
@@ -148,12 +153,27 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         }),
         rejected: share(Finding::Rejected),
         damaged: share(Finding::Damaged),
+        damage: damage(cuts()),
         broken_promises: share(Finding::BrokenPromise),
         lost_ns: quantiles(lost(cuts(), |verdict| verdict.lost_ns)),
         lost_bytes: quantiles(lost(cuts(), |verdict| verdict.lost_bytes)),
         recovery_ns: quantiles(recovery(cuts())),
         example: Finding::ALL.into_iter().find_map(first),
     })
+}
+
+/// How many cuts left a file with each fault.
+fn damage<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> BTreeMap<Fault, u64> {
+    let mut damage = BTreeMap::new();
+    for cut in cuts {
+        let verdicts = cut.iter().filter_map(|outcome| outcome.verdict.as_ref());
+        let faults: BTreeSet<Fault> =
+            verdicts.flat_map(|verdict| verdict.damaged.keys().copied()).collect();
+        for fault in faults {
+            *damage.entry(fault).or_default() += 1;
+        }
+    }
+    damage
 }
 
 /// How many different states the cuts of a trial left, if the record says it.

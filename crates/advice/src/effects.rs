@@ -10,6 +10,7 @@ use ssdlab_plan::{Levels, Origin, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
 use super::CONFIDENCE;
+use super::nothing::AgainstNothing;
 use super::over_drives::Spread;
 use super::pairs::{Blocks, Quantity, Ratio, Which};
 
@@ -60,6 +61,46 @@ impl Effect {
     }
 }
 
+/// What a treatment has of the plan's metric in a phase and what its baseline has, where one of
+/// them has nothing, so that there is no ratio.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct NoRatio {
+    /// The phase.
+    pub phase: String,
+    /// The treatment.
+    pub levels: Levels,
+    /// The treatment it is compared with.
+    pub baseline: Levels,
+    /// What both have.
+    #[serde(flatten)]
+    pub found: AgainstNothing,
+}
+
+/// Every difference of the plan's metric that has no ratio, as one side has nothing.
+pub(super) fn without_ratio(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<NoRatio> {
+    let mut found = Vec::new();
+    // Imported trials are in no blocks.
+    let is_paired = schedule.origin() != Origin::Imported;
+    for (index, treatment) in schedule.treatments.iter().enumerate().filter(|_| is_paired) {
+        let Some(baseline) = treatment.baseline else { continue };
+        for phase in shared_phases(schedule, index, baseline) {
+            let quantity =
+                Quantity { metric: &schedule.metric, phases: std::slice::from_ref(&phase) };
+            let [own, other] = [index, baseline].map(|treatment| quantity.of(treatment));
+            let Some(signs) = blocks.against_nothing(own, Some(other), Which::LastStep) else {
+                continue;
+            };
+            found.push(NoRatio {
+                phase,
+                levels: treatment.levels.clone(),
+                baseline: schedule.treatments[baseline].levels.clone(),
+                found: signs.found(),
+            });
+        }
+    }
+    found
+}
+
 /// The metrics whose effects are computed besides the plan's own.
 const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_requests"];
 
@@ -67,7 +108,9 @@ const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_reque
 /// treatments have.
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics = vec![schedule.metric.as_str()];
-    metrics.extend(USUAL.into_iter().filter(|usual| *usual != schedule.metric));
+    metrics.extend(schedule.beside().iter().map(String::as_str));
+    let usual: Vec<&str> = USUAL.into_iter().filter(|usual| !metrics.contains(usual)).collect();
+    metrics.extend(usual);
     let mut ratios = Vec::new();
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let Some(baseline) = treatment.baseline else {

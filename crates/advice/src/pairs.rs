@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::iter;
 
+use ssdlab_plan::metric::{self, FEWEST_ERASES};
 use ssdlab_plan::{Schedule, differ_in_machine};
 use ssdlab_results::{Phase, Record, Status};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
 
 use super::machine::{Host, Machine};
+use super::nothing::Signs;
 
 /// Whether two treatments are meant to run on different machines.
 fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> bool {
@@ -135,6 +137,13 @@ impl<'a> Blocks<'a> {
         let blocks = self.pairs(side, baseline, which);
         let number = blocks.len();
         let pairs: Vec<Pair<'_>> = blocks.into_iter().flatten().collect();
+        if pairs.len() < number && metric::of(metric).is_of_a_block() {
+            return Err(format!(
+                "in {} of {number} blocks no flash block was erased {FEWEST_ERASES} times, which \
+                 tells nothing about wear; use years_by_bytes",
+                number - pairs.len()
+            ));
+        }
         if pairs.is_empty() {
             let what = if baseline.is_some() { "both sides were" } else { "it was" };
             return Err(format!("no block in which {what} measured"));
@@ -146,9 +155,40 @@ impl<'a> Blocks<'a> {
             ));
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
-        let so = if baseline.is_some() { ", so there is no ratio" } else { "" };
-        ratio(pairs.iter().map(|pair| pair.values))
-            .map_err(|_| format!("the {word}{metric} is not above 0 in every trial{so}"))
+        let nothing = pairs.iter().filter(|pair| are_nothing(pair.values)).count();
+        ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| match baseline {
+            Some(_) if nothing > 0 => format!(
+                "the {word}{metric} is 0 on both sides in {nothing} of {number} blocks: nothing \
+                 against nothing has no ratio"
+            ),
+            Some(_) => {
+                format!("the {word}{metric} is not above 0 in every trial, so there is no ratio")
+            }
+            None => format!("the {word}{metric} is not above 0 in every trial"),
+        })
+    }
+
+    /// The pairs of [`Self::compare`], where it finds no ratio because one side has nothing; from
+    /// two machines on, the sums of each.
+    pub fn against_nothing(
+        &self,
+        side: Side<'_>,
+        baseline: Option<Side<'_>>,
+        which: Which,
+    ) -> Option<Signs> {
+        let pairs: Vec<Pair<'_>> =
+            self.pairs(side, baseline, which).into_iter().collect::<Option<_>>()?;
+        let mut machines: BTreeMap<Option<Machine<'_>>, (f64, f64)> = BTreeMap::new();
+        for Pair { values, machine } in &pairs {
+            let sums = machines.entry(*machine).or_default();
+            *sums = (sums.0 + values.0, sums.1 + values.1);
+        }
+        let values = if machines.len() > 1 && baseline.is_some() {
+            machines.into_values().collect()
+        } else {
+            pairs.iter().map(|pair| pair.values).collect()
+        };
+        Signs::of(values, baseline.is_some())
     }
 
     /// The ratio of two treatments whose trials are in no blocks; `None` if some trials lack the
@@ -268,8 +308,8 @@ impl<'a> Blocks<'a> {
         self.in_step(Which::FirstStep, |block| block[treatment])
     }
 
-    /// The value of one side in each block, or its ratio to another's. Fails if any block has no
-    /// ratio.
+    /// The value of one side in each block, or its ratio to another's, which is infinite if that is
+    /// nothing. Fails if any block has no ratio.
     pub fn found(
         &self,
         side: Side<'_>,
@@ -285,7 +325,7 @@ impl<'a> Blocks<'a> {
                 },
                 None => own,
             };
-            if !(ratio > 0.0 && ratio.is_finite()) {
+            if ratio.is_nan() || ratio < 0.0 {
                 return Err(format!(
                     "{} is not above 0 on every plausible drive, so there is no ratio",
                     side.quantity.metric
@@ -346,6 +386,11 @@ impl<'a> Blocks<'a> {
 fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::Error> {
     let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
     LogRatio::paired(&of_side, &of_baseline)
+}
+
+/// Whether neither of two values is anything.
+fn are_nothing((one, other): (f64, f64)) -> bool {
+    one.abs().max(other.abs()) <= 0.0
 }
 
 /// Whether two trials did the same in some phases. A guest is told the whole trial, so that one

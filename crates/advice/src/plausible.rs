@@ -17,7 +17,7 @@ use super::best::rivals;
 use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
 use super::effects::Effect;
 use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
-use super::pairs::{Blocks, Quantity, Side};
+use super::pairs::{Blocks, Quantity, Side, Which};
 use super::separation::{self, Drawn};
 
 /// The records of trials on the published drive.
@@ -66,7 +66,8 @@ impl<'a> PlausibleDrives<'a> {
             let [Some(side), Some(baseline)] = sides else { continue };
             let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
             let found = self.blocks.found(quantity.of(side), Some(quantity.of(baseline)));
-            effect.plausible = found.ok().and_then(|found| over(self.schedule, &found));
+            let found = found.ok().filter(|found| !found.values().any(|own| is_of_nothing(*own)));
+            effect.plausible = found.and_then(|found| over(self.schedule, &found));
         }
     }
 
@@ -97,10 +98,12 @@ impl<'a> PlausibleDrives<'a> {
                 return;
             }
         };
-        let Some(spread) = over(self.schedule, &found) else { return };
         let holds = |value: f64| is_within(bounds, value);
-        let of = spread.values.len();
-        let count = spread.values.iter().filter(|value| holds(**value)).count();
+        let drawn = drawn_values(self.schedule, &found);
+        let (of, count) = (drawn.len(), drawn.iter().filter(|value| holds(**value)).count());
+        if of == 0 {
+            return;
+        }
         let published = found.iter().find(|(block, _)| self.schedule.draw_of(**block).is_none());
         let published = published.map(|(_, value)| *value);
         let on_published = published.map(holds);
@@ -113,6 +116,24 @@ impl<'a> PlausibleDrives<'a> {
             (0, _) if are_enough => Verdict::Refuted,
             _ => Verdict::Depends,
         };
+        let has_nothing = case.baseline.is_some() && found.values().any(|own| is_of_nothing(*own));
+        let nothing = || self.blocks.against_nothing(case.side, case.baseline, Which::FirstStep);
+        let Some(spread) = over(self.schedule, &found).filter(|_| !has_nothing) else {
+            // There is no range of ratios; what both sides have says enough.
+            let against_nothing =
+                nothing().map(|signs| signs.found()).or(judgement.against_nothing);
+            *judgement = Judgement {
+                verdict,
+                reason: None,
+                ratio: None,
+                against_nothing,
+                n: found.len(),
+                at_least: bounds[0],
+                at_most: bounds[1],
+                ..undecided(judgement)
+            };
+            return;
+        };
         let separated_by =
             (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
         let is_guaranteed =
@@ -121,6 +142,7 @@ impl<'a> PlausibleDrives<'a> {
             verdict,
             reason: None,
             ratio: Some(published.unwrap_or(spread.median)),
+            against_nothing: None,
             n: found.len(),
             at_least: bounds[0],
             at_most: bounds[1],
@@ -227,11 +249,20 @@ fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
     }
 }
 
+/// Whether a ratio is of something and nothing.
+fn is_of_nothing(ratio: f64) -> bool {
+    ratio <= 0.0 || ratio.is_infinite()
+}
+
+/// The values of blocks on plausible drives.
+fn drawn_values(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Vec<f64> {
+    let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
+    found.iter().filter(|(block, _)| is_drawn(block)).map(|(_, value)| *value).collect()
+}
+
 /// The spread of values by block, the first of which is of the published drive.
 fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
-    let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
-    let values: Vec<f64> =
-        found.iter().filter(|(block, _)| is_drawn(block)).map(|(_, value)| *value).collect();
+    let values = drawn_values(schedule, found);
     let median = Summary::of(&values)?.median;
     let of_all: Vec<f64> = found.values().copied().collect();
     let Summary { min, max, .. } = Summary::of(&of_all)?;

@@ -109,7 +109,7 @@ impl Cut {
 
     /// Repeats a cut of a run, or shrinks it.
     fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
-        let folder = self.results.find(cut.run);
+        let folder = self.results.find_or_last(Some(cut.run))?;
         let (run, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;

@@ -64,7 +64,7 @@ struct Parameter {
 impl Flip {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let folder = self.results.find(&self.run);
+        let folder = self.results.find_or_last(Some(&self.run))?;
         let (_, contents) = report::read(&folder)?;
         let Contents { schedule, records, .. } = contents;
         if !schedule.is_in(LabKind::Virtual) {

@@ -30,6 +30,7 @@ mod kernel_trial;
 mod list;
 mod man;
 mod method;
+mod names;
 mod node;
 mod node_drives;
 mod output;
@@ -135,6 +136,8 @@ enum Command {
 enum Internal {
     /// Write the reference pages of the manual to a folder.
     Reference(reference::Reference),
+    /// Print the names that completions offer.
+    Names(names::Names),
     /// Run one Slurm array task.
     Node(node::Node),
     /// Run as the init process of a guest of the virtual lab.
@@ -178,6 +181,7 @@ fn parsed<T: FromArgMatches>(line: clap::Command) -> Result<T, Exit> {
 fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report> {
     match command {
         Internal::Reference(reference) => reference.run(line),
+        Internal::Names(names) => Ok(names.run()),
         Internal::Node(node) => node.run(),
         Internal::Guest(_) => guest::Guest::run(),
     }

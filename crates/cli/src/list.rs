@@ -195,7 +195,7 @@ fn entries(rows: Rows) -> Vec<Entry> {
 }
 
 fn plans() -> Vec<Entry> {
-    let question = |text: &str| plan::parse("", text).map(|plan| plan.question);
+    let question = |text: &str| plan::parse("", text).map(|plan| plan.own_question());
     let shipped = shipped::ALL.iter().map(|plan| Entry {
         name: plan.name.to_owned(),
         says: question(plan.text).unwrap_or_default(),
@@ -209,7 +209,7 @@ fn plan_files(folder: &Path) -> Vec<Entry> {
     let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
     let plan = |path: PathBuf| {
-        let question = plan::parse("", &input::read(&path).ok()?).ok()?.question;
+        let question = plan::parse("", &input::read(&path).ok()?).ok()?.own_question();
         let name = path.file_name()?.to_str()?.to_owned();
         Some(Entry { name, says: question, group: Some(Group::Yours) })
     };

@@ -16,8 +16,9 @@ use super::{output, report};
 /// Arguments of `ssdlab method`.
 #[derive(Debug, Args)]
 pub struct Method {
-    /// The name or folder of the run, your own or imported.
-    run: PathBuf,
+    /// The name or folder of the run, your own or imported, or a plan's name for its last run
+    /// (default: the last run).
+    run: Option<PathBuf>,
     #[command(flatten)]
     results: Results,
     /// Print the checks as one JSON object.
@@ -39,7 +40,7 @@ pub struct Checked {
 impl Method {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let (run, contents) = report::read(&self.results.find(&self.run))?;
+        let (run, contents) = report::read(&self.results.find_or_last(self.run.as_deref())?)?;
         let Contents { schedule, records, ending, .. } = contents;
         let analysis = advice::analyse(&run, &schedule, records, ending);
         if self.json {

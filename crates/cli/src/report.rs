@@ -20,8 +20,8 @@ use super::{charts, flips, json, output, restore};
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The run's name or folder.
-    run: PathBuf,
+    /// The run's name or folder, or a plan's name for its last run (default: the last run).
+    run: Option<PathBuf>,
     #[command(flatten)]
     results: Results,
     /// The format of the report (default: by the extension of `--out`, such as `.html`; else
@@ -34,9 +34,9 @@ pub struct Report {
     /// Write the report to a file, which is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Show another metric than the plan's in tables and charts (`ssdlab list metrics`). Claims
-    /// keep theirs.
-    #[arg(long, value_name = "NAME")]
+    /// Show another metric than the plan's in tables and charts (`ssdlab list metrics`), or
+    /// several in each table. Claims keep theirs.
+    #[arg(long, value_name = "NAME,...")]
     metric: Option<String>,
     /// Print the whole text report: every claim with its evidence, every table, every caveat.
     #[arg(long)]
@@ -68,10 +68,13 @@ enum Format {
 impl Format {
     /// The format that a file's extension names.
     fn of_file(file: &Path) -> Option<Self> {
-        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        // A file without an extension, such as /dev/stdout, is text.
+        let Some(extension) = file.extension() else { return Some(Self::Text) };
+        let extension = extension.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "md" => Some(Self::Markdown),
             "htm" => Some(Self::Html),
+            "txt" => Some(Self::Text),
             other => Self::from_str(other, true).ok(),
         }
     }
@@ -80,14 +83,14 @@ impl Format {
 impl Report {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
-        let format = self.format();
+        let format = self.format()?;
         let is_binary = matches!(format, Format::Parquet | Format::Ods);
         if is_binary && self.out.is_none() && io::stdout().is_terminal() {
             let says = "this format is not for terminals";
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         restore::remind();
-        let folder = self.results.find(&self.run);
+        let folder = self.results.find_or_last(self.run.as_deref())?;
         let (id, contents) = read(&folder)?;
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
         let Contents { mut schedule, plan, mut records, ending, .. } = contents;
@@ -116,16 +119,33 @@ impl Report {
     }
 
     /// The format that was asked for, or else that of the file.
-    fn format(&self) -> Format {
+    fn format(&self) -> Result<Format, Error> {
         let asked = if self.json { Some(Format::Json) } else { self.format };
-        let of_file = || Format::of_file(self.out.as_deref()?);
-        asked.or_else(of_file).unwrap_or(Format::Text)
+        match (asked, &self.out) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(Format::Text),
+            (None, Some(file)) => Format::of_file(file).ok_or_else(|| unknown(file)),
+        }
     }
 
     /// The writer of the report for the terminal.
     fn text(&self) -> Text {
         if self.verbose { report::text } else { report::brief }
     }
+}
+
+/// Refuses a file whose name promises a format that reports do not have.
+fn unknown(file: &Path) -> Error {
+    let formats = Format::value_variants().iter().filter_map(Format::to_possible_value);
+    let names: Vec<String> = formats.map(|format| format.get_name().to_owned()).collect();
+    Wrong::report(
+        format!("no report has the format of {}", file.display()),
+        format!(
+            "name a file that ends in .txt, .md, .html, .json, .csv, .parquet or .ods, or say \
+                 --format {}; a browser prints the page as PDF",
+            names.join("|")
+        ),
+    )
 }
 
 /// What commands call a run, if its name does not lead to its folder.

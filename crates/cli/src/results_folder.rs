@@ -1,9 +1,13 @@
 //! The argument `--results`, and how a run is found in that folder.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use miette::Report as Error;
 use ssdlab_results as results;
+
+use super::exit::Wrong;
 
 /// The argument that names the folder.
 #[derive(Debug, Args)]
@@ -32,4 +36,57 @@ impl Results {
         let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
         path.canonicalize().unwrap_or(path)
     }
+
+    /// The folder of a run given by path, by name, or by the name of a plan, whose last run it is;
+    /// by default the last run of all.
+    pub fn find_or_last(&self, named: Option<&Path>) -> Result<PathBuf, Error> {
+        let Some(named) = named else {
+            return self.last(None).ok_or_else(|| {
+                let folder = self.folder();
+                let says = format!("{}: no runs yet", folder.display());
+                Wrong::report(says, "`ssdlab run discard` makes one; or name a run's folder")
+            });
+        };
+        let found = self.find(named);
+        let is_run = found.join("schedule.json").exists();
+        let last = named.to_str().filter(|_| !is_run).and_then(|plan| self.last(Some(plan)));
+        Ok(last.unwrap_or(found))
+    }
+
+    /// The last run, or that of a plan. Runs that were renamed have no time in their name and are
+    /// not among them.
+    fn last(&self, plan: Option<&str>) -> Option<PathBuf> {
+        let runs = fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
+        let runs = runs.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (of_plan, at) = began(&name)?;
+            let is_wanted = plan.is_none_or(|plan| plan == of_plan);
+            let is_run = is_wanted && entry.path().join("schedule.json").exists();
+            is_run.then(|| (at, entry.path()))
+        });
+        runs.max().map(|(_, path)| path)
+    }
 }
+
+/// The plan of a run and when it began, by the run's name: `discard-20261128-174007`, and for
+/// others of the same second `discard-20261128-174007-2`.
+fn began(run: &str) -> Option<(&str, (u64, u64, u64))> {
+    let number = |text: &str, digits: usize| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|_| is_number && (digits == 0 || text.len() == digits))
+    };
+    let dated = |run: &'_ str| -> Option<(usize, u64, u64)> {
+        let (rest, time) = run.rsplit_once('-')?;
+        let (plan, date) = rest.rsplit_once('-')?;
+        Some((plan.len(), number(date, 8)?, number(time, 6)?))
+    };
+    if let Some((end, date, time)) = dated(run) {
+        return Some((&run[..end], (date, time, 1)));
+    }
+    let (rest, again) = run.rsplit_once('-')?;
+    let (end, date, time) = dated(rest)?;
+    Some((&run[..end], (date, time, number(again, 0)?)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -121,7 +121,7 @@ impl Trace {
     }
 
     fn of_run(&self, named: &Path) -> Result<Exit, Error> {
-        let folder = self.results.find(named);
+        let folder = self.results.find_or_last(Some(named))?;
         let (run, Contents { schedule, records, .. }) = read(&folder)?;
         let logged = self.logged(&run, &folder, &records)?;
         if self.functions {

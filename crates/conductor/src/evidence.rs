@@ -137,7 +137,7 @@ impl<'a> Evidence<'a> {
                 Some(Checked::Sound) | None => None,
             },
             unpromised: has_history.then(|| self.heard.history.unpromised(case.at.0)),
-            verdict: is_judged.then(|| self.heard.history.judge(case.at.0, found)),
+            verdict: is_judged.then(|| self.heard.history.judge(case.at.0, &self.subjects, found)),
             data,
         }
     }

@@ -242,7 +242,7 @@ impl Evidence<'_> {
             name: subject.name(),
             expected: history.expected(subject, at_ns),
             found: *found,
-            verdict: history.judge(at_ns, [(subject, *found)]),
+            verdict: history.judge(at_ns, &self.subjects, [(subject, *found)]),
         });
         after.collect()
     }

@@ -42,8 +42,8 @@ impl Subject {
 pub struct Subjects {
     /// How many are replaced.
     pub replaced: u32,
-    /// Whether one is appended to.
-    pub log: bool,
+    /// The bytes of each record of the one that is appended to, if one is.
+    pub log: Option<u32>,
     /// The databases: one of each kind.
     #[serde(default)]
     pub databases: Vec<Shape>,
@@ -58,7 +58,7 @@ impl Subjects {
         let databases = self.databases.iter().map(|shape| Subject::Database(shape.torn_pages));
         let files = (0..self.replaced).map(Subject::Replaced);
         let sequences = Sequence::all(self.sequences).into_iter().map(Subject::Sequence);
-        files.chain(self.log.then_some(Subject::Log)).chain(databases).chain(sequences)
+        files.chain(self.log.map(|_| Subject::Log)).chain(databases).chain(sequences)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contents::{self, RECORD_BYTES, REPLACED_BYTES, logged};
+use super::contents::{self, REPLACED_BYTES, logged};
 
 /// What is wrong with a file's contents.
 #[derive(
@@ -84,14 +84,14 @@ impl Found {
         })
     }
 
-    /// The state of the log, with these bytes.
+    /// The state of the log, with these bytes, in records of so many.
     #[must_use]
-    pub fn of_log(bytes: &[u8]) -> Self {
-        let records = bytes.chunks_exact(RECORD_BYTES).zip(0..);
-        let whole = records.take_while(|(found, number)| **found == logged(*number));
+    pub fn of_log(bytes: &[u8], record_bytes: usize) -> Self {
+        let records = bytes.chunks_exact(record_bytes).zip(0..);
+        let whole = records.take_while(|(found, number)| **found == logged(*number, record_bytes));
         let count = u32::try_from(whole.count()).unwrap_or(u32::MAX);
-        let rest = &bytes[count as usize * RECORD_BYTES..];
-        let expected = (count..).flat_map(logged);
+        let rest = &bytes[count as usize * record_bytes..];
+        let expected = (count..).flat_map(|number| logged(number, record_bytes));
         let fault = (!rest.is_empty()).then(|| {
             let expected: Vec<u8> = expected.take(rest.len()).collect();
             fault(rest, &expected).unwrap_or(Fault::Torn)

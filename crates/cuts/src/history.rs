@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::{RECORD_BYTES, REPLACED_BYTES};
-use super::deed::{Deed, Step, Subject};
+use super::deed::{Deed, Step, Subject, Subjects};
 use super::found::{Fault, Found};
 
 /// The deeds of a workload.
@@ -103,15 +103,22 @@ impl History {
         self.deeds.keys().map(of).sum()
     }
 
-    /// The verdict if the power was cut at a time, in ns, and files are found in these states.
+    /// The verdict if the power was cut at a time, in ns, and some of these files are found in
+    /// these states.
     #[must_use]
-    pub fn judge(&self, at_ns: u64, found: impl IntoIterator<Item = (Subject, Found)>) -> Verdict {
+    pub fn judge(
+        &self,
+        at_ns: u64,
+        subjects: &Subjects,
+        found: impl IntoIterator<Item = (Subject, Found)>,
+    ) -> Verdict {
+        let record_bytes = subjects.log.map_or(RECORD_BYTES, |bytes| bytes as usize);
         let mut verdict = Verdict::default();
         for (subject, found) in found {
             let progress = self.progress(subject, at_ns);
             match subject {
                 Subject::Replaced(_) => progress.judge_replaced(at_ns, found, &mut verdict),
-                Subject::Log => progress.judge_log(at_ns, found, &mut verdict),
+                Subject::Log => progress.judge_log(at_ns, found, record_bytes, &mut verdict),
                 Subject::Sequence(_) => progress.judge_sequence(at_ns, found, &mut verdict),
                 Subject::Database(_) => progress.judge_database(at_ns, found, &mut verdict),
             }
@@ -156,7 +163,7 @@ impl Progress {
     }
 
     /// A log has its first records, followed by at most a part of the next.
-    fn judge_log(&self, at_ns: u64, found: Found, verdict: &mut Verdict) {
+    fn judge_log(&self, at_ns: u64, found: Found, record_bytes: usize, verdict: &mut Verdict) {
         let records = found.version.unwrap_or(0);
         let is_being_written = found.fault == Some(Fault::Torn) && records < self.begun;
         let fault = found.fault.filter(|_| !is_being_written);
@@ -166,7 +173,7 @@ impl Progress {
         }
         let is_gone = found.version.is_none();
         verdict.broken_promises += u32::from(is_gone || records < self.placed);
-        self.lose(at_ns, records, RECORD_BYTES, verdict);
+        self.lose(at_ns, records, record_bytes, verdict);
     }
 
     /// A database has its first commits, and no damage: every page holds what was promised.

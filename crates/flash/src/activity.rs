@@ -37,6 +37,14 @@ pub struct FlashActivity {
     /// For how many years, if it is done as often a day as the plan says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub years_until_worn: Option<f64>,
+    /// How often the same can be done until the flash has been programmed its capacity times the
+    /// erases that it can take, however evenly; absent where nothing was programmed, or where a
+    /// block can take any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_by_bytes: Option<f64>,
+    /// For how many years, if it is done as often a day as the plan says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub years_by_bytes: Option<f64>,
     /// How long the host's pages waited for dies that were busy with the drive's own work, summed
     /// over pages, in ns.
     pub stalled_ns: u64,
@@ -55,17 +63,25 @@ impl<N: Nand> Drive<N> {
         let (before, now) = (&earlier.counters, self.flash_counters());
         let grown = earlier.erases.iter().zip(self.erases()).map(|(before, now)| now - before);
         let hottest = grown.max().unwrap_or(0);
-        let endurance = specification.wear.endurance.filter(|_| hottest > 0);
+        let endurance = specification.wear.endurance;
         let left = endurance.map(|most| most.saturating_sub(self.nand().as_ref().aged()));
         let erases = now.erases.total() - before.erases.total();
         let bytes = |before: u64, now: u64| specification.stored_bytes(now - before);
+        let flash_written_bytes = bytes(before.programs.total(), now.programs.total());
+        // The spare blocks are not counted: some of them replace blocks that fail.
+        let capacity = specification.capacity_bytes() as f64;
+        let repeats = |done: f64, most: f64| {
+            left.filter(|_| done > 0.0).map(|erases| f64::from(erases) * most / done)
+        };
         FlashActivity {
-            flash_written_bytes: bytes(before.programs.total(), now.programs.total()),
+            flash_written_bytes,
             flash_read_bytes: bytes(before.reads.total(), now.reads.total()),
             erases: erases * u64::from(specification.superblock),
             hottest_erases: hottest.into(),
-            repeats_until_worn: left.map(|erases| f64::from(erases) / f64::from(hottest)),
+            repeats_until_worn: repeats(f64::from(hottest), 1.0),
             years_until_worn: None,
+            repeats_by_bytes: repeats(flash_written_bytes as f64, capacity),
+            years_by_bytes: None,
             stalled_ns: (now.stalled - before.stalled).0,
         }
     }
@@ -76,6 +92,10 @@ impl FlashActivity {
     #[must_use]
     pub fn repeated(self, a_day: f64) -> Self {
         let years = |repeats| repeats / (a_day * DAYS_PER_YEAR);
-        Self { years_until_worn: self.repeats_until_worn.map(years), ..self }
+        Self {
+            years_until_worn: self.repeats_until_worn.map(years),
+            years_by_bytes: self.repeats_by_bytes.map(years),
+            ..self
+        }
     }
 }

@@ -18,8 +18,8 @@ pub enum KernelError {
     /// None has been built.
     #[error("there is no lab kernel in {}", folder.display())]
     #[diagnostic(help(
-        "install the package ssdlab-kernel; or build one, in a few minutes: ssdlab kernel build; \
-             or name one: --kernel PATH"
+        "build one, in a few minutes: ssdlab kernel build; or name one: --kernel PATH; or \
+             install the Debian package of it that `make deb` makes in ssdlab's source"
     ))]
     NotBuilt {
         /// The cache.

@@ -15,6 +15,7 @@ use super::published::Published;
 use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
 use super::varied::{Varied, modern};
+use super::worded::Worded;
 use super::written::{self, Bound, Plan};
 
 pub(super) fn resolve(
@@ -24,8 +25,9 @@ pub(super) fn resolve(
 ) -> Result<Vec<Claim>, Fault> {
     let mut claims: Vec<Claim> = Vec::new();
     for entry in &plan.claims {
-        let claim = claim(plan, entry.get_ref(), schedule, factors)
-            .map_err(|fault| fault.placed(entry.span()))?;
+        let written = Worded::new(plan, factors).claim(entry.get_ref());
+        let claim =
+            claim(plan, &written, schedule, factors).map_err(|fault| fault.placed(entry.span()))?;
         if claims.iter().any(|earlier| earlier.id == claim.id) {
             return Err(Fault::at(
                 entry.span(),
@@ -205,7 +207,7 @@ fn check_phases(
     };
     let lacks_a_day =
         |phase: &&Spanned<String>| planned(phase).is_some_and(|planned| planned.a_day.is_none());
-    if metric.source == Source::YearsUntilWorn
+    if metric.is_of_days()
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         let name = phase.get_ref();
@@ -295,7 +297,7 @@ impl Schedule {
     /// asked for: what is shown is then not the answer.
     #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
-        let id = self.answer.first().filter(|_| !self.is_metric_asked)?;
+        let id = self.answer.first().filter(|_| self.asked.is_empty())?;
         self.claims.iter().find(|claim| claim.id == *id)
     }
 }

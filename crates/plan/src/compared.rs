@@ -127,7 +127,7 @@ pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> b
 }
 
 /// Whether a phase may have a metric: it does what is counted, or runs what reports it.
-fn measures(phase: &Phase, name: &str, source: Source) -> bool {
+pub(super) fn measures(phase: &Phase, name: &str, source: Source) -> bool {
     let is_imported = matches!(phase.action, Action::Imported);
     is_imported
         || match source {
@@ -140,7 +140,7 @@ fn measures(phase: &Phase, name: &str, source: Source) -> bool {
             | Source::LatencyP99
             | Source::LatencyP999
             | Source::LatencyMax => counts_operations(&phase.action),
-            Source::YearsUntilWorn => phase.a_day.is_some(),
+            Source::YearsUntilWorn | Source::YearsByBytes => phase.a_day.is_some(),
             Source::Cuts(_) => false,
             Source::Reported => reports(phase, name),
             _ => true,

@@ -5,6 +5,7 @@
 
 mod age;
 mod amounts;
+mod asked;
 mod bonnie;
 mod by_hand;
 mod claims;
@@ -56,8 +57,10 @@ mod target;
 mod think;
 pub mod transactions;
 mod treatments;
+mod usual;
 mod varied;
 pub mod versions;
+mod worded;
 mod workload;
 mod written;
 

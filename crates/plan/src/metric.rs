@@ -83,13 +83,21 @@ pub enum Source {
     DiscardRequests, Flushes,
     Written(Kind),
     FlashWrittenBytes, FlashReadBytes, Erases, Stalled, HottestErases, RepeatsUntilWorn,
-    YearsUntilWorn, WriteAmplification,
+    YearsUntilWorn, YearsByBytes, WriteAmplification,
     Operations, OpsRate, ByteRate,
     LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, LatencyMax,
     /// The state after power cuts, which no phase has.
     Cuts(AfterCuts),
     /// Reported under the metric's name by the workload, or by a program that it ran.
     Reported,
+}
+
+impl Source {
+    /// Whether it is the time that a phase takes.
+    #[must_use]
+    pub const fn is_duration(self) -> bool {
+        matches!(self, Self::Time | Self::Settled)
+    }
 }
 
 /// The state after the power cuts of a treatment; `advice` reads it from all of them.
@@ -130,10 +138,15 @@ use Source::{
     FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, Interrupts, KernelThreads,
     LatencyMax, LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate,
     ReadBytes, ReadRequests, RepeatsUntilWorn, Reported, Settled, Stalled, Time,
-    WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsUntilWorn,
+    WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsByBytes,
+    YearsUntilWorn,
 };
 use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
+
+/// The fewest erases of a block from which its wear is extrapolated: the first erases after a
+/// drive was filled come at a rate that says nothing about those that follow.
+pub const FEWEST_ERASES: u64 = 10;
 
 /// The prefix of metrics that fio reports: `fio.JOB.read_iops`, and `fio.read_iops` if there is
 /// only one job; `mixed_iops` with `unified_rw_reporting`.
@@ -227,9 +240,13 @@ pub const METRICS: [(&str, Metric, &str); 72] = [
     ("hottest_erases", m(Number, Less, Never, HottestErases),
         "erase count of the flash block that was erased most"),
     ("repeats_until_worn", m(Number, More, Never, RepeatsUntilWorn),
-        "how many times the phase can run before that flash block is worn out"),
+        "how many times the phase can run before that flash block is worn out; a lower bound, \
+         from 10 erases of it"),
     ("years_until_worn", m(Years, More, Never, YearsUntilWorn),
-        "years until that flash block is worn out, at `a_day` runs a day"),
+        "years until that flash block is worn out, at `a_day` runs a day; a lower bound, from 10 \
+         erases of it"),
+    ("years_by_bytes", m(Years, More, Never, YearsByBytes),
+        "endurance times capacity, over the bytes programmed in `a_day` runs a day"),
     ("write_amplification", m(Ratio, Less, Never, WriteAmplification),
         "bytes programmed into flash for each byte written to the drive"),
     // Counts of a phase's own operations.
@@ -375,6 +392,18 @@ impl Metric {
                 | Written(_)
         );
         !is_counted_above
+    }
+
+    /// Whether it needs to know how often a day a phase runs.
+    #[must_use]
+    pub fn is_of_days(&self) -> bool {
+        matches!(self.source, YearsUntilWorn | YearsByBytes)
+    }
+
+    /// Whether it is extrapolated from the erases of one block ([`FEWEST_ERASES`]).
+    #[must_use]
+    pub fn is_of_a_block(&self) -> bool {
+        matches!(self.source, RepeatsUntilWorn | YearsUntilWorn)
     }
 
     /// Whether it is about the state after power cuts, which only claims use.

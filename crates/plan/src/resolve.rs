@@ -14,13 +14,14 @@ use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
+use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
 use super::target::Target;
+use super::worded::Worded;
 use super::workload::Ground;
 use super::written::{Plan, Verb};
 use super::{
     amounts, claims, cuts, limits, measured, needs, order, postponed, programs, steps, treatments,
-    varied, workload,
+    usual, varied, workload,
 };
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
@@ -65,9 +66,9 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
-        question: plan.question.clone(),
+        question: Worded::new(plan, &factors).question(),
         source: plan.source.clone(),
-        metric: metric(plan, &jobs)?,
+        metric: metric(plan, &workload, &jobs, &mut notes)?,
         target: Some(target),
         needs: needs::resolve(plan)?,
         treatments: treatments.treatments,
@@ -144,13 +145,22 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
 }
 
 /// The time that a fio job takes is no result if its file says how long it runs.
-fn metric(plan: &Plan, jobs: &Jobs) -> Result<String, Fault> {
+fn metric(
+    plan: &Plan,
+    workload: &Workload,
+    jobs: &Jobs,
+    notes: &mut Vec<String>,
+) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
         let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
             matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
         });
-        let is_rate = is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job));
-        return Ok(if is_rate { "ops_per_second" } else { "time_ns" }.to_owned());
+        if is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job)) {
+            return Ok("ops_per_second".to_owned());
+        }
+        let (usual, note) = usual::metric(workload);
+        notes.extend(note);
+        return Ok(usual.to_owned());
     };
     let fault = |(message, help)| Fault::at(written.span(), message, help);
     metric::of_phases(written.get_ref()).map_err(fault)?;

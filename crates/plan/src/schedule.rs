@@ -18,7 +18,6 @@ use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::maildir::Maildir;
-use super::metric;
 use super::published::Published;
 use super::reading::ReadOrder;
 use super::recordings::Recording;
@@ -51,9 +50,10 @@ pub struct Schedule {
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
     pub metric: String,
-    /// Whether the reader asked for this metric: then charts show it instead of the answer's.
+    /// The metrics that the reader asked for, the first of which is `metric`: charts show that
+    /// instead of the answer's.
     #[serde(skip)]
-    pub is_metric_asked: bool,
+    pub asked: Vec<String>,
     /// Where the trials run; none in an imported run, whose trials ran elsewhere.
     #[serde(with = "target")]
     pub target: Option<Target>,
@@ -485,19 +485,6 @@ pub struct Keep {
 }
 
 impl Schedule {
-    /// Shows another metric than the plan's. The published values are about the plan's metric, so
-    /// they are dropped. Fails with what is wrong, and what to write instead, if phases have no
-    /// metric of that name.
-    pub fn show(&mut self, name: &str) -> Result<(), (String, String)> {
-        metric::of_phases(name)?;
-        self.is_metric_asked = true;
-        if self.metric != name {
-            name.clone_into(&mut self.metric);
-            self.published.clear();
-        }
-        Ok(())
-    }
-
     /// The number of a block's draw, if its drives and host are drawn; none for the first block,
     /// which uses those of the files.
     #[must_use]

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
+use super::compared::measures;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, Better, Together};
-use super::schedule::{Keep, Ranking, Schedule, Step};
+use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
 use super::varied::{Varied, modern};
 use super::written::{self, Plan};
 
@@ -78,6 +79,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
         let Some(first) = plan.steps.first() else { return Ok(None) };
         let metric = schedule.metric.clone();
         check_direction(&metric, first.span())?;
+        let phases = measured(schedule, &metric, phases);
         return Ok(Some(Ranking { metric, phases }));
     };
     let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
@@ -85,7 +87,8 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
     let known = metric::of_phases(&metric).map_err(|(message, help)| fault(message, help))?;
     check_direction(&metric, entry.span())?;
-    let ranked = written.phases.clone().unwrap_or_else(|| phases.clone());
+    let all = || measured(schedule, &metric, phases.clone());
+    let ranked = written.phases.clone().unwrap_or_else(all);
     if let Some(phase) = ranked.iter().find(|phase| !phases.contains(phase)) {
         let message = format!("there is no phase `{phase}`");
         return Err(fault(message, format!("phases: {}", phases.join(", "))));
@@ -95,6 +98,15 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
         return Err(fault(message, "name one phase".to_owned()));
     }
     Ok(Some(Ranking { metric, phases: ranked }))
+}
+
+/// These phases without those that cannot measure a metric.
+fn measured(schedule: &Schedule, metric: &str, mut phases: Vec<String>) -> Vec<String> {
+    let source = metric::of(metric).source;
+    let planned = &schedule.workload.phases;
+    let lacks = |phase: &Phase| !measures(phase, metric, source);
+    phases.retain(|name| !planned.iter().any(|phase| phase.name == *name && lacks(phase)));
+    phases
 }
 
 fn check_direction(metric: &str, at: Range<usize>) -> Result<(), Fault> {

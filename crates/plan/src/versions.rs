@@ -2,12 +2,13 @@
 //! plan, and what it means.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_quantity::Span;
+use ssdlab_cuts::contents::{HEADER_BYTES, RECORD_BYTES};
+use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;
 use super::limits::{first_false, small, sound};
@@ -86,9 +87,12 @@ impl Synced {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenAppend {
-    /// Records of 500 bytes.
+    /// The number of records.
     #[schemars(example = 1000)]
     pub records: u32,
+    /// The size of a record: 20 bytes to 64 KiB (default 500 bytes).
+    #[schemars(example = &"200 B")]
+    pub record: Option<Bytes>,
     /// How many records are appended between calls of `fdatasync` (default: it is never called).
     #[schemars(example = 10)]
     pub sync_every: Option<u32>,
@@ -115,10 +119,28 @@ pub struct Replace {
 pub struct Append {
     /// Records.
     pub records: u32,
+    /// The bytes of each.
+    #[serde(default = "record_bytes", skip_serializing_if = "is_usual")]
+    pub record_bytes: u32,
     /// After how many of them there is a sync, if ever.
     pub sync_every: Option<u32>,
     /// The time between two records, in ns.
     pub think_ns: u64,
+}
+
+/// The bytes that a record may have.
+#[expect(clippy::cast_possible_truncation, reason = "it is 20")]
+const RECORD_SIZES: RangeInclusive<u32> = HEADER_BYTES as u32..=64 << 10;
+
+/// The bytes of a record of which a plan says nothing.
+#[expect(clippy::cast_possible_truncation, reason = "it is 500")]
+const fn record_bytes() -> u32 {
+    RECORD_BYTES as u32
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_usual(bytes: &u32) -> bool {
+    *bytes == record_bytes()
 }
 
 impl fmt::Display for Replace {
@@ -138,10 +160,15 @@ impl fmt::Display for Replace {
 impl fmt::Display for Append {
     /// As a plan writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { records, sync_every, think_ns } = self;
+        let Self { records, record_bytes, sync_every, think_ns } = self;
         let think = Span(Duration::from_nanos(*think_ns));
         let sync = sync_every.map_or_else(String::new, |every| format!("sync_every = {every}, "));
-        write!(f, "append = {{ records = {records}, {sync}think = \"{think}\" }}")
+        let size = if is_usual(record_bytes) {
+            String::new()
+        } else {
+            format!("record = \"{record_bytes} B\", ")
+        };
+        write!(f, "append = {{ records = {records}, {size}{sync}think = \"{think}\" }}")
     }
 }
 
@@ -170,6 +197,10 @@ impl Append {
         let is_possible = 0 < self.records && u64::from(self.records) <= MOST;
         first_false([
             (is_possible, "1 to 1000000 records can be appended"),
+            (
+                RECORD_SIZES.contains(&self.record_bytes),
+                "`record` must be 20 bytes, in which it is numbered, to 64 KiB",
+            ),
             (self.sync_every != Some(0), "`sync_every` must be at least 1"),
         ])
     }
@@ -199,9 +230,17 @@ pub(super) fn append(
 ) -> Result<Append, Fault> {
     let append = Append {
         records: small(scaled(written.records.into())),
+        record_bytes: match written.record {
+            None => record_bytes(),
+            // What is too large for the number is too large for a record.
+            Some(bytes) => u32::try_from(bytes.0).unwrap_or(u32::MAX),
+        },
         sync_every: written.sync_every,
         think_ns: think_ns(written.think),
     };
     let help = "for example append = { records = 1000, sync_every = 10 }";
     sound(append, append.fault(), at, help)
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,14 +35,16 @@ pub struct Plan {
     #[schemars(with = "String")]
     #[schemars(example = &"scheduler")]
     pub name: Spanned<String>,
-    /// The question that the experiment is to settle, in one sentence.
+    /// The question that the experiment is to settle, in one sentence. Here, and in what claims say
+    /// and what follows from them, `{filesystem}` is the level of that factor in the run.
     #[schemars(example = &"Does the I/O scheduler matter for unpacking a tree?")]
     pub question: String,
     /// Where the question or the claims come from.
     #[schemars(example = &"A blog post, July 2011")]
     pub source: Option<String>,
-    /// The metric the table shows and precision is judged on (default `time_ns`; of a
-    /// `fio` phase alone whose job is `time_based`, `ops_per_second`).
+    /// The metric the table shows and precision is judged on (default `time_ns`; of work with
+    /// pauses or a rate `latency.p99_ns`, and of work that ends after a time, such as a fio job
+    /// that is `time_based`, `ops_per_second`).
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"settled_ns")]
     pub metric: Option<Spanned<String>>,
@@ -281,7 +283,7 @@ pub struct Phase {
     #[schemars(example = true)]
     pub reader: bool,
     /// How many times a day the phase runs in real use; a simulated drive's lifetime in years is
-    /// computed from it (`years_until_worn`).
+    /// computed from it (`years_by_bytes`).
     #[schemars(example = 0.5)]
     pub a_day: Option<f64>,
     /// `command`: the program and its arguments; it starts in the trial's directory.

@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{
-    Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, PhaseSummary, Place, StepRanking,
-    TreatmentResult, TreatmentStatus, Verdict, are_by_construction,
+    AgainstNothing, Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, NoRatio,
+    PhaseSummary, Place, StepRanking, TreatmentResult, TreatmentStatus, Verdict,
+    are_by_construction,
 };
-use ssdlab_plan::{Factor, Levels, Schedule};
+use ssdlab_plan::{Factor, Levels, Schedule, metric};
 
 use super::answering::{claims, listed_levels, noun, over};
+use super::cuts;
 use super::evidence::sides;
 use super::number;
 use super::plausible;
@@ -36,15 +38,19 @@ pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
     if measured == 0 {
         return Answer { sentence: sentence(schedule, analysis, &nothing(analysis)), more: None };
     }
+    // Whoever cuts the power asks what is lost.
+    let losses = analysis.claims.is_empty().then(|| cuts::losses(schedule, analysis)).flatten();
+    let has_losses = losses.is_some();
     let found = [
         best(schedule, analysis),
         claims(schedule, analysis),
         verdicts(analysis),
+        losses,
         largest(schedule, analysis),
     ];
     let mut found: Vec<String> = found.into_iter().flatten().collect();
     // If nothing answers the question by itself, all findings together have to.
-    let is_answered = !analysis.rankings.is_empty() || !schedule.answer.is_empty();
+    let is_answered = !analysis.rankings.is_empty() || !schedule.answer.is_empty() || has_losses;
     let more = found.split_off(if is_answered { 1.min(found.len()) } else { found.len() });
     let more = more.iter().map(|more| format!("{}.", capitalised(more))).collect::<Vec<_>>();
     let more = (!more.is_empty()).then(|| more.join(" "));
@@ -139,14 +145,16 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
             None => groups.push((context, vec![place])),
         }
     }
-    let by = format!(
-        "the best by {} over {}",
-        noun(&ranking.metric),
-        counted(ranking.phases.len(), "phase")
-    );
+    let measure =
+        format!("{} over {}", noun(&ranking.metric), counted(ranking.phases.len(), "phase"));
+    let by = format!("the best by {measure}");
     let unranked = unranked(schedule, analysis);
     match &groups[..] {
         [] => None,
+        [(_, places)] if places.len() > 1 && are_alike(places) => Some(format!(
+            "no difference that matters: by {measure}, {} are within 2 % of one another{unranked}",
+            listed(&named(schedule, places))
+        )),
         [(_, places)] => {
             let leader = leader(schedule, analysis, ranking, places)?;
             Some(format!("{by} is {leader}{unranked}"))
@@ -185,6 +193,15 @@ fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
     if lost.is_empty() { String::new() } else { format!("; not answered: {}", lost.join("; ")) }
 }
 
+/// Whether none of these places differs from the first by what matters.
+fn are_alike(places: &[&Place]) -> bool {
+    places.iter().all(|place| is_negligible(place.ratio / places[0].ratio))
+}
+
+fn named(schedule: &Schedule, places: &[&Place]) -> Vec<String> {
+    places.iter().map(|place| label(schedule, &place.levels)).collect()
+}
+
 fn are_told_apart(one: &Place, other: &Place) -> bool {
     !one.sets.iter().any(|set| other.sets.contains(set))
 }
@@ -197,6 +214,15 @@ fn leader(
     places: &[&Place],
 ) -> Option<String> {
     let (first, others) = places.split_first()?;
+    let alike = others.iter().take_while(|place| is_negligible(place.ratio)).count();
+    if let (1.., Some(next)) = (alike, others.get(alike)) {
+        let behind = number::times(next.ratio, next.interval);
+        return Some(format!(
+            "{}, which do not differ by what matters, 2 % ({} comes to {behind} that of the first)",
+            listed(&named(schedule, &places[..=alike])),
+            label(schedule, &next.levels)
+        ));
+    }
     let rivals = others.iter().filter(|place| !are_told_apart(first, place));
     let rivals: Vec<String> = rivals.map(|place| label(schedule, &place.levels)).collect();
     let told_apart = match rivals.len() {
@@ -226,6 +252,13 @@ fn leader_of_group(
     let own = |levels: &Levels| {
         listed_levels(&levels.only(|factor| schedule.baseline.0.contains_key(factor)))
     };
+    if !others.is_empty() && are_alike(places) {
+        let all: Vec<String> = places.iter().map(|place| own(&place.levels)).collect();
+        return Some(format!(
+            "none by what matters ({} are within 2 % of one another)",
+            listed(&all)
+        ));
+    }
     let phases: BTreeSet<&String> = ranking.phases.iter().collect();
     let effect = |levels: &Levels| {
         analysis.effects.iter().find(|effect| {
@@ -262,14 +295,57 @@ fn both<'a>(treatments: [&'a Levels; 2], phases: &'a [String]) -> [Of<'a>; 2] {
     treatments.map(|levels| Of { levels, phases })
 }
 
+/// The largest of the differences of the plan's metric of which one side has nothing in every run,
+/// if there are runs enough; `None` if there is none.
+fn against_nothing(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let is_shown = |own: &&NoRatio| {
+        let AgainstNothing { in_runs, of, .. } = own.found;
+        in_runs == of && (of >= FEWEST_RUNS || analysis.plausible_drives > 0)
+    };
+    let amount = |own: &NoRatio| own.found.own.max(own.found.other.unwrap_or(0.0));
+    let shown = analysis.without_ratio.iter().filter(is_shown);
+    let largest = shown.max_by(|one, other| amount(one).total_cmp(&amount(other)))?;
+    let [changed, from, context] = sides(schedule, &largest.levels, &largest.baseline);
+    let context = if context.is_empty() { context } else { format!(" ({context})") };
+    Some(format!(
+        "{} in {} with {changed} against {from}{context} is {}",
+        noun(&analysis.metric),
+        largest.phase,
+        number::against_nothing(&analysis.metric, &largest.found)
+    ))
+}
+
 /// A ratio of something to next to nothing, such as the time until an idle drive is quiet.
 const OF_NOTHING: f64 = 1e6;
+
+/// The phases that wait: the plan decides how long.
+fn waits(schedule: &Schedule) -> BTreeSet<String> {
+    let phases = (0..schedule.treatments.len()).flat_map(|index| schedule.phases(index));
+    phases.filter(|phase| phase.idle().is_some()).map(|phase| phase.name).collect()
+}
+
+/// What changes by less than this share is no difference that matters to anyone, however surely it
+/// is one.
+const NEGLIGIBLE: f64 = 0.02;
+
+fn is_negligible(ratio: f64) -> bool {
+    (1.0 - NEGLIGIBLE..=1.0 + NEGLIGIBLE).contains(&ratio)
+}
 
 /// The largest of the effects on the plan's metric that are shown; a ratio to next to nothing only
 /// if there is no other.
 fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
-    let shown = |effect: &&Effect| effect.metric == analysis.metric && effect.is_shown();
-    if !analysis.effects.iter().any(|effect| effect.metric == analysis.metric) {
+    if let Some(found) = against_nothing(schedule, analysis) {
+        return Some(found);
+    }
+    let waits: BTreeSet<String> = waits(schedule);
+    let is_of_metric = |effect: &&Effect| {
+        let is_of_a_wait = || effect.phases.iter().any(|phase| waits.contains(phase));
+        let is_duration = metric::of(&effect.metric).source.is_duration();
+        effect.metric == analysis.metric && !(is_duration && is_of_a_wait())
+    };
+    let shown = |effect: &&Effect| is_of_metric(effect) && effect.is_shown();
+    if !analysis.effects.iter().any(|effect| is_of_metric(&effect)) {
         return None;
     }
     let size = |effect: &Effect| effect.ratio.ln().abs();
@@ -293,6 +369,11 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
             )),
         };
     };
+    if is_negligible(effect.ratio) {
+        let noun = noun(&analysis.metric);
+        let most = number::times(effect.ratio, effect.interval);
+        return Some(format!("no difference in {noun} that matters: the largest is {most}"));
+    }
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     let sides = [&effect.levels, &effect.baseline];

@@ -33,7 +33,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
     };
     let mut named: Vec<Vec<&Judgement>> = schedule.answer.iter().map(of).collect();
     named.retain(|claims| {
-        !claims.is_empty() && (!is_ranked || claims.iter().any(|c| c.ratio.is_some()))
+        !claims.is_empty() && (!is_ranked || claims.iter().any(|c| c.found().is_some()))
     });
     let verdicts: Vec<Verdict> = named.iter().flatten().map(|claim| claim.verdict).collect();
     if verdicts.is_empty() {
@@ -104,9 +104,18 @@ fn found(
             context.into_iter().chain(verdict()).chain(by_construction(claims)).collect(),
         );
     }
+    let (of_nothing, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
+        unknown.into_iter().partition(|claim| claim.against_nothing.is_some());
+    let clauses = of_nothing.iter().filter_map(|claim| against_nothing(schedule, claim, is_said));
+    let against = clauses.collect::<Vec<_>>().join("; ");
+    if known.is_empty() && unknown.is_empty() {
+        return (against, by_construction(claims).into_iter().collect());
+    }
+    let beside = if against.is_empty() { against } else { format!("; {against}") };
     if known.is_empty() {
         let is_one = claims.iter().all(|claim| claim.verdict == claims[0].verdict);
-        return (not_known(claims, ""), verdict().filter(|_| is_one).into_iter().collect());
+        let found = format!("{}{beside}", not_known(&unknown, ""));
+        return (found, verdict().filter(|_| is_one).into_iter().collect());
     }
     let varied = varied(claims);
     let verdicts = Verdict::ALL.into_iter().map(|verdict| {
@@ -122,12 +131,29 @@ fn found(
         };
         format!("{amount}{}", which(&cases, &varied, is_said))
     });
-    let found = listed(&parts.collect::<Vec<_>>());
+    let found = format!("{}{beside}", listed(&parts.collect::<Vec<_>>()));
     if unknown.is_empty() {
         return (found, Vec::new());
     }
     let not_known = not_known(&unknown, &of_which(&unknown, &varied));
     (format!("{found}; {not_known}"), Vec::new())
+}
+
+/// A case of which one side has nothing, as a clause with its verdict, unless that `is_said`.
+fn against_nothing(schedule: &Schedule, claim: &Judgement, is_said: bool) -> Option<String> {
+    let found = claim.against_nothing.as_ref()?;
+    let levels = |levels: &Option<Levels>| {
+        levels.as_ref().map_or(String::new(), |own| listed_levels(&schedule.distinct(own)))
+    };
+    let (own, other) = (levels(&claim.levels), levels(&claim.baseline));
+    let sides = match (own.is_empty(), other.is_empty()) {
+        (true, _) => String::new(),
+        (_, true) => format!(" with {own}"),
+        _ => format!(" with {own} against {other}"),
+    };
+    let verdict = if is_said { String::new() } else { format!(" ({})", came_out(claim.verdict)) };
+    let amount = number::against_nothing(&claim.metric, found);
+    Some(format!("{} {}{sides} is {amount}{verdict}", noun(&claim.metric), over(&claim.phases)))
 }
 
 /// The range of the results of several cases.
@@ -276,6 +302,7 @@ pub(super) fn noun(metric: &str) -> String {
         Source::Erases => "the number of erased blocks",
         Source::HottestErases => "the number of erases of the most erased block",
         Source::YearsUntilWorn => "the number of years until a block is worn out",
+        Source::YearsByBytes => "the number of years until the flash is worn out",
         Source::OpsRate => "the rate of operations",
         Source::ByteRate => "the throughput",
         Source::LatencyMean => "the mean latency",

@@ -124,9 +124,13 @@ fn by_verdict(cases: &[&Judgement]) -> String {
             cases.iter().copied().filter(|case| case.verdict == verdict).collect();
         let (known, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
             cases.iter().partition(|case| case.ratio.is_some());
+        let nothing = unknown.iter().find_map(|case| {
+            let found = case.against_nothing.as_ref()?;
+            Some(number::against_nothing(&case.metric, found))
+        });
         let amount = match (cases.is_empty(), known.is_empty(), unknown.first()) {
             (true, ..) => return None,
-            (_, true, Some(case)) => why_open(case).unwrap_or_default(),
+            (_, true, Some(case)) => nothing.or_else(|| why_open(case)).unwrap_or_default(),
             _ => amount(&known),
         };
         Some(format!("{verdict}{}, {amount}", of_which(&cases, &varied)))
@@ -173,11 +177,12 @@ fn write_evidence(
         writeln!(out, "\n{}", wrapped("", &ranking_heading(ranking), "", style))?;
         return write_rows(out, places(schedule, ranking), style);
     }
-    if let Some((metric, bars)) = bars::brief(schedule, &compared, style) {
+    let bars = bars::brief(schedule, &compared, style);
+    if let Some((metric, bars)) = bars.filter(|_| schedule.beside().is_empty()) {
         let heading = format!("{}{}", bars::heading(metric, analysis), compared.context());
         return writeln!(out, "\n{}\n{bars}", wrapped("", &heading, "", style));
     }
-    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    writeln!(out, "\n{}", wrapped("", &main_heading(schedule, analysis), "", style))?;
     let layout = Layout::answering(schedule, analysis, &compared);
     layout.main_table(style).into_iter().try_for_each(|table| write_rows(out, table, style))
 }

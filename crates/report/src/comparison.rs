@@ -58,12 +58,22 @@ fn write(
         writeln!(out, "{}", para("", "What differs between them", ""))?;
         writeln!(out, "{}", draw(differences(&comparison.differences, runs.len())))?;
     }
-    let says = format!(
-        "{}: arithmetic mean, and ratio to run 1 (geometric) with its 95 % interval; higher and \
-         lower are said if shown, corrected for {} (Holm), and within 5 % if the whole interval is",
-        comparison.metric,
-        counted(comparison.tests, "comparison"),
-    );
+    let tested = match comparison.tests {
+        0 => "; no ratio has an interval, so that none is tested".to_owned(),
+        tests => {
+            let corrected = if tests > 1 {
+                format!(", corrected for {} (Holm)", counted(tests, "comparison"))
+            } else {
+                String::new()
+            };
+            format!(
+                " with its 95 % interval; higher and lower are said if shown{corrected}, and \
+                 within 5 % if the whole interval is"
+            )
+        }
+    };
+    let metric = &comparison.metric;
+    let says = format!("{metric}: arithmetic mean, and ratio to run 1 (geometric){tested}");
     writeln!(out, "{}", para("", &says, ""))?;
     let others: Vec<usize> = (1..runs.len()).collect();
     for others in others.chunks(beside.min(runs.len())) {
@@ -131,7 +141,7 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
         let is_new = above != Some(&row.levels);
         above = Some(&row.levels);
         let name = if is_new { plain(&differing(&row.levels).to_string()) } else { String::new() };
-        let of = |run: usize| cell(&comparison.metric, &row.cells[run]);
+        let of = |run: usize| cell(comparison, row, run);
         let values = [0].iter().chain(others).map(|run| of(*run));
         let labels = labelled.then_some(name).into_iter().chain([phases(row)]);
         rows.push(labels.chain(values).collect());
@@ -146,13 +156,24 @@ fn phases(row: &ComparisonRow) -> String {
     }
 }
 
-fn cell(metric: &str, cell: &ComparisonCell) -> String {
-    let Some(mean) = cell.mean else { return "-".to_owned() };
-    let mean = number::value(metric, mean);
-    match &cell.effect {
-        None => mean,
-        Some(effect) => format!("{mean}\n{}", effect_of(effect)),
-    }
+/// The mean of a run, with its ratio to the first run's. Both means are those of the trials that
+/// the ratio is of; where the first run's differ between ratios, each says its own.
+fn cell(comparison: &Comparison, row: &ComparisonRow, run: usize) -> String {
+    let effects = || row.cells.iter().filter_map(|cell| cell.effect.as_ref());
+    let ComparisonCell { mean: Some(all), effect, .. } = &row.cells[run] else {
+        return "-".to_owned();
+    };
+    let shown = |mean: f64| number::value(&comparison.metric, mean);
+    let shared = effects()
+        .next()
+        .map(|first| first.means[1])
+        .filter(|first| effects().all(|effect| shown(effect.means[1]) == shown(*first)));
+    let Some(effect) = effect else {
+        return shown(shared.filter(|_| run == 0).unwrap_or(*all));
+    };
+    let [own, other] = effect.means.map(shown);
+    let against = if shared.is_some() { String::new() } else { format!(" against {other}") };
+    format!("{own}{against}\n{}", effect_of(effect))
 }
 
 fn effect_of(effect: &Between) -> String {

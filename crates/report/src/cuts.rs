@@ -1,11 +1,14 @@
 //! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
+use ssdlab_cuts::Fault;
+use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
 
 use super::compared::Compared;
 use super::grid::Grid;
 use super::number;
+use super::reason::listed;
 use super::table::{label, mean};
 use super::text::argument;
 
@@ -84,6 +87,75 @@ fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
     (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
 }
 
+/// The maximum number of treatments whose losses are told in a sentence.
+const MOST_TOLD: usize = 4;
+
+/// What power cuts cost each treatment, as a clause; `None` if there were no cuts.
+pub(super) fn losses(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let cut = analysis.treatments.iter().filter_map(|treatment| {
+        let name = label(schedule, &treatment.levels);
+        let with = if name.is_empty() { name } else { format!(" with {name}") };
+        Some(format!("{}{with}", lost(schedule, treatment.cuts.as_ref()?)))
+    });
+    let cut: Vec<String> = cut.collect();
+    let more = cut.len().saturating_sub(MOST_TOLD);
+    let more = if more > 0 { format!("; and so on for {more} more") } else { String::new() };
+    let told = cut.iter().take(MOST_TOLD).cloned().collect::<Vec<_>>().join("; ");
+    (!cut.is_empty()).then(|| format!("{told}{more}"))
+}
+
+/// The worst of what the cuts of a treatment did, and what was lost.
+fn lost(schedule: &Schedule, cuts: &CutsResult) -> String {
+    let faults: Vec<String> =
+        cuts.damage.keys().map(|fault| damaged(schedule, *fault).to_owned()).collect();
+    let found = [
+        (cuts.broken_promises, "lost something synced".to_owned()),
+        (Some(cuts.unmountable), "left a filesystem that cannot be mounted".to_owned()),
+        (cuts.rejected, "left data that the plan's check rejects".to_owned()),
+        (cuts.damaged, format!("left {}", listed(&faults))),
+        (cuts.amiss, "left errors that the filesystem's check reports".to_owned()),
+    ];
+    let some = found.into_iter().filter_map(|(of, what)| {
+        let Proportion { count, of, .. } = of.filter(|of| of.count > 0)?;
+        Some(format!("{count} of {of} power cuts {what}"))
+    });
+    let mut parts: Vec<String> = some.collect();
+    if parts.is_empty() {
+        parts.push(format!("none of {} damaged anything", counted_cuts(cuts.number)));
+    }
+    if let Some(lost) = cuts.lost_ns.filter(|lost| lost.max > 0) {
+        let [median, most] = [lost.p50, lost.max].map(|ns| number::duration(ns as f64));
+        parts.push(format!("the last {median} of work were lost in the median, at most {most}"));
+    }
+    listed(&parts)
+}
+
+fn counted_cuts(number: u64) -> String {
+    format!("{number} power cut{}", if number == 1 { "" } else { "s" })
+}
+
+/// Files with a fault, by what the plan's phases write.
+fn damaged(schedule: &Schedule, fault: Fault) -> &'static str {
+    let phases = schedule.workload.phases.iter().filter(|phase| phase.action.has_history());
+    let actions: Vec<&Action> = phases.map(|phase| &phase.action).collect();
+    let are_logs = actions.iter().all(|action| matches!(action, Action::Append(_)));
+    let are_databases = actions.iter().all(|action| matches!(action, Action::Database(_)));
+    match fault {
+        Fault::Torn if are_logs => "logs that end in part of a record",
+        Fault::Zeros if are_logs => "logs that end in zeros",
+        Fault::Garbage if are_logs => "logs that end in garbage",
+        Fault::Torn if are_databases => "torn pages in databases",
+        Fault::Zeros if are_databases => "zeros in databases",
+        Fault::Garbage if are_databases => "garbage in databases",
+        Fault::Missing => "no file where there was one",
+        Fault::Unreadable => "unreadable files",
+        Fault::Empty => "empty files",
+        Fault::Torn => "torn files",
+        Fault::Zeros => "files with zeros",
+        Fault::Garbage => "files with garbage",
+    }
+}
+
 /// The mean of a metric over the trials of a treatment, all phases together; `None` if it was not
 /// measured in each of them, or cannot be taken together.
 fn cost(metric: &str, treatment: &TreatmentResult) -> Option<f64> {
@@ -117,12 +189,14 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
 fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 12] {
     let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
     let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
+    let faults = cuts.damage.iter().map(|(fault, cuts)| format!("\n{fault}: {cuts}"));
+    let faults: String = faults.collect();
     let states = cuts.states.map(|states| format!("\n{} states", number::count(states as f64)));
     [
         name,
         number::count(cuts.number as f64) + &states.unwrap_or_default(),
         proportion(cuts.broken_promises, unjudged),
-        proportion(cuts.damaged, unjudged),
+        proportion(cuts.damaged, unjudged) + &faults,
         proportion(Some(cuts.unmountable), ""),
         proportion(cuts.amiss, "not checked"),
         proportion(cuts.rejected, unjudged),

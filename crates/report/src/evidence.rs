@@ -10,12 +10,7 @@ use super::text::counted;
 /// The evidence of a claim, in parts to be joined.
 pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     let mut parts = Vec::new();
-    if let Some(ratio) = claim.ratio {
-        let found = if claim.is_absolute {
-            number::measured(&claim.metric, ratio, claim.interval)
-        } else {
-            number::effect(ratio, claim.interval)
-        };
+    if let Some(found) = found(claim) {
         let scope = claim.scope.as_ref().map_or(String::new(), |scope| format!(" ({scope})"));
         let hosts =
             claim.across_hosts.map_or(String::new(), |hosts| format!(" across {hosts} hosts"));
@@ -28,6 +23,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
                 parts.extend(own);
                 parts.extend(plausible::evidence(claim, over));
             }
+            None if claim.against_nothing.is_some() => parts.push(found),
             None => parts.push(format!("{found}{hosts}, n = {}{equal}", claim.n)),
         }
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
@@ -53,6 +49,19 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     parts
 }
 
+/// What was found: a ratio or a value with its interval, or what is against nothing.
+fn found(claim: &Judgement) -> Option<String> {
+    let Some(ratio) = claim.ratio else {
+        let found = claim.against_nothing.as_ref()?;
+        return Some(number::against_nothing(&claim.metric, found));
+    };
+    Some(if claim.is_absolute {
+        number::measured(&claim.metric, ratio, claim.interval)
+    } else {
+        number::effect(ratio, claim.interval)
+    })
+}
+
 /// Why there is no verdict.
 pub(super) fn why_open(claim: &Judgement) -> Option<String> {
     match claim.verdict {
@@ -73,7 +82,7 @@ pub(super) fn why_open(claim: &Judgement) -> Option<String> {
 /// The verdict so far, which way the number leans if there is none, and the number.
 pub(super) fn so_far(claim: &Judgement) -> String {
     let verdict = claim.verdict;
-    let (Some(ratio), Some(amount)) = (claim.ratio, amount(claim)) else {
+    let (Some(ratio), Some(amount)) = (claim.found(), amount(claim)) else {
         return verdict.to_string();
     };
     let leans = match (verdict, claim.allows(ratio)) {
@@ -81,6 +90,9 @@ pub(super) fn so_far(claim: &Judgement) -> String {
         (Verdict::Undecided, false) => ", leans to refuted",
         _ => "",
     };
+    if claim.ratio.is_none() {
+        return format!("{verdict}{leans}: {amount}");
+    }
     let n = claim
         .plausible
         .as_ref()
@@ -90,15 +102,14 @@ pub(super) fn so_far(claim: &Judgement) -> String {
 
 /// The number that was found, with its range, and what was claimed of it.
 pub(super) fn amount(claim: &Judgement) -> Option<String> {
-    let ratio = claim.ratio?;
-    let amount = match &claim.plausible {
-        Some(over) => {
+    let found = found(claim)?;
+    let amount = match (&claim.plausible, claim.ratio) {
+        (Some(over), Some(ratio)) => {
             let times = if claim.is_absolute { "" } else { "x" };
             let own = number::claimed(claim, ratio);
             format!("{times}{own} ({})", plausible::range(claim, &over.spread))
         }
-        None if claim.is_absolute => number::measured(&claim.metric, ratio, claim.interval),
-        None => number::effect(ratio, claim.interval),
+        _ => found,
     };
     Some(format!("{amount}, claimed: {}", bounds(claim)))
 }

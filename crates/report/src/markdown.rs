@@ -52,7 +52,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
         writeln!(out, "Source: {}\n", inline(source))?;
     }
     let layout = Layout::new(schedule, analysis);
-    writeln!(out, "{}\n", inline(&main_heading(analysis)))?;
+    writeln!(out, "{}\n", inline(&main_heading(schedule, analysis)))?;
     for table in layout.main_table(STYLE) {
         writeln!(out, "{}", self::table(&table))?;
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use ssdlab_advice::Judgement;
+use ssdlab_advice::{AgainstNothing, Judgement};
 use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
 
@@ -175,6 +175,18 @@ pub fn times(ratio: f64, interval: Option<[f64; 2]>) -> String {
         || format!("{found} times"),
         |(ratio, interval)| format!("{ratio} times {interval}"),
     )
+}
+
+/// What two sides have, where one has nothing in some runs.
+pub fn against_nothing(metric: &str, found: &AgainstNothing) -> String {
+    let AgainstNothing { own, other, in_runs, of } = *found;
+    let against = other.map_or(String::new(), |other| format!(" against {}", value(metric, other)));
+    let own = value(metric, own);
+    if in_runs == of {
+        let runs = if of == 1 { "run" } else { "runs" };
+        return format!("{own}{against} in {of} of {of} {runs}");
+    }
+    format!("{own}{against} (nothing on one side in {in_runs} of {of} runs)")
 }
 
 /// A p-value, to two significant digits.

@@ -7,8 +7,10 @@
 use std::cmp::Ordering;
 use std::iter;
 
-use ssdlab_advice::{Analysis, Effect, Place, StepRanking, TreatmentResult, TreatmentStatus};
-use ssdlab_plan::metric::{self, Source};
+use ssdlab_advice::{
+    Analysis, Effect, NoRatio, Place, StepRanking, TreatmentResult, TreatmentStatus,
+};
+use ssdlab_plan::metric;
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 use ssdlab_results::Status;
 
@@ -177,6 +179,7 @@ impl<'a> Layout<'a> {
         }
         let index = self.schedule.find(&treatment.levels);
         let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
+        let metric = metric::of(&self.analysis.metric);
         let why = match phases.find(|step| step.name == phase) {
             None => "not done",
             Some(step)
@@ -184,7 +187,8 @@ impl<'a> Layout<'a> {
             {
                 "no reader"
             }
-            Some(step) if self.is_of_wear() && step.a_day.is_none() => "no `a_day`",
+            Some(step) if metric.is_of_days() && step.a_day.is_none() => "no `a_day`",
+            Some(_) if metric.is_of_a_block() => "too few erases",
             Some(_) => "not measured",
         };
         why.to_owned()
@@ -203,10 +207,6 @@ impl<'a> Layout<'a> {
         let failed_in = completed.min(phases.len().saturating_sub(1));
         let place = phases.iter().position(|own| own.name == phase);
         place.map_or(Ordering::Greater, |place| place.cmp(&failed_in))
-    }
-
-    fn is_of_wear(&self) -> bool {
-        metric::of(&self.analysis.metric).source == Source::YearsUntilWorn
     }
 
     /// One row per treatment, with as many phases side by side as fit.
@@ -269,6 +269,18 @@ impl<'a> Layout<'a> {
         }
         if let Some(effect) = self.effect(treatment, phase) {
             cell = format!("{cell}\n{}", plausible::effect(effect));
+        }
+        let is_own = |own: &&NoRatio| own.levels == treatment.levels && own.phase == phase;
+        if let Some(NoRatio { found, .. }) = self.analysis.without_ratio.iter().find(is_own) {
+            cell = format!("{cell}\n{}", number::against_nothing(metric, found));
+        }
+        for metric in self.schedule.beside() {
+            if let Some(mean) = self::mean(treatment, phase, metric) {
+                let effect = self.analysis.effect(metric, &treatment.levels, phase);
+                let ratio =
+                    effect.map_or(String::new(), |own| format!("\n{}", plausible::effect(own)));
+                cell = format!("{cell}\n{}{ratio}", number::value(metric, mean));
+            }
         }
         Some(cell)
     }

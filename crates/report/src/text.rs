@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::iter;
 
 use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
 use ssdlab_plan::{Bytes, Factor, Origin, Schedule};
@@ -125,10 +126,10 @@ fn write_cuts(
 fn write_main_table(
     out: &mut String,
     layout: &Layout<'_>,
-    analysis: &Analysis,
+    heading: &str,
     style: Style,
 ) -> std::fmt::Result {
-    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    writeln!(out, "\n{}", wrapped("", heading, "", style))?;
     writeln!(out, "{}", drawn(&layout.main_table(style), style))
 }
 
@@ -153,7 +154,7 @@ fn write_tables(
 ) -> std::fmt::Result {
     let layout = Layout::new(schedule, analysis);
     write_cuts(out, schedule, analysis, style)?;
-    write_main_table(out, &layout, analysis, style)?;
+    write_main_table(out, &layout, &main_heading(schedule, analysis), style)?;
     if let Some(bars) = bars::bars(schedule, analysis, style) {
         writeln!(out, "\n{bars}")?;
     }
@@ -264,8 +265,10 @@ fn size(analysis: &Analysis) -> String {
 }
 
 /// The heading of the main table.
-pub(super) fn main_heading(analysis: &Analysis) -> String {
+pub(super) fn main_heading(schedule: &Schedule, analysis: &Analysis) -> String {
     let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
+    let metrics = iter::once(metric).chain(schedule.beside().iter().map(String::as_str));
+    let metric = metrics.collect::<Vec<_>>().join(", below it ");
     let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
     let rates = if analysis.metric == "time_ns" && writes(analysis) {
         "; MB/s: what was written since the last sync, over the time since it"

@@ -10,7 +10,7 @@ use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
-use ssdlab_report::{Answered, Style, answer, brief, charts, html, markdown, text};
+use ssdlab_report::{Answer, Answered, Style, answer, brief, charts, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
 
 fn resolved(name: &str, overrides: &Overrides) -> Schedule {
@@ -72,6 +72,8 @@ fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
             hottest_erases: of(50.0),
             repeats_until_worn: Some(1e4 / cost),
             years_until_worn: Some(30.0 / cost),
+            repeats_by_bytes: Some(2e4 / cost),
+            years_by_bytes: Some(60.0 / cost),
             stalled_ns: 0,
         }),
         work: Some(Work {
@@ -364,4 +366,86 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let json = serde_json::to_value(Answered::new(&journal, &run(&journal))).unwrap();
     assert_eq!([&json["scale"], &json["capacity_bytes"]], [&json!(1.0), &json!(8_000_000_000_u64)]);
     assert_eq!(json["conditions"], json!(["purged"]));
+}
+
+/// A plan that cuts the power, and claims nothing of it.
+#[test]
+fn without_claims_the_answer_to_60_power_cuts_is_what_they_lost_and_the_damage_by_its_name() {
+    let text = "name = \"logs\"\nquestion = \"What is lost?\"\nmetric = \"time_ns\"\n\
+                [factors]\nfilesystem = \"ext4\"\nmount = [\"defaults\", \"commit=60\"]\n\
+                [baseline]\nmount = \"defaults\"\n[cuts]\nnumber = 60\n[workload]\nphases = \
+                [{ do = \"append\", name = \"log\", append = { records = 100 } }]\n";
+    let schedule = schedule("logs", text, &Overrides::default(), Path::new("/")).unwrap();
+    let trial = |trial: &Trial| {
+        let levels = &schedule.treatments[trial.treatment].levels;
+        let mut cuts = cuts("log");
+        for cut in cuts.as_array_mut().unwrap() {
+            cut["verdict"]["damaged"] = json!({ "zeros": 1 });
+            cut["verdict"]["broken_promises"] = json!(0);
+        }
+        let cuts = serde_json::from_value(cuts).unwrap();
+        let phases = vec![phase("log", levels, trial.block)];
+        Record { phases, cuts, ..Record::new(&schedule, *trial, 0) }
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(trial).collect();
+    let analysis = analyse("run", &schedule, records, Ending::AllBlocks);
+    let Answer { sentence, more } = answer(&schedule, &analysis);
+    let says = "360 of 360 power cuts left logs that end in zeros and the last 2.95 s of work \
+                were lost in the median, at most 5.90 s with mount defaults";
+    assert!(sentence.starts_with(says), "{sentence}");
+    assert!(!sentence.contains("effect"), "{sentence}");
+    assert!(more.is_some_and(|more| more.contains("effect")), "{sentence}");
+}
+
+/// That a wait of 130 s ends when it ends is no effect of a mount option.
+#[test]
+fn the_largest_effect_is_never_of_a_deliberate_wait() {
+    let schedule = resolved("trim-today", &Overrides::default());
+    let analysis = run(&schedule);
+    let waits: Vec<String> = schedule
+        .phases(0)
+        .into_iter()
+        .filter(|phase| phase.idle().is_some())
+        .map(|phase| phase.name)
+        .collect();
+    assert!(!waits.is_empty());
+    let mut effects = analysis.effects.clone();
+    for effect in effects.iter_mut().filter(|effect| effect.phases == waits[..1]) {
+        effect.ratio = 873.0;
+    }
+    let analysis = Analysis { effects, ..analysis };
+    let Answer { sentence, more } = answer(&schedule, &analysis);
+    let all = format!("{sentence} {}", more.unwrap_or_default());
+    assert!(!all.contains("873"), "{all}");
+}
+
+/// However surely one is 0.9 % faster.
+#[test]
+fn what_differs_by_less_than_2_percent_is_no_difference_that_matters_and_not_the_best() {
+    let text = "name = \"near\"\nquestion = \"Which?\"\n[factors]\n\
+                filesystem = [\"ext4\", \"xfs\"]\n[baseline]\nfilesystem = \"ext4\"\n[ranking]\n\
+                [workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
+    let overrides = Overrides { runs: Some(6), ..Overrides::default() };
+    let schedule = schedule("near", text, &overrides, Path::new("/")).unwrap();
+    let answered = |by: f64| {
+        let trial = |trial: &Trial| {
+            let levels = &schedule.treatments[trial.treatment].levels;
+            let is_xfs = levels.0[&Factor::Filesystem] == "xfs";
+            let ext4 = Levels([(Factor::Filesystem, "ext4".to_owned())].into());
+            let mut phase = phase("unpack", &ext4, trial.block);
+            let factor = if is_xfs { by } else { 1.0 };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times")]
+            let time = phase.time_ns.map(|ns| (ns as f64 * factor) as u64);
+            phase.time_ns = time;
+            Record { phases: vec![phase], ..Record::new(&schedule, *trial, 0) }
+        };
+        let records: Vec<Record> = schedule.trials.iter().map(trial).collect();
+        let analysis = analyse("run", &schedule, records, Ending::AllBlocks);
+        let Answer { sentence, more } = answer(&schedule, &analysis);
+        format!("{sentence} {}", more.unwrap_or_default())
+    };
+    let near = answered(1.009);
+    assert!(near.starts_with("No difference that matters: "), "{near}");
+    assert!(!near.contains("the best") && !near.contains("largest effect"), "{near}");
+    assert!(answered(1.09).starts_with("The best by the time over 1 phase is ext4"), "{near}");
 }

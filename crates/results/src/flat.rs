@@ -87,6 +87,8 @@ phase! {
         hottest_erases: u64,
         repeats_until_worn: Option<f64>,
         years_until_worn: Option<f64>,
+        repeats_by_bytes: Option<f64>,
+        years_by_bytes: Option<f64>,
     }
     work: Work {
         operations: u64,

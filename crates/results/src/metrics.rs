@@ -2,7 +2,7 @@
 
 use ssdlab_flash::FlashActivity;
 use ssdlab_meter::block::Counters;
-use ssdlab_plan::metric::{self, METRICS, Source};
+use ssdlab_plan::metric::{self, FEWEST_ERASES, METRICS, Source};
 
 use super::ledger::ByKind;
 use super::record::{Phase, Record};
@@ -118,8 +118,9 @@ impl Phase {
             Source::Erases => flash(|flash| flash.erases),
             Source::Stalled => flash(|flash| flash.stalled_ns),
             Source::HottestErases => flash(|flash| flash.hottest_erases),
-            Source::RepeatsUntilWorn => return self.flash?.repeats_until_worn,
-            Source::YearsUntilWorn => return self.flash?.years_until_worn,
+            Source::RepeatsUntilWorn => return self.worn_flash()?.repeats_until_worn,
+            Source::YearsUntilWorn => return self.worn_flash()?.years_until_worn,
+            Source::YearsByBytes => return self.flash?.years_by_bytes,
             Source::WriteAmplification => return self.write_amplification(),
             Source::Operations => work(|work| work.operations),
             Source::OpsRate => return Some(self.work.as_ref()?.ops_per_second),
@@ -133,6 +134,11 @@ impl Phase {
             Source::Cuts(_) | Source::Reported => None,
         };
         count.map(|count| count as f64)
+    }
+
+    /// The activity of flash that was erased often enough to tell how fast a block wears.
+    fn worn_flash(&self) -> Option<&FlashActivity> {
+        self.flash.as_ref().filter(|flash| flash.hottest_erases >= FEWEST_ERASES)
     }
 
     /// Bytes programmed into the flash for each byte written to the drive.

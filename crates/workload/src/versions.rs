@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat, renameat};
 use rustix::io::{Errno, read};
-use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, logged, replaced};
+use ssdlab_cuts::contents::{REPLACED_BYTES, logged, replaced};
 use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_engine::Counted;
 use ssdlab_plan::schedule::{Action, Phase};
@@ -98,7 +98,7 @@ pub fn subjects(phases: &[Phase]) -> Subjects {
     for phase in phases {
         match phase.action {
             Action::Replace(replace) => subjects.replaced = replace.files,
-            Action::Append(_) => subjects.log = true,
+            Action::Append(append) => subjects.log = Some(append.record_bytes),
             Action::Database(database) => subjects.databases.push(database.shape),
             Action::Sequences(work) => subjects.sequences = work.operations,
             _ => {}
@@ -117,7 +117,7 @@ pub(super) fn lay_out(
     for file in 0..subjects.replaced {
         make(&directory, &Subject::Replaced(file).name(), &replaced(file, 0))?;
     }
-    if subjects.log {
+    if subjects.log.is_some() {
         make(&directory, &Subject::Log.name(), &[])?;
     }
     for shape in &subjects.databases {
@@ -197,10 +197,11 @@ pub(super) fn append(
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let log = openat(&directory, &name, flags, Mode::empty())
         .map_err(WorkloadError::operation("open", &name))?;
+    let record_bytes = work.record_bytes as usize;
     let counted = timed(1..=work.records, work.think_ns, place, |version| {
         let tell = |step| teller.tell(Subject::Log, version, step);
         tell(Step::Begun);
-        write_all(&log, &logged(version - 1))
+        write_all(&log, &logged(version - 1, record_bytes))
             .map_err(WorkloadError::operation("append to", &name))?;
         tell(Step::Done);
         if work.sync_every.is_some_and(|every| version % every == 0) {
@@ -209,7 +210,7 @@ pub(super) fn append(
         }
         Ok(())
     })?;
-    Ok(done(counted, RECORD_BYTES, teller))
+    Ok(done(counted, record_bytes, teller))
 }
 
 /// The states of files after a power cut.
@@ -220,7 +221,9 @@ pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
         |subject: Subject| read_all(directory.as_ref().map_err(|fault| *fault)?, &subject.name());
     let replaced = (0..subjects.replaced)
         .map(|file| bytes(Subject::Replaced(file)).map(|bytes| Found::of_replaced(file, &bytes)));
-    let log = subjects.log.then(|| bytes(Subject::Log).map(|bytes| Found::of_log(&bytes)));
+    let log = subjects.log.map(|record_bytes| {
+        bytes(Subject::Log).map(|bytes| Found::of_log(&bytes, record_bytes as usize))
+    });
     let databases = subjects
         .databases
         .iter()

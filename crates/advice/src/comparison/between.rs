@@ -18,6 +18,8 @@ pub struct Between {
     pub method: Method,
     /// Trials of the first run and of this one that it rests on; of pairs, both are their number.
     pub n: [usize; 2],
+    /// The arithmetic means of the values that the ratio is of: this run's and the first's.
+    pub means: [f64; 2],
     /// The ratio of the geometric means.
     pub ratio: f64,
     /// Its 95 % interval, not adjusted for the number of comparisons; absent where a run has one
@@ -54,17 +56,25 @@ pub(super) fn between(
         let ratio = LogRatio::paired(&one, &other).map_err(no_ratio)?;
         let n = [ratio.n(), ratio.n()];
         let interval = ratio.interval(CONFIDENCE);
-        return Ok(effect(Method::PairedBySeed, n, ratio.ratio(), interval, ratio.p_differs()));
+        let means = [one, other].map(|of| mean(&of));
+        let p = ratio.p_differs();
+        return Ok(effect((Method::PairedBySeed, n), means, ratio.ratio(), interval, p));
     }
-    let ratio = UnpairedRatio::of(&values(own), &values(baseline)).map_err(no_ratio)?;
+    let [one, other] = [own, baseline].map(values);
+    let ratio = UnpairedRatio::of(&one, &other).map_err(no_ratio)?;
     let n = [baseline.len(), own.len()];
     let interval = ratio.interval(CONFIDENCE);
-    Ok(effect(Method::Unpaired, n, ratio.ratio(), interval, ratio.p_differs()))
+    let means = [one, other].map(|of| mean(&of));
+    Ok(effect((Method::Unpaired, n), means, ratio.ratio(), interval, ratio.p_differs()))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn effect(
-    method: Method,
-    n: [usize; 2],
+    (method, n): (Method, [usize; 2]),
+    means: [f64; 2],
     ratio: f64,
     interval: Option<Interval>,
     p: Option<f64>,
@@ -73,6 +83,7 @@ fn effect(
     Between {
         method,
         n,
+        means,
         ratio,
         interval: interval.map(Into::into),
         p,

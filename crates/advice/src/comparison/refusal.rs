@@ -1,11 +1,12 @@
 //! Refuses comparisons whose numbers would not measure the same thing.
 
+use std::time::Duration;
+
 use miette::Diagnostic;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::{self, Tree, Workload};
-use ssdlab_plan::{Bytes, Levels, Origin};
+use ssdlab_plan::{Bytes, Levels, Origin, Span};
 use thiserror::Error;
 
 use super::candidate::Candidate;
@@ -181,15 +182,19 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
     };
     let does = |phase: &schedule::Phase| {
         let schedule::Phase { action, sync, cold, reader, .. } = phase;
-        worded(&json!({ "do": action, "sync": sync, "cold": cold, "reader": reader }))
+        json!({ "do": action, "sync": sync, "cold": cold, "reader": reader })
     };
     let tree = |workload: &Workload| match &workload.tree {
-        Some(Tree::Synthetic { files, bytes }) => format!("{files} files, {}", Bytes(*bytes)),
-        tree => worded(tree),
+        Some(Tree::Synthetic { files, bytes }) => Some((*files, *bytes)),
+        _ => None,
     };
-    let whole = differ("a tree of", tree(one), tree(other))
-        .or_else(|| differ("a build of", worded(&one.build), worded(&other.build)))
-        .or_else(|| differ("Bonnie's sizes", worded(&one.bonnie), worded(&other.bonnie)))
+    let of = |(files, bytes): (u64, u64)| format!("{files} files, {}", Bytes(bytes));
+    let trees = tree(one).zip(tree(other));
+    let whole = trees
+        .and_then(|(one, other)| differ("a tree of", of(one), of(other)))
+        .or_else(|| differing("the tree", &json!(one.tree), &json!(other.tree)))
+        .or_else(|| differing("the build", &json!(one.build), &json!(other.build)))
+        .or_else(|| differing("Bonnie's sizes", &json!(one.bonnie), &json!(other.bonnie)))
         .or_else(|| {
             let is_equal = one.phases.len() == other.phases.len()
                 && one.phases.iter().zip(&other.phases).all(|(a, b)| a.name == b.name);
@@ -197,12 +202,67 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
         });
     let phases = || one.phases.iter().zip(&other.phases);
     let phase = |(one, other): (&schedule::Phase, &schedule::Phase)| {
-        differ(&format!("`{}`", one.name), does(one), does(other))
+        differing(&format!("`{}`", one.name), &does(one), &does(other))
     };
     whole.or_else(|| phases().find_map(phase))
 }
 
-/// A part of a schedule as its file spells it.
-fn worded(part: &impl Serialize) -> String {
-    serde_json::to_string(part).expect("a schedule is plain data").replace('"', "")
+/// The first value in which two parts of schedules differ, in a plan's words as far as it has them.
+fn differing(what: &str, one: &Value, other: &Value) -> Option<String> {
+    let (path, one, other) = first_difference(one, other)?;
+    let key = path.last().map_or("", String::as_str);
+    let [one, other] = [one, other].map(|value| worded(key, value));
+    let path = path.iter().map(|part| spoken(part)).collect::<Vec<_>>().join(" ");
+    let path = if path.is_empty() { path } else { format!(", {path}") };
+    Some(format!("{what}{path}: {one} against {other}"))
 }
+
+/// A key without its unit, which its value has.
+fn spoken(key: &str) -> String {
+    key.trim_end_matches("_ns").trim_end_matches("_bytes").replace('_', " ")
+}
+
+/// Where two values differ first, and what is there.
+fn first_difference<'a>(
+    one: &'a Value,
+    other: &'a Value,
+) -> Option<(Vec<String>, &'a Value, &'a Value)> {
+    if one == other {
+        return None;
+    }
+    if let (Value::Object(own), Value::Object(others)) = (one, other)
+        && own.keys().eq(others.keys())
+    {
+        return own.iter().find_map(|(key, value)| {
+            let (mut path, one, other) = first_difference(value, &others[key])?;
+            path.insert(0, key.clone());
+            Some((path, one, other))
+        });
+    }
+    Some((Vec::new(), one, other))
+}
+
+/// A value in words; its key says its unit. Of a table, what it is or how it begins.
+fn worded(key: &str, value: &Value) -> String {
+    let amount = value.as_u64();
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Number(_) if key.ends_with("_ns") => amount
+            .map_or_else(|| value.to_string(), |ns| Span(Duration::from_nanos(ns)).to_string()),
+        Value::Number(_) if key.ends_with("bytes") => {
+            amount.map_or_else(|| value.to_string(), |bytes| Bytes(bytes).to_string())
+        }
+        Value::Number(number) => number.to_string(),
+        Value::Array(parts) => listed(parts.iter().map(|part| worded(key, part))),
+        Value::Object(parts) => listed(parts.iter().map(|(key, part)| match part {
+            Value::Object(parts) if parts.is_empty() => key.clone(),
+            part => format!("{} {}", spoken(key), worded(key, part)),
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests;

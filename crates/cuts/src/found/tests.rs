@@ -29,9 +29,11 @@ fn a_replaced_file_is_whole_or_says_what_is_wrong() {
 
 #[test]
 fn a_log_has_whole_records_and_perhaps_something_behind_them() {
-    let records = |count: u32| -> Vec<u8> { (0..count).flat_map(logged).collect() };
+    let records = |count: u32| -> Vec<u8> {
+        (0..count).flat_map(|number| logged(number, RECORD_BYTES)).collect()
+    };
     let found = |bytes: &[u8]| {
-        let found = Found::of_log(bytes);
+        let found = Found::of_log(bytes, RECORD_BYTES);
         (found.version.unwrap(), found.fault)
     };
     assert_eq!(found(&[]), (0, None));
@@ -46,4 +48,14 @@ fn a_log_has_whole_records_and_perhaps_something_behind_them() {
     assert_eq!(with(&|bytes| bytes[..RECORD_BYTES].fill(0)), (0, Some(Fault::Zeros)));
     assert_eq!(with(&|bytes| bytes.extend([0; 3])), (9, Some(Fault::Zeros)));
     assert_eq!(with(&|bytes| bytes[600] ^= 1), (1, Some(Fault::Garbage)));
+}
+
+#[test]
+fn a_log_of_records_of_100_bytes_is_counted_in_these() {
+    let bytes: Vec<u8> = (0..9).flat_map(|number| logged(number, 100)).collect();
+    assert_eq!(bytes.len(), 900);
+    assert_eq!(Found::of_log(&bytes, 100), Found::whole(9));
+    let torn = Found::of_log(&bytes[..850], 100);
+    assert_eq!((torn.version, torn.fault), (Some(8), Some(Fault::Torn)));
+    assert_eq!(Found::of_log(&bytes, RECORD_BYTES).version, Some(0));
 }

@@ -3,7 +3,7 @@
 use super::{Expected, History, Verdict};
 use crate::database::TornPages;
 use crate::sequence::Operation;
-use crate::{Deed, Fault, Found, Sequence, Step, Subject, Sync};
+use crate::{Deed, Fault, Found, Sequence, Step, Subject, Subjects, Sync};
 
 const FILE: Subject = Subject::Replaced(0);
 
@@ -20,7 +20,7 @@ fn whole(version: u32) -> Found {
 }
 
 fn judged(history: &History, at_ns: u64, found: Found) -> Verdict {
-    history.judge(at_ns, [(FILE, found)])
+    history.judge(at_ns, &Subjects::default(), [(FILE, found)])
 }
 
 /// One replacement that begins at 10, with these syncs.
@@ -90,7 +90,7 @@ fn a_log_keeps_what_was_promised_and_may_end_in_a_part() {
             (30, 3, Step::Begun),
         ],
     );
-    let judged = |at, found| log.judge(at, [(Subject::Log, found)]);
+    let judged = |at, found| log.judge(at, &Subjects::default(), [(Subject::Log, found)]);
     assert_eq!(judged(25, whole(2)), Verdict::default());
     let torn = |version| Found { version: Some(version), fault: Some(Fault::Torn) };
     assert_eq!(judged(30, torn(2)), Verdict::default());
@@ -115,7 +115,7 @@ fn a_database_keeps_what_was_promised_and_has_no_damage() {
         })
         .collect();
     let database = history(subject, &deeds);
-    let judged = |at, found| database.judge(at, [(subject, found)]);
+    let judged = |at, found| database.judge(at, &Subjects::default(), [(subject, found)]);
     assert_eq!(judged(30, whole(2)), Verdict::default());
     let one = judged(30, whole(1));
     assert_eq!((one.broken_promises, one.lost_operations, one.lost_ns), (1, 1, 9));
@@ -134,7 +134,7 @@ fn a_sequence_is_promised_by_its_sync() {
     let history =
         history(subject, &[(10, 1, Step::Begun), (11, 1, Step::Done), (12, 1, Step::Place)]);
     let judged = |at, found| {
-        let verdict = history.judge(at, [(subject, found)]);
+        let verdict = history.judge(at, &Subjects::default(), [(subject, found)]);
         (verdict.broken_promises, verdict.damaged.len(), verdict.lost_operations)
     };
     let empty = Found::faulty(Fault::Empty);

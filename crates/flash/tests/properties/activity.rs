@@ -49,3 +49,23 @@ fn a_drive_that_halves_each_page_programs_and_reads_half_of_its_bytes() {
     let moment = Moment::of(&drive, Nanos::ZERO);
     assert_eq!((moment.host_page_bytes, moment.flash_written_bytes), (8 * 4096, 4 * 4096));
 }
+
+/// The same bytes a day, in a few large portions or in many small ones.
+#[test]
+fn years_by_bytes_do_not_depend_on_how_a_day_is_cut_into_phases() {
+    let text = "name = \"card\"\ncapacity = \"8 MiB\"\nspare_factor = 0.2\n\
+                pages_per_block = 64\n[wear]\nendurance = 1000\n";
+    let of = |portions: u64, a_day: f64| {
+        let mut drive = Drive::new(specification(text), 1);
+        let before = drive.flash_totals();
+        let portion = (1_u64 << 20) / portions;
+        let extent = Extent { offset_bytes: 0, length_bytes: portion };
+        drive.submit(Nanos::ZERO, Command::Write(extent, Stream::Hot)).unwrap();
+        drive.activity_since(&before).repeated(a_day)
+    };
+    let (few, many) = (of(1, 1.0), of(16, 16.0));
+    assert_eq!((few.hottest_erases, many.hottest_erases), (0, 0), "nothing was erased yet");
+    let [few, many] = [few, many].map(|found| found.years_by_bytes.unwrap());
+    // 8 MiB x 1000 erases at 1 MiB a day.
+    assert!((few - 8_000.0 / 365.25).abs() < 0.01 && (few - many).abs() < 1e-9, "{few} {many}");
+}

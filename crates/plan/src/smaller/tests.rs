@@ -9,7 +9,7 @@ use crate::sequences::Sequences;
 use crate::versions::{Append, Replace, Synced};
 
 fn workload() -> Workload {
-    let append = Append { records: 60, sync_every: Some(5), think_ns: 0 };
+    let append = Append { records: 60, record_bytes: 500, sync_every: Some(5), think_ns: 0 };
     let replace = Replace { files: 5, rounds: 8, sync: Synced::Both, think_ns: 0 };
     let phase = |action| Phase::new("phase", action, 1);
     let phases = vec![Action::Sync, Action::Append(append), Action::Replace(replace)];

@@ -11,7 +11,7 @@ use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, in_parts, label};
 use crate::plausible;
-use crate::text::plain;
+use crate::text::{counted, plain};
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
@@ -49,9 +49,17 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             Better::More => ", of which more is better",
             Better::Neither => "",
         };
+        let whisker = match data.analysis.plausible_drives {
+            _ if !panels.iter().any(Panel::has_whisker) => String::new(),
+            0 => " Whisker: its 95 % interval; an end without a cap lies outside.".to_owned(),
+            drives => format!(
+                " Whisker: its range with {}; an end without a cap lies outside.",
+                counted(drives, "plausible drive")
+            ),
+        };
         let notes = format!(
-            "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
-             without a cap lies outside. The line is at 1, where there is no difference.",
+            "Disc: ratio to the baseline ({}){better}.{whisker} The line is at 1, where there is \
+             no difference.",
             plain(&data.schedule.baseline.to_string())
         );
         let title = format!("Effects: {}{part}", described(metric));
@@ -74,12 +82,12 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
     // A wide interval must not squeeze the others' ratios.
     let room = (greatest / least).max(1.1);
     let mut values = vec![least, greatest];
-    for [low, high] in effects.iter().flatten().filter_map(|effect| effect.interval) {
+    for [low, high] in effects.iter().copied().flatten().filter_map(around) {
         values.extend([low.max(least / room), high.min(greatest * room)]);
     }
     let row = |effect: Option<&Effect>| {
         let Some(effect) = effect else { return Row::default() };
-        let mut marks: Vec<Mark> = effect.interval.map(Mark::Whisker).into_iter().collect();
+        let mut marks: Vec<Mark> = around(effect).map(Mark::Whisker).into_iter().collect();
         marks.push(Mark::Point {
             at: effect.ratio,
             lane: 0,
@@ -95,6 +103,11 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
     };
     let rows = effects.iter().copied().map(row).collect();
     Panel { title, scale: Scale::logarithmic(Unit::Ratio, &values), reference: Some(1.0), rows }
+}
+
+/// The range of an effect over plausible drives, or else its interval.
+fn around(effect: &Effect) -> Option<[f64; 2]> {
+    effect.plausible.as_ref().map(|spread| [spread.least, spread.most]).or(effect.interval)
 }
 
 fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {

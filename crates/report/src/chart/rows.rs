@@ -22,8 +22,8 @@ use crate::number;
 /// Panels side by side.
 const COLUMNS: usize = 2;
 
-/// The maximum width of a row's name, in columns.
-const WIDEST_NAME: usize = 40;
+/// The width of each panel that names leave free.
+const LEAST_PANEL: u32 = 420;
 
 /// The height of a row, and of each of many rows.
 const ROW_HEIGHT: u32 = 38;
@@ -56,6 +56,14 @@ pub(super) struct Panel {
     pub reference: Option<f64>,
     /// As many as there are names.
     pub rows: Vec<Row>,
+}
+
+impl Panel {
+    /// Whether an interval is drawn in it.
+    pub fn has_whisker(&self) -> bool {
+        let mut marks = self.rows.iter().flat_map(|row| &row.marks);
+        marks.any(|mark| matches!(mark, Mark::Whisker(_)))
+    }
 }
 
 /// What is drawn in a row.
@@ -138,18 +146,26 @@ impl Rows {
         PANEL_TITLE + self.row_height() * count(self.names.len()) + PANEL_AXIS + GAP
     }
 
+    /// How many panels are side by side.
+    fn columns(&self) -> u32 {
+        count(self.panels.len().clamp(1, COLUMNS))
+    }
+
+    /// A name, cut only if the panels need its room.
+    fn shown(&self, name: &str) -> String {
+        let room = WIDTH - 3 * EDGE - self.columns() * LEAST_PANEL;
+        label::cut(name, label::columns(room, NORMAL))
+    }
+
     /// The width of the names.
     fn names_width(&self) -> u32 {
-        let widths = self
-            .names
-            .iter()
-            .map(|name| label::width(&label::cut(name, WIDEST_NAME), NORMAL) + EDGE);
+        let widths = self.names.iter().map(|name| label::width(&self.shown(name), NORMAL) + EDGE);
         EDGE + widths.max().unwrap_or(0)
     }
 
     /// The left end, the width and the top of a panel.
     fn place(&self, index: usize) -> (u32, u32, u32) {
-        let columns = count(self.panels.len().clamp(1, COLUMNS));
+        let columns = self.columns();
         let width = (WIDTH - EDGE - self.names_width()) / columns;
         let (column, line) = (count(index % COLUMNS), count(index / COLUMNS));
         let top = self.heading.height() + line * self.line_height();
@@ -162,7 +178,7 @@ impl Rows {
             return Ok(());
         }
         self.names.iter().enumerate().try_for_each(|(row, name)| {
-            let name = label::cut(name, WIDEST_NAME);
+            let name = self.shown(name);
             text(root, &name, (left - EDGE, self.middle(top, row)), NORMAL, HPos::Right, TEXT)
         })
     }

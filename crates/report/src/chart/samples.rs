@@ -55,6 +55,13 @@ pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
 }
 
 fn parts(data: &Data<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
+    // Panels of zeros would be empty.
+    let is_any = |phase: &&str| {
+        let mut shown = data.treatments.iter();
+        shown.any(|shown| shown.samples(phase, metric).iter().any(|sample| sample.abs() > 0.0))
+    };
+    let some: Vec<&str> = phases.iter().copied().filter(is_any).collect();
+    let phases = if some.is_empty() { phases } else { &some[..] };
     in_parts(phases, panels_in_a_chart(data.treatments.len()), |phases, part| {
         chart(data, metric, phases, part)
     })
@@ -92,10 +99,12 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
     } else {
         "Bar: mean"
     };
-    let notes = format!(
-        "{marks}{of_mean}. Whisker: its 95 % interval; an end without a cap lies outside. Dot: a \
-         sample{of_sample}.{thinned}"
-    );
+    let whisker = if panels.iter().any(Panel::has_whisker) {
+        " Whisker: its 95 % interval; an end without a cap lies outside."
+    } else {
+        ""
+    };
+    let notes = format!("{marks}{of_mean}.{whisker} Dot: a sample{of_sample}.{thinned}");
     let title = format!("Samples: {}{part}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let heading = Heading { title, notes, keys: Vec::new() };

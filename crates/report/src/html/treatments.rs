@@ -5,9 +5,9 @@ use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Origin, Schedule};
 
 use super::{boxed, factor_cells, factor_heads, factors, spoken, times};
-use crate::plausible;
 use crate::table;
 use crate::text::counted;
+use crate::{number, plausible};
 
 /// The table, which can be sorted and filtered.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
@@ -18,6 +18,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let together = effects.iter().any(|effect| effect.phases.len() > 1);
     let caption = markup! {
         "Arithmetic means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
+        @for metric in schedule.beside() {
+            ", and of " (spoken(metric)) " (" code { (metric) } ")"
+        }
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
         @if analysis.plausible_drives > 0 {
             ", by phase, on the published drive; below each its ratio to the baseline's, in \
@@ -48,7 +51,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
                     (factor_cells(&factors, &treatment.levels))
                     td { (treatment.status) @if is_baseline(schedule, treatment) { ", baseline" } }
                     @if together { (overall(&own)) }
-                    @for phase in &phases { (cell(analysis, &own, treatment, phase)) }
+                    @for phase in &phases { (cell(schedule, analysis, &own, treatment, phase)) }
                     @if reasons { td.reason { (treatment.reason.as_deref().unwrap_or_default()) } }
                 }
             }
@@ -68,7 +71,13 @@ fn own<'a>(effects: &[&'a Effect], treatment: &TreatmentResult) -> Vec<&'a Effec
     effects.iter().copied().filter(|effect| effect.levels == treatment.levels).collect()
 }
 
-fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase: &str) -> Markup {
+fn cell(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    own: &[&Effect],
+    treatment: &TreatmentResult,
+    phase: &str,
+) -> Markup {
     let Some((mean, shown)) = table::shown(analysis, treatment, phase) else {
         return markup! { td.number {} };
     };
@@ -77,6 +86,14 @@ fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase
         td.number data-value=(mean) {
             (shown)
             @if let Some(one) = ratio { small { (times(&plausible::effect(one))) } }
+            @for metric in schedule.beside() {
+                @if let Some(mean) = table::mean(treatment, phase, metric) {
+                    br; (number::value(metric, mean))
+                    @if let Some(one) = analysis.effect(metric, &treatment.levels, phase) {
+                        small { (times(&plausible::effect(one))) }
+                    }
+                }
+            }
         }
     }
 }

@@ -10,7 +10,12 @@ use crate::{ByLayer, Latency, Ledger, Series};
 fn phase() -> Phase {
     let latency = Latency { summary: LatencySummary::default(), histogram: String::new() };
     let series = Series { step_ns: 1, operations: Vec::new() };
-    let flash = FlashActivity { repeats_until_worn: Some(9.0), ..FlashActivity::default() };
+    let flash = FlashActivity {
+        hottest_erases: 10,
+        repeats_until_worn: Some(9.0),
+        repeats_by_bytes: Some(9.0),
+        ..FlashActivity::default()
+    };
     Phase {
         time_ns: Some(1),
         settled_ns: Some(2),
@@ -60,4 +65,22 @@ fn what_was_imported_is_read_by_its_name() {
     let phase = Phase { reported, ..Phase::default() };
     assert_eq!(phase.metrics().collect::<Vec<_>>(), [("ops_per_second", 5.0)]);
     assert_eq!(phase.metric("ops_per_second"), Some(5.0));
+}
+
+#[test]
+fn how_long_a_block_lasts_is_not_extrapolated_from_nine_erases_of_it() {
+    let of = |hottest_erases| {
+        let flash = FlashActivity {
+            hottest_erases,
+            repeats_until_worn: Some(9.0),
+            repeats_by_bytes: Some(900.0),
+            ..FlashActivity::default()
+        };
+        Phase { flash: Some(flash.repeated(1.0)), ..Phase::default() }
+    };
+    for name in ["repeats_until_worn", "years_until_worn"] {
+        assert_eq!(of(9).metric(name), None, "{name}");
+        assert!(of(10).metric(name).is_some(), "{name}");
+    }
+    assert!(of(0).metric("years_by_bytes").is_some_and(|years| (2.4..2.5).contains(&years)));
 }

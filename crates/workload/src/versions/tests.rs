@@ -20,7 +20,7 @@ fn files_are_replaced_and_appended_to_as_told() {
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     let folder = folder.path();
     let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
-    let subjects = &Subjects { replaced: 2, log: true, ..Subjects::default() };
+    let subjects = &Subjects { replaced: 2, log: Some(100), ..Subjects::default() };
     lay_out(subjects, 1, place).unwrap();
     assert_eq!(look(subjects, folder), [Found::whole(0); 3]);
 
@@ -33,14 +33,14 @@ fn files_are_replaced_and_appended_to_as_told() {
     let work = Replace { files: 2, rounds: 3, sync: Synced::Both, think_ns: 0 };
     let done = replace(&work, &teller, place).unwrap();
     assert_eq!((done.application_bytes, done.counted.unwrap().operations), (None, 6));
-    let work = Append { records: 3, sync_every: Some(2), think_ns: 0 };
+    let work = Append { records: 3, record_bytes: 100, sync_every: Some(2), think_ns: 0 };
     append(&work, &teller, place).unwrap();
     assert_eq!(look(subjects, folder), [Found::whole(3); 3]);
     let elsewhere = tempfile::tempdir().unwrap();
     let unheard = Place { directory: elsewhere.path(), ..place };
     lay_out(subjects, 1, unheard).unwrap();
     let done = append(&work, &Teller::default(), unheard).unwrap();
-    assert_eq!(done.application_bytes, Some(1500));
+    assert_eq!(done.application_bytes, Some(300));
     assert_eq!(look(&Subjects::default(), folder), []);
 
     let steps = |of: Subject| -> Vec<(u32, Step)> {

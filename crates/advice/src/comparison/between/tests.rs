@@ -40,3 +40,15 @@ fn a_count_of_nothing_has_no_ratio() {
     assert!(between(&[(1, 0.0)], &[(1, 3.0)], true).is_err());
     assert!(between(&[(1, 1.0)], &[(2, 0.0)], false).is_err());
 }
+
+/// A seventh trial without a pair would make means of 33.3 and 35.4 of a ratio of 1.
+#[test]
+fn the_means_beside_a_ratio_are_those_of_its_pairs() {
+    let alone = [(7, 90.0)];
+    let own: Vec<(u64, f64)> = OWN.into_iter().chain(alone).collect();
+    let found = between(&own, &OWN, true).unwrap();
+    assert_eq!((found.n, found.means[0]), ([6, 6], found.means[1]));
+    assert!((found.ratio - 1.0).abs() < 1e-9, "{found:?}");
+    let unpaired = between(&own, &OWN, false).unwrap();
+    assert!(unpaired.means[0] > unpaired.means[1], "{unpaired:?}");
+}

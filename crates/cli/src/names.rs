@@ -1,0 +1,72 @@
+//! The names that a command line can have: those of plans, runs, drives, hosts and metrics, which
+//! completions ask for.
+
+use std::fs;
+
+use clap::{Args, ValueEnum};
+use ssdlab_flash::presets;
+use ssdlab_plan::HOSTS;
+use ssdlab_plan::metric::METRICS;
+use ssdlab_plan::shipped;
+use ssdlab_results as results;
+
+use super::exit::Exit;
+use super::output;
+
+/// Arguments of `ssdlab names`.
+#[derive(Debug, Args)]
+pub struct Names {
+    /// Of what.
+    of: Vec<Kind>,
+}
+
+/// What has names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    Plans,
+    Runs,
+    Drives,
+    Hosts,
+    Metrics,
+}
+
+impl Kind {
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plans => "plans",
+            Self::Runs => "runs",
+            Self::Drives => "drives",
+            Self::Hosts => "hosts",
+            Self::Metrics => "metrics",
+        }
+    }
+
+    fn names(self) -> Vec<String> {
+        match self {
+            Self::Plans => shipped::ALL.iter().map(|plan| plan.name.to_owned()).collect(),
+            Self::Runs => runs(),
+            Self::Drives => presets::ALL.iter().map(|drive| drive.name.to_owned()).collect(),
+            Self::Hosts => HOSTS.iter().map(|host| host.name.clone()).collect(),
+            Self::Metrics => METRICS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        }
+    }
+}
+
+/// The runs of the default folder.
+fn runs() -> Vec<String> {
+    let entries = fs::read_dir(results::default_folder()).into_iter().flatten();
+    let runs = entries.filter_map(Result::ok).filter(|e| e.path().join("schedule.json").exists());
+    runs.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+impl Names {
+    /// Prints the names, one a line.
+    pub fn run(&self) -> Exit {
+        let mut names: Vec<String> = self.of.iter().flat_map(|kind| kind.names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        output::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+        Exit::Done
+    }
+}

@@ -1,0 +1,36 @@
+use std::ffi::OsStr;
+
+use super::*;
+
+#[test]
+fn a_runs_name_tells_its_plan_and_its_time() {
+    let first = (20_261_128, 174_007, 1);
+    assert_eq!(began("discard-20261128-174007"), Some(("discard", first)));
+    assert_eq!(began("my-own-20261128-174007"), Some(("my-own", first)));
+    let twelfth = (20_261_128, 174_007, 12);
+    assert_eq!(began("discard-20261128-174007-12"), Some(("discard", twelfth)));
+    for other in ["discard", "discard-20261128", "discard-20261128-174007-shrunk", "a-b-c"] {
+        assert_eq!(began(other), None, "{other}");
+    }
+}
+
+/// Without a name it is the last of three runs, with `discard` the last of its two.
+#[test]
+fn the_last_of_three_runs_and_the_last_of_discards_two_are_found() {
+    let place = tempfile::tempdir().unwrap();
+    let results = Results { results: Some(place.path().to_owned()) };
+    assert!(results.find_or_last(None).is_err());
+    for run in ["discard-20261127-235959", "discard-20261128-000001", "journal-20261128-000002"] {
+        fs::create_dir(place.path().join(run)).unwrap();
+        fs::write(place.path().join(run).join("schedule.json"), "{}").unwrap();
+    }
+    fs::create_dir(place.path().join("discard-20261129-000000")).unwrap();
+    let found = |named: Option<&str>| {
+        let path = results.find_or_last(named.map(Path::new)).unwrap();
+        path.file_name().and_then(OsStr::to_str).unwrap().to_owned()
+    };
+    assert_eq!(found(None), "journal-20261128-000002");
+    assert_eq!(found(Some("discard")), "discard-20261128-000001");
+    assert_eq!(found(Some("discard-20261127-235959")), "discard-20261127-235959");
+    assert_eq!(found(Some("wear")), "wear");
+}
