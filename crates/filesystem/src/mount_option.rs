@@ -1,7 +1,7 @@
 //! Mount options: which filesystem has which, and how the kernel lists one that is in force.
 //!
 //! Sources: ext4(5), btrfs(5), xfs(5), Documentation/filesystems/f2fs.rst, and the functions
-//! `show_options` of the drivers in Linux 6.12 (fs/ext4/super.c, fs/xfs/xfs_super.c,
+//! `show_options` of the drivers in Linux 6.12 (fs/ext4/super.c, `fs/xfs/xfs_super.c`,
 //! fs/btrfs/super.c, fs/f2fs/super.c).
 
 use super::{ALL, Filesystem};

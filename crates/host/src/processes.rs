@@ -118,7 +118,7 @@ pub fn command(pid: u32) -> String {
 }
 
 /// The PID namespace that all others are within (Linux, `PROC_PID_INIT_INO` in
-/// include/linux/proc_ns.h).
+/// `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// Whether `/proc` shows all processes of the machine: in a PID namespace of its own, as most

@@ -193,7 +193,7 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 
 /// Every metric with a fixed name: its name, properties and description.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 72] = [
+pub const METRICS: [(&str, Metric, &str); 73] = [
     // Metrics that every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),

@@ -28,7 +28,9 @@ pub(super) fn resolve(
     let mut listed = by_hand::listed(plan)?;
     let is_left_out =
         |factor: &Factor| factors.iter().any(|own| own.factor == *factor && own.is_left_out());
-    listed.iter_mut().for_each(|levels| levels.0.retain(|factor, _| !is_left_out(factor)));
+    for levels in &mut listed {
+        levels.0.retain(|factor, _| !is_left_out(factor));
+    }
     let baseline = baseline(plan, factors, &listed, notes)?;
     let is_listed = |factor: Factor| listed.iter().any(|levels| levels.0.contains_key(&factor));
     let mut combinations = if listed.is_empty() { vec![Levels::default()] } else { listed.clone() };

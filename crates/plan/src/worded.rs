@@ -75,15 +75,12 @@ fn filled(text: &str, levels: impl Fn(Factor) -> Option<Vec<String>>) -> String 
         let named = after
             .split_once('}')
             .and_then(|(name, after)| Some((levels(Factor::find(name)?)?, after)));
-        match named {
-            Some((levels, after)) => {
-                filled += &listed(&levels);
-                rest = after;
-            }
-            None => {
-                filled.push('{');
-                rest = after;
-            }
+        if let Some((levels, after)) = named {
+            filled += &listed(&levels);
+            rest = after;
+        } else {
+            filled.push('{');
+            rest = after;
         }
     }
     filled + rest

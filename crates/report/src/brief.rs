@@ -17,7 +17,7 @@ use super::text::{
     INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
     written,
 };
-use super::{bars, cuts};
+use super::{bars, cuts, number};
 
 /// The maximum numbers of claims, settings, and rows of a table.
 const MOST_CLAIMS: usize = 7;

@@ -515,7 +515,7 @@ fn parse_records(
                 }
             }
         }
-        lines += part[..whole].iter().filter(|byte| **byte == b'\n').count();
+        lines += part[..whole].split_inclusive(|byte| *byte == b'\n').count();
         part.drain(..whole);
         file.set_limit(PART_BYTES);
     }

@@ -1,6 +1,6 @@
 //! The work that a phase asks for: system calls, bytes and waiting time.
 
-use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES};
+use ssdlab_cuts::contents::REPLACED_BYTES;
 use ssdlab_cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
 
 use crate::bonnie::{Bonnie, BonnieTest};
