@@ -11,8 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::param::page_size;
-use signal_hook::consts::SIGBUS;
-use signal_hook::low_level::emulate_default_handler;
 
 /// The number of ranges that can be watched: a handler must not wait for a lock, so that they are
 /// in a fixed table. A machine has at most 8 regions, before and after they change.
@@ -78,23 +76,45 @@ impl Drop for Watched {
     }
 }
 
+/// What handled SIGBUS before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
 /// Handles SIGBUS from now on.
 fn handle() -> io::Result<()> {
     static HANDLED: OnceLock<Result<(), io::ErrorKind>> = OnceLock::new();
     let register = || {
-        // SAFETY: the action only loads and stores atomics and makes system calls, all of which are
-        // async-signal-safe. The kernel sets the address for SIGBUS; one sent by another process has
-        // none, which is in no range.
-        let registered = unsafe {
-            signal_hook_registry::register_sigaction(SIGBUS, |info| {
-                if !replace_page(info.si_addr().addr()) {
-                    let _ = emulate_default_handler(SIGBUS);
-                }
-            })
-        };
-        registered.map(drop).map_err(|error| error.kind())
+        // SAFETY: all zeros is a valid value of this plain data.
+        let (mut ours, mut before): (libc::sigaction, libc::sigaction) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        ours.sa_sigaction = on_fault as *const () as usize;
+        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        // SAFETY: without a new action this only fills in the present one.
+        if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut before) } != 0 {
+            return Err(io::Error::last_os_error().kind());
+        }
+        BEFORE.get_or_init(|| before);
+        // SAFETY: the handler only loads and stores atomics and makes system calls, all of which are
+        // async-signal-safe, and has the signature that SA_SIGINFO asks for.
+        match unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error().kind()),
+        }
     };
     (*HANDLED.get_or_init(register)).map_err(io::Error::from)
+}
+
+/// Replaces the missing page of a watched range; any other fault is left to what handled it before,
+/// when the access is repeated.
+extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+    // SAFETY: the kernel passes the address of the fault. A signal that another process sent has
+    // none, which is in no range.
+    let address = unsafe { (*info).si_addr() }.addr();
+    if !replace_page(address)
+        && let Some(before) = BEFORE.get()
+    {
+        // SAFETY: it was in force before.
+        unsafe { libc::sigaction(signal, before, std::ptr::null_mut()) };
+    }
 }
 
 /// Maps zeros in the place of the missing page of a watched range.
