@@ -56,6 +56,18 @@ fn case_trace_completions_ignored_of_a_real_trace() {
     }
 }
 
+/// Of this file, btt says D2C: at least 0.2 ms, at most 1 ms, N = 2.
+#[test]
+fn case_trace_completions_ignored_of_a_binary_trace() {
+    let trace = include_bytes!("../fixtures/two.blktrace.0");
+    let found = requests(trace, Format::Blktrace, &Options::default());
+    let latency = |request: &ssdlab_trace::Request| {
+        request.completed_ns.map(|time| time - request.submitted_ns)
+    };
+    let found: Vec<_> = found.iter().map(latency).collect();
+    assert_eq!(found, [Some(1_000_000), Some(200_000)]);
+}
+
 #[test]
 fn case_trace_completions_ignored_parts_and_requeues_count_once() {
     let trace = events(&[
