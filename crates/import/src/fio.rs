@@ -1,7 +1,5 @@
 //! Reads fio's JSON: a file is a treatment, its jobs are phases.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use ssdlab_plan::fio_job::bytes;
 use ssdlab_plan::metric::FIO_PREFIX;

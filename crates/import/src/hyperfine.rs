@@ -113,7 +113,7 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
     let notes = notes(&benchmarks, &treatments);
     let mut samples = Vec::new();
     for (index, (benchmark, treatment)) in benchmarks.iter().zip(treatments).enumerate() {
-        let name = names.as_ref().map(|names| names[index].clone());
+        let name = names.as_ref().map(|names| names[index].as_str());
         samples.extend(trials(benchmark, treatment, name, index)?);
     }
     Ok(Found {
@@ -195,7 +195,7 @@ impl Benchmark {
 fn trials(
     benchmark: &Benchmark,
     treatment: Treatment,
-    name: Option<String>,
+    name: Option<&str>,
     index: usize,
 ) -> Result<Vec<Sample>, Fault> {
     let Treatment { command, levels, mut options } = treatment;
@@ -229,7 +229,7 @@ fn trials(
         let code = benchmark.codes().get(number).copied().flatten().filter(|code| *code != 0);
         Ok(Sample {
             failure: code.map(|code| format!("`{command}` ended with exit code {code}")),
-            name: name.clone().filter(|name| !name.is_empty()),
+            name: name.filter(|name| !name.is_empty()).map(str::to_owned),
             levels: levels.clone(),
             told: [(PHASE.to_owned(), told.clone())].into(),
             phases: vec![phase],

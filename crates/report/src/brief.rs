@@ -12,7 +12,6 @@ use super::claims::{Claim, advice, claims, varied};
 use super::compared::Compared;
 use super::evidence::{self, why_open};
 use super::grid::Grid;
-use super::number;
 use super::table::{Layout, places};
 use super::text::{
     INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
