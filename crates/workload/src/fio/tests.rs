@@ -109,7 +109,7 @@ fn what_is_refused_says_why() {
         ("directory=/srv", "the job runs in the trial's own"),
         ("write_bw_log=x", "would be measured"),
         ("exec_prerun=sync", "do = \"command\""),
-        ("iodeph=4", "is `iodepth` meant?"),
+        ("iodeph=4", "did you mean `iodepth`?"),
     ] {
         let error = check(&format!("[a]\n{bad}\n")).unwrap_err();
         assert!(error.starts_with("line 2: ") && error.contains(why), "{bad}: {error}");
