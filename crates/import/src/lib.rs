@@ -137,7 +137,7 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
             let says = "it is JSON with neither fio's `jobs` nor hyperfine's `results`";
             return Err(Fault::new(says, known));
         }
-        Err(reason) if text.lines().any(|line| line.starts_with('{')) => {
+        Err(reason) if text.lines().any(|line| line.trim_start().starts_with('{')) => {
             return Err(Fault::new(format!("its JSON cannot be read: {reason}"), known));
         }
         Err(_) => {}

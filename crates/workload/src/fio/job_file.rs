@@ -3,8 +3,8 @@
 //! fio has others that run programs, write logs or change the machine. No job needs a path or a
 //! variable: fio even treats a section's name as a file if a device has that name.
 
+use ssdlab_plan::did_you_mean;
 use ssdlab_plan::fio_job::{BLANKS, option};
-use ssdlab_quantity::similar;
 
 /// I/O engines that only access the files of a job.
 const ENGINES: [&str; 9] =
@@ -89,8 +89,11 @@ fn fault(line: &str) -> Option<String> {
         return Some(why.to_owned());
     }
     if !is_section && !KEYS.contains(&key) {
-        let meant = similar(key, KEYS).map_or(String::new(), |key| format!("; is `{key}` meant?"));
-        return Some(format!("is not among the keys that only concern a job's files{meant}"));
+        let why = format!(
+            "is not among the keys that only concern a job's files; {}",
+            did_you_mean(key, KEYS)
+        );
+        return Some(why.trim_end_matches([' ', ';']).to_owned());
     }
     let named = match key {
         "filename_format" => OF_FILE_NAMES
