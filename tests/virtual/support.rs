@@ -170,8 +170,8 @@ impl Place {
     }
 }
 
-/// What `ssdlab cut` prints of an image: the SHA-256 of its pages that are not all zeros, each after
-/// its offset, and of its size.
+/// What `ssdlab cut` prints of an image: the SHA-256 of its pages that are not all zeros, each
+/// after its offset, and of its size.
 pub fn contents_sha256(image: &Path) -> String {
     let mut file = BufReader::with_capacity(1 << 20, File::open(image).unwrap());
     let size_bytes = image.metadata().unwrap().len();

@@ -206,7 +206,7 @@ fn guests<'a>(
     if !conductor::are_guests_confined() {
         output::tell(
             "this machine's kernel has no Landlock (Linux 5.13 and newer, `landlock` in its `lsm=`): \
-             only the lab kernel keeps guests from this user's files; run no plans of strangers",
+             only the lab kernel keeps guests from this user's files. Run no strangers' plans",
         );
     }
     let kernels = kernels(schedule, manner.kernel)?;

@@ -51,8 +51,8 @@ pub struct DeviceCut {
     /// The state of the drive's requests at the cut.
     pub drive: AtRisk,
     /// The SHA-256 of what the drive holds after the cut, in hex: of its 4 KiB pages that are not
-    /// all zeros, in order, each after its offset in bytes, and of the capacity after the last; both
-    /// as 64 bits, little-endian.
+    /// all zeros, in order, each after its offset in bytes, and of the capacity after the last;
+    /// both as 64 bits, little-endian.
     pub contents_sha256: String,
     /// The drive's capacity, in bytes.
     pub image_bytes: u64,
