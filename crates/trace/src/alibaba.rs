@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `opcode` is `R` or `W`, `offset` and `length` are in bytes, and `timestamp`, when the request
-//! was received, is in microseconds since 1970. A drive is a `device_id`. Completions are not recorded.
+//! was received, is in microseconds since 1970. A drive is a `device_id`. Completions are not
+//! recorded.
 
 use crate::Kind;
 use crate::error::Fault;

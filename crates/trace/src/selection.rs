@@ -20,7 +20,8 @@ pub struct Options {
     ///
     /// This is `major,minor` for blktrace, blkparse and ftrace (`8,0`), `major minor` for FIU,
     /// `hostname,disk` for MSR Cambridge (`usr,1`), the file name for fio, and the column of the
-    /// disk, volume or LUN for the others. Logs of dm-log-writes and ssdlab have one drive without a name.
+    /// disk, volume or LUN for the others. Logs of dm-log-writes and ssdlab have one drive without
+    /// a name.
     pub drive: Option<String>,
 }
 
