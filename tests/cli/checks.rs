@@ -121,7 +121,7 @@ fn a_rate_is_counted_in_what_is_written() {
     let says = check("", "nothing");
     assert!(says.contains("writes: about 864 MB by the workload"), "{says}");
     let says = check("", "rate = \"10/s\", ");
-    assert!(says.contains("what `io` writes as fast as the drive can"), "{says}");
+    assert!(says.contains("what `io` can write until the time is over"), "{says}");
 }
 
 /// Without files that only the machine of the run has, a fault of a file is the plan's.

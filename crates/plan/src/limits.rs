@@ -10,6 +10,9 @@ pub(super) const MOST_BYTES: u64 = 1 << 50;
 /// The most files of a tree: the generator holds the whole tree in memory.
 pub(super) const MOST_FILES: u64 = 5_000_000;
 
+/// The most treatments of a plan.
+pub(super) const MOST_TREATMENTS: usize = 1_000;
+
 /// The most blocks of a run in a lab.
 pub(super) const MOST_BLOCKS: u32 = 10_000;
 

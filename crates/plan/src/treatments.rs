@@ -6,12 +6,10 @@ use super::by_hand;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::level_error::LevelError;
+use super::limits::MOST_TREATMENTS;
 use super::schedule::Treatment;
 use super::varied::{Varied, fault, level_fault, modern};
 use super::written::Plan;
-
-/// The most treatments of a plan.
-pub(super) const MOST_TREATMENTS: usize = 1_000;
 
 /// The treatments, and what they mean.
 pub(super) struct Resolved {

@@ -10,10 +10,10 @@ use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::level_error::LevelError;
+use super::limits::MOST_TREATMENTS;
 use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
-use super::treatments::MOST_TREATMENTS;
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.

@@ -6,8 +6,6 @@ use ssdlab_advice::{AgainstNothing, Judgement};
 use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
 
-use super::reason::listed;
-
 /// A value of a metric with its unit.
 pub fn value(metric: &str, value: f64) -> String {
     amount(metric::of(metric).unit, value)
@@ -70,15 +68,15 @@ pub fn roughly(time: Duration) -> String {
 /// An estimate of the bytes that a plan writes, and what it does not count.
 #[must_use]
 pub fn roughly_written(estimate: &Estimate) -> String {
-    let open: Vec<String> = estimate.open.iter().map(|phase| format!("`{phase}`")).collect();
-    let (does, open) = (if open.len() == 1 { "writes" } else { "write" }, listed(&open));
-    let besides = match open.as_str() {
-        "" => "mkfs and metadata".to_owned(),
+    let written = bytes(estimate.written_bytes as f64);
+    let besides = match &estimate.open[..] {
+        [] => "mkfs and metadata".to_owned(),
         open => format!(
-            "mkfs, metadata and what {open} {does} as fast as the drive can until the time is over"
+            "mkfs, metadata and what `{}` can write until the time is over, as fast as the drive",
+            open.join("`, `")
         ),
     };
-    format!("about {} by the workload, besides {besides}", bytes(estimate.written_bytes as f64))
+    format!("about {written} by the workload, besides {besides}")
 }
 
 /// A time stamp in seconds since 1970, as UTC.
