@@ -27,7 +27,7 @@ fn run(place: &Place, arguments: &[&str]) -> (Child, String) {
     let plan = place.plan(&format!(
         "name = \"slow\"\nquestion = \"What happens?\"\n[target]\nsize = \"64 MiB\"\n[factors]\n\
          filesystem = \"ext4\"\n[repetitions]\nleast = 2\nmost = 2\n[workload]\nphases = [{{ do = \
-         \"command\", name = \"wait\", run = \"sh -c 'while ! [ -e {go_on} ]; do sleep 0.02; done'\" \
+         \"command\", name = \"wait\", run = \"sh -c 'until [ -e {go_on} ]; do sleep 0.02; done'\" \
          }}]\n"
     ));
     let mut command = place.ssdlab(&["run", &plan, "--json", "--no-trace"]);
@@ -119,8 +119,9 @@ fn failing_writes() {
     sh(&format!("truncate -s 400M {folder}/disk"));
     let device = Loop::over(&format!("{folder}/disk"));
     let plan = place.plan(
-        "name = \"eio\"\nquestion = \"?\"\n[factors]\nfilesystem = [\"ext2\", \"ext4\"]\n[repetitions]\n\
-         least = 1\nmost = 1\n[workload]\ntree = { files = 200, size = \"60 MB\" }\nphases = [{ do = \
+        "name = \"eio\"\nquestion = \"?\"\n[factors]\nfilesystem = [\"ext2\", \"ext4\"]\n\
+         [repetitions]\nleast = 1\nmost = 1\n[workload]\ntree = { files = 200, size = \"60 MB\" }\n\
+         phases = [{ do = \
          \"unpack\" }]\n",
     );
     let output = place

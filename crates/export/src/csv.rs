@@ -11,8 +11,9 @@ use super::{Cell, Samples, printable};
 ///
 /// Spreadsheets interpret text that begins with `=`, `+`, `-` or `@`, or with the full-width form
 /// of one of them, as a formula, by which a malicious plan could run programs (OWASP, "CSV
-/// Injection"). Such text, and text that begins with an apostrophe, a tab or a line feed, is prefixed
-/// with an apostrophe; removing one leading apostrophe restores the text. Control characters other than tabs and line feeds become U+FFFD.
+/// Injection"). Such text, and text that begins with an apostrophe, a tab or a line feed, is
+/// prefixed with an apostrophe; removing one leading apostrophe restores the text. Control
+/// characters other than tabs and line feeds become U+FFFD.
 pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     writer.write_record(samples.columns().map(|(name, _)| name))?;

@@ -11,8 +11,8 @@ use procfs::Current;
 
 use super::mounts::{self, Mount};
 
-/// The memory available without swapping, in bytes: what the kernel says of the machine, and what is
-/// left of the limits of this process's memory control groups and of those above them.
+/// The memory available without swapping, in bytes: what the kernel says of the machine, and what
+/// is left of the limits of this process's memory control groups and of those above them.
 #[must_use]
 pub fn available_bytes() -> u64 {
     let info = procfs::Meminfo::current().ok();

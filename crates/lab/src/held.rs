@@ -1,5 +1,5 @@
-//! A new folder, held open. In a folder of somebody else its name can come to mean another folder at
-//! any time, also while root works in it; the open one stays what it is.
+//! A new folder, held open. In a folder of somebody else its name can come to mean another folder
+//! at any time, also while root works in it; the open one stays what it is.
 
 use std::fs::{self, File};
 use std::io;

@@ -260,8 +260,9 @@ fn use_help(survey: &Survey) -> String {
             .to_owned();
     }
     if has(|purpose| matches!(purpose, Purpose::Unseen(_))) {
-        return "run ssdlab in the machine's own PID and mount namespaces (in a container: --pid=host, \
-                nsenter --target 1 --mount), and detach loop devices whose files are unmounted"
+        return "run ssdlab in the machine's own PID and mount namespaces (in a container: \
+                --pid=host, nsenter --target 1 --mount), and detach loop devices whose files are \
+                on unmounted filesystems"
             .to_owned();
     }
     if has(|purpose| matches!(purpose, Purpose::Open(_) | Purpose::FileOpen(_))) {

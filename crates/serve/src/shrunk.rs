@@ -93,8 +93,8 @@ fn handle() -> io::Result<()> {
             return Err(io::Error::last_os_error().kind());
         }
         BEFORE.get_or_init(|| before);
-        // SAFETY: the handler only loads and stores atomics and makes system calls, all of which are
-        // async-signal-safe, and has the signature that SA_SIGINFO asks for.
+        // SAFETY: the handler only loads and stores atomics and makes system calls, all of which
+        // are async-signal-safe, and has the signature that SA_SIGINFO asks for.
         match unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, std::ptr::null_mut()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error().kind()),
