@@ -205,7 +205,7 @@ fn guests<'a>(
 ) -> Result<(Box<Guests<'a>>, usize), Report> {
     if !conductor::are_guests_confined() {
         output::tell(
-            "this machine's kernel has no Landlock (Linux 5.13 and newer, `landlock` in its `lsm=`): \
+            "this machine's kernel has no Landlock (Linux 5.13, `landlock` in its `lsm=`), so that \
              only the lab kernel keeps guests from this user's files. Run no strangers' plans",
         );
     }
