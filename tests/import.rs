@@ -117,7 +117,7 @@ fn fio_client_and_mixed_text_around_the_json_is_passed_over() {
         run.records[0].phases[0].reported.get("ops_per_second").copied()
     };
     let around = format!("{text}\n<server01> done\n");
-    let indented = clean.replace("\n", "\n  ").replacen('{', "  {", 1);
+    let indented = clean.replace('\n', "\n  ").replacen('{', "  {", 1);
     let parts = clean.replace("All clients", "randw");
     for text in [clean, &around, &indented] {
         assert_eq!(rate(text), Some(6000.0));

@@ -66,7 +66,7 @@ impl Names {
         let mut names: Vec<String> = self.of.iter().flat_map(|kind| kind.names()).collect();
         names.sort_unstable();
         names.dedup();
-        output::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+        output::print(&(names.join("\n") + "\n"));
         Exit::Done
     }
 }
