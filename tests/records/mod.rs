@@ -136,7 +136,10 @@ const CHAIN: &str = r#"
     filesystem = "ext4"
     scheduler = "none"
     [workload]
-    phases = [{ do = "unpack" }, { do = "sync" }]
+    phases = [
+        { do = "command", name = "unpack", run = ["true"] },
+        { do = "command", name = "sync", run = ["true"] },
+    ]
     [[steps]]
     name = "filesystems"
     where = { scheduler = "none" }

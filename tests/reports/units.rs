@@ -49,7 +49,7 @@ fn schedule(metric: &str, claims: &str) -> Schedule {
         [baseline]
         filesystem = "ext4"
         [workload]
-        phases = [{{ do = "unpack", a_day = 1 }}]
+        phases = [{{ do = "command", name = "unpack", run = ["true"], a_day = 1 }}]
         {claims}
         "#
     );

@@ -78,8 +78,8 @@ impl Confinement {
 }
 
 /// Drops root's capabilities, also from those that root gains by starting a program: Linux clears
-/// `ADDR_NO_RANDOMIZE` for a program that would gain any (security/commoncap.c), and without it runs
-/// differ. Who must not drop these keeps all.
+/// `ADDR_NO_RANDOMIZE` for a program that would gain any (security/commoncap.c), and without it
+/// runs differ. Who must not drop these keeps all.
 fn drop_capabilities() -> io::Result<()> {
     let has = capabilities(None)?;
     if !has.effective.contains(CapabilitySet::SETPCAP) {

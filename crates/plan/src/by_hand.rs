@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::varied::{Origin, Varied, modern};
+use super::scheduler::modern;
 use super::written::Plan;
 
 /// The treatments that a plan lists, each with a level of every factor that one of them names.
@@ -42,8 +42,9 @@ pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, Fault> {
     Ok(listed)
 }
 
-/// The factors that the treatments name, with their levels in the order of the list.
-pub(super) fn varied(plan: &Plan) -> Result<Vec<Varied>, Fault> {
+/// The factors that the treatments name, each with its levels in the order of the list, and the
+/// place of the first treatment that names it.
+pub(super) fn varied(plan: &Plan) -> Result<Vec<(Factor, Vec<String>, Range<usize>)>, Fault> {
     let listed = listed(plan)?;
     let of = |factor: Factor| {
         let mut levels: Vec<String> = Vec::new();
@@ -53,7 +54,7 @@ pub(super) fn varied(plan: &Plan) -> Result<Vec<Varied>, Fault> {
                 levels.push(level.clone());
             }
         }
-        Varied { factor, levels, origin: Origin::File(place(plan, factor)) }
+        (factor, levels, place(plan, factor))
     };
     Ok(factors(plan).map(of).collect())
 }

@@ -13,8 +13,9 @@ use super::measured;
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
+use super::scheduler::modern;
 use super::sides::{self, Sides};
-use super::varied::{Varied, modern};
+use super::varied::Varied;
 use super::worded::Worded;
 use super::written::{self, Bound, Plan};
 

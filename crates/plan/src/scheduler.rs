@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::factor::Factor;
+use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, unknown};
 
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
@@ -61,6 +61,17 @@ pub(super) fn tunables(
         });
     }
     Ok(tunables)
+}
+
+/// Levels with the current names of schedulers.
+pub(super) fn modern(levels: &Levels) -> Levels {
+    let mut levels = levels.clone();
+    if let Some(level) = levels.0.get_mut(&Factor::Scheduler)
+        && let Some(today) = todays_name(level)
+    {
+        today.clone_into(level);
+    }
+    levels
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, Better, Together};
 use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
-use super::varied::{Varied, modern};
+use super::scheduler::modern;
+use super::varied::Varied;
 use super::written::{self, Plan};
 
 /// Resolves the steps; a plan without any has none.

@@ -8,7 +8,8 @@ use super::factor::{Factor, Levels};
 use super::level_error::LevelError;
 use super::limits::MOST_TREATMENTS;
 use super::schedule::Treatment;
-use super::varied::{Varied, fault, level_fault, modern};
+use super::scheduler::modern;
+use super::varied::{Varied, fault, level_fault};
 use super::written::Plan;
 
 /// The treatments, and what they mean.

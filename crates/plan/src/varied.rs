@@ -63,7 +63,12 @@ pub(super) fn factors(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
     let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
-    factors.extend(by_hand::varied(plan)?);
+    let listed = by_hand::varied(plan)?.into_iter();
+    factors.extend(listed.map(|(factor, levels, at)| Varied {
+        factor,
+        levels,
+        origin: Origin::File(at),
+    }));
     for mut simulated in written_factors(&plan.simulated.factors) {
         if plan.factors.contains_key(&simulated.factor) {
             let message = format!("`{}` is already defined", simulated.factor);
@@ -247,15 +252,4 @@ fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(),
         }
     }
     check_levels(varied)
-}
-
-/// Levels with the current names of schedulers.
-pub(super) fn modern(levels: &Levels) -> Levels {
-    let mut levels = levels.clone();
-    if let Some(level) = levels.0.get_mut(&Factor::Scheduler)
-        && let Some(today) = todays_name(level)
-    {
-        today.clone_into(level);
-    }
-    levels
 }
