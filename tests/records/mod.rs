@@ -137,8 +137,8 @@ const CHAIN: &str = r#"
     scheduler = "none"
     [workload]
     phases = [
-        { do = "command", name = "unpack", run = ["true"] },
-        { do = "command", name = "sync", run = ["true"] },
+        { do = "io", name = "unpack", io = { size = "1 MiB", operations = 10 } },
+        { do = "io", name = "sync", io = { size = "1 MiB", operations = 10 } },
     ]
     [[steps]]
     name = "filesystems"

@@ -32,7 +32,10 @@ const REPORTED: [&str; 4] = [
 
 /// The metrics that a phase can have.
 fn names() -> impl Iterator<Item = &'static str> {
-    let of_phases = METRICS.into_iter().filter(|(_, metric, _)| !metric.is_of_cuts());
+    // Those of Phoronix are of imported tests only.
+    let of_phases = METRICS
+        .into_iter()
+        .filter(|(name, metric, _)| !metric.is_of_cuts() && !name.starts_with("phoronix."));
     of_phases.map(|(name, ..)| name).chain(REPORTED)
 }
 
@@ -49,7 +52,7 @@ fn schedule(metric: &str, claims: &str) -> Schedule {
         [baseline]
         filesystem = "ext4"
         [workload]
-        phases = [{{ do = "command", name = "unpack", run = ["true"], a_day = 1 }}]
+        phases = [{{ do = "command", name = "unpack", run = ["true"], reader = true, a_day = 1 }}]
         {claims}
         "#
     );
