@@ -151,8 +151,10 @@ fn elsewhere() {
     }
     assert!(images(&place).is_empty());
     let images = place.path("images").display().to_string();
-    let json = run(&["--lab", "directory", "--dir", &images, "--set", "filesystem=any"]);
-    assert!(json["treatments"][0]["reason"].as_str().unwrap().contains("does not age"));
+    let mut command = place.ssdlab(&["run", &plan, "--lab", "directory", "--dir", &images]);
+    let output = command.args(["--set", "filesystem=any"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    assert!(shown(&output).contains("does not age"), "{}", shown(&output));
 }
 
 fn interrupted() {

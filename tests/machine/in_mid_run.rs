@@ -58,7 +58,7 @@ fn opened() {
     assert_eq!(kept, "precious");
     // Nor is the filesystem of the trial erased, as it may be what is used.
     assert!(sh(&format!("blkid -p {}", device.device)).contains("ext4"));
-    drop(holder);
+    drop((holder, device));
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
@@ -78,6 +78,7 @@ fn written() {
     assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
     assert!(shown(&output).contains("its contents have changed"), "{}", shown(&output));
     assert_eq!(sh(&format!("head -c 8 {}", device.backing)), data);
+    drop(device);
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 

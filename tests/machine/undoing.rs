@@ -45,6 +45,17 @@ const SLEEPS: &str = r#"
     phases = [{ do = "command", run = "sleep 4321" }]
 "#;
 
+/// Runs on any filesystem, however it is mounted.
+const ANYWHERE: &str = r#"
+    name = "anywhere"
+    question = "?"
+    [factors]
+    filesystem = "any"
+    [workload]
+    tree = { files = 100, size = "1 MB" }
+    phases = [{ do = "unpack", sync = true }]
+"#;
+
 /// Runs a script in a separate mount namespace, with the program as `$0` and a place as `$1`: a
 /// mount with such a name would disturb other programs on this machine.
 fn alone(place: &Place, script: &str) -> String {
@@ -72,6 +83,7 @@ const KILLED: &str = r#"
 fn odd_names() {
     let place = Place::new();
     place.plan(SLEEPS);
+    fs::write(place.path("anywhere.toml"), ANYWHERE).unwrap();
     let script = r#"
         cd "$1"
         odd=$(printf 'odd \377')
@@ -81,9 +93,8 @@ fn odd_names() {
         "#
     .to_owned()
         + r#"
-        any="--set filesystem=any --set discard=off"
-        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir dir $any
-        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir plain $any
+        "$0" run anywhere.toml --runs 1 --lab directory --dir dir
+        "$0" run anywhere.toml --runs 1 --lab directory --dir plain
         "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
         export XDG_STATE_HOME="$1/$odd/state"
         "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
@@ -238,10 +249,15 @@ fn synced_journal() {
     fs::create_dir(&folder).unwrap();
     let mut command = place.program("strace");
     command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync,unlink,unlinkat", "-o"]).arg(&log);
-    command
-        .arg(env!("CARGO_BIN_EXE_ssdlab"))
-        .args(["run", "discard", "--scale", "0.01", "--runs", "1", "--lab"]);
-    command.args(["directory", "--set", "filesystem=any", "--set", "discard=off", "--dir"]);
+    command.arg(env!("CARGO_BIN_EXE_ssdlab")).args([
+        "run",
+        &place.plan(ANYWHERE),
+        "--runs",
+        "1",
+        "--lab",
+        "directory",
+        "--dir",
+    ]);
     command.arg(&folder);
     command.env("XDG_STATE_HOME", &state);
     let output = command.output().unwrap();
