@@ -42,9 +42,17 @@ pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, Fault> {
     Ok(listed)
 }
 
-/// The factors that the treatments name, each with its levels in the order of the list, and the
-/// place of the first treatment that names it.
-pub(super) fn varied(plan: &Plan) -> Result<Vec<(Factor, Vec<String>, Range<usize>)>, Fault> {
+/// A factor that some of the treatments name.
+pub(super) struct ListedFactor {
+    pub factor: Factor,
+    /// Its levels, in the order of the list.
+    pub levels: Vec<String>,
+    /// The first treatment that names it.
+    pub at: Range<usize>,
+}
+
+/// The factors that the treatments name.
+pub(super) fn varied(plan: &Plan) -> Result<Vec<ListedFactor>, Fault> {
     let listed = listed(plan)?;
     let of = |factor: Factor| {
         let mut levels: Vec<String> = Vec::new();
@@ -54,7 +62,7 @@ pub(super) fn varied(plan: &Plan) -> Result<Vec<(Factor, Vec<String>, Range<usiz
                 levels.push(level.clone());
             }
         }
-        (factor, levels, place(plan, factor))
+        ListedFactor { factor, levels, at: place(plan, factor) }
     };
     Ok(factors(plan).map(of).collect())
 }

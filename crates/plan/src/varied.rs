@@ -64,10 +64,10 @@ pub(super) fn factors(
 ) -> Result<Vec<Varied>, Fault> {
     let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
     let listed = by_hand::varied(plan)?.into_iter();
-    factors.extend(listed.map(|(factor, levels, at)| Varied {
-        factor,
-        levels,
-        origin: Origin::File(at),
+    factors.extend(listed.map(|own| Varied {
+        factor: own.factor,
+        levels: own.levels,
+        origin: Origin::File(own.at),
     }));
     for mut simulated in written_factors(&plan.simulated.factors) {
         if plan.factors.contains_key(&simulated.factor) {
