@@ -3,6 +3,8 @@
 //! `{filesystem}` in a question, a claim or what follows from it stands for the levels of that
 //! factor in this run. A question that names a level itself is followed by what runs instead.
 
+use ssdlab_quantity::listed;
+
 use super::factor::Factor;
 use super::varied::Varied;
 use super::written::{Claim, OneOrMany, Plan};
@@ -84,14 +86,6 @@ fn filled(text: &str, levels: impl Fn(Factor) -> Option<Vec<String>>) -> String 
         }
     }
     filled + rest
-}
-
-fn listed(levels: &[String]) -> String {
-    match levels {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Whether a text has a word, which may be one of several in it, joined by signs.

@@ -3,6 +3,7 @@
 //! They are parsed once, here, so that the rest of the program sees integers with their unit in
 //! the name. MB is 10^6 bytes and MiB is 2^20.
 
+mod list;
 mod mismatch;
 mod similar;
 
@@ -14,6 +15,7 @@ use bytesize::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use list::listed;
 pub use mismatch::in_words;
 pub use similar::{did_you_mean, similar, was_meant};
 

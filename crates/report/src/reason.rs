@@ -7,6 +7,7 @@ use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::Kind;
 use ssdlab_plan::metric::{self, Better, Unit};
 use ssdlab_plan::{Factor, Levels};
+use ssdlab_quantity::listed;
 
 use super::number;
 use super::table::mean;
@@ -242,13 +243,5 @@ pub(super) fn called(kind: Kind) -> &'static str {
         Kind::Superblock => "superblocks",
         Kind::CowMetadata => "copy-on-write metadata",
         Kind::Unattributed => "unattributed",
-    }
-}
-
-/// Parts of a sentence, one after the other.
-pub(super) fn listed(parts: &[String]) -> String {
-    match parts {
-        [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
-        _ => parts.concat(),
     }
 }
