@@ -7,7 +7,7 @@ use serde::Serialize;
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, Levels, Schedule};
-use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio};
+use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
 use super::CONFIDENCE;
 use super::flip::Flip;
@@ -330,7 +330,7 @@ impl Sample {
             Self::Signs(signs) => signs.p_above_and_below(bound),
             Self::Hosts { across, are_equal } => {
                 // If all are equal, the sign test, as of blocks.
-                let least = if *are_equal { 0.5_f64.powf(across.k as f64) } else { 0.0 };
+                let least = if *are_equal { p_of_signs(across.k, across.k) } else { 0.0 };
                 let p = |p: f64| p.clamp(least, 1.0 - least);
                 (p(across.p_above(bound)), p(across.p_below(bound)))
             }

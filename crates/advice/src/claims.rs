@@ -20,7 +20,7 @@
 //! Claims that were made or changed after results were known are corrected as a separate family.
 
 use ssdlab_plan::{LabKind, Schedule};
-use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, runs_to_separate};
+use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
 use super::case::{Evidence, Judgement, RestsOn, Sample, Verdict, blank, cases, weigh};
 use super::pairs::Blocks;
@@ -145,7 +145,7 @@ fn more_runs(judgement: &Judgement, ratio: &LogRatio, done: usize, error: f64) -
 
 /// The number of equal runs that have a two-sided p-value below `error`.
 fn equal_runs(error: f64) -> usize {
-    (FEWEST_RUNS..64).find(|n| 2.0 * 0.5_f64.powf(*n as f64) < error).unwrap_or(FEWEST_RUNS)
+    (FEWEST_RUNS..64).find(|n| 2.0 * p_of_signs(*n, *n) < error).unwrap_or(FEWEST_RUNS)
 }
 
 #[cfg(test)]

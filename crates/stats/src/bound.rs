@@ -7,6 +7,7 @@ use crate::LogRatio;
 use crate::argument::assert_positive;
 use crate::moments::count;
 use crate::rounding::rounding;
+use crate::signs::p_of_signs;
 use crate::student::upper_tail;
 
 impl LogRatio {
@@ -52,7 +53,7 @@ impl LogRatio {
         if distance.is_finite() {
             return upper_tail(distance, count(self.n() - 1));
         }
-        let all_above = 0.5_f64.powf(count(self.n()));
+        let all_above = p_of_signs(self.n(), self.n());
         if distance > 0.0 { all_above } else { 1.0 - all_above }
     }
 
