@@ -13,6 +13,8 @@ use std::iter;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use ssdlab_host::block_ioctl;
 use ssdlab_host::checksum::checksum_of;
 
@@ -34,9 +36,9 @@ fn places(size_bytes: u64, identity: &str) -> Vec<Range<u64>> {
     }
     let last = size_bytes - END_BYTES;
     let part_bytes = (last - END_BYTES) / SAMPLES;
-    let mut random = Random::of(identity);
+    let mut random = random(identity);
     let sample = |index: u64| {
-        let jitter_bytes = random.next() % (part_bytes - SAMPLE_BYTES - PAGE + 1);
+        let jitter_bytes = random.next_u64() % (part_bytes - SAMPLE_BYTES - PAGE + 1);
         let start = (END_BYTES + part_bytes * index + jitter_bytes).next_multiple_of(PAGE);
         start..start + SAMPLE_BYTES
     };
@@ -44,22 +46,11 @@ fn places(size_bytes: u64, identity: &str) -> Vec<Range<u64>> {
     beginning.chain((0..SAMPLES).map(sample)).chain(end).collect()
 }
 
-/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014),
-/// started by the SHA-256 of a text.
-struct Random(u64);
-
-impl Random {
-    fn of(text: &str) -> Self {
-        let digits = checksum_of(&mut text.as_bytes()).expect("memory can be read");
-        Self(u64::from_str_radix(&digits[..16], 16).expect("they are hexadecimal digits"))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
+/// Random numbers that start from the SHA-256 of a text.
+fn random(text: &str) -> SplitMix64 {
+    let digits = checksum_of(&mut text.as_bytes()).expect("memory can be read");
+    let seed = u64::from_str_radix(&digits[..16], 16).expect("they are hexadecimal digits");
+    SplitMix64::seed_from_u64(seed)
 }
 
 /// The offset in bytes of the first page that is not blank; `None` if the device is, as far as the
