@@ -6,7 +6,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{self as conductor, Submission};
 use ssdlab_report::counted;
-use ssdlab_results::StoreError;
+use ssdlab_results::{StoreError, is_run};
 
 use super::exit::{Exit, Wrong, explain};
 use super::output;
@@ -51,7 +51,7 @@ impl Cancel {
 /// The folder of a run that was submitted.
 pub fn submitted(run: &Path, results: &Results) -> Result<PathBuf, Report> {
     let folder = results.find(run);
-    if !folder.join("schedule.json").exists() {
+    if !is_run(&folder) {
         return Err(StoreError::no_run(&folder, results.folder()).into());
     }
     if Submission::all(&folder).into_diagnostic()?.is_empty() {

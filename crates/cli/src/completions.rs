@@ -101,7 +101,7 @@ fn kinds() -> String {
     }
     let mut commands = String::new();
     for (names, from, kinds) in OF_COMMANDS {
-        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+        let kinds: Vec<String> = kinds.iter().map(|kind| kind.word()).collect();
         let (names, kinds) = (names.join("|"), kinds.join(" "));
         let _ = writeln!(commands, "        {names}) [[ $3 -lt {from} ]] || echo {kinds} ;;");
     }
@@ -115,7 +115,7 @@ fn kinds() -> String {
 fn of_fish() -> String {
     let mut lines = String::new();
     for (names, _, kinds) in OF_COMMANDS {
-        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+        let kinds: Vec<String> = kinds.iter().map(|kind| kind.word()).collect();
         let (names, kinds) = (names.join(" "), kinds.join(" "));
         let after = format!("-n \"__fish_seen_subcommand_from {names}\"");
         let asks = format!("-a \"(ssdlab names {kinds} 2>/dev/null)\"");

@@ -11,7 +11,7 @@ use miette::Report as Error;
 use rayon::prelude::*;
 use ssdlab_advice::{self as advice, Outline, Verdict};
 use ssdlab_report::{self as report, HISTORY_SCHEMA, Past};
-use ssdlab_results::{Contents, Run};
+use ssdlab_results::{Contents, Run, is_run};
 
 use super::exit::{Exit, Wrong};
 use super::output;
@@ -95,7 +95,7 @@ fn look(results: &Path) -> io::Result<(Vec<PathBuf>, usize)> {
     let mut foreign = 0;
     for entry in fs::read_dir(results)? {
         let path = entry?.path();
-        if path.join("schedule.json").exists() {
+        if is_run(&path) {
             folders.push(path);
         } else {
             foreign += 1;

@@ -1,8 +1,6 @@
 //! The names that a command line can have: those of plans, runs, drives, hosts and metrics, which
 //! completions ask for.
 
-use std::fs;
-
 use clap::{Args, ValueEnum};
 use ssdlab_flash::presets;
 use ssdlab_plan::HOSTS;
@@ -32,32 +30,20 @@ pub enum Kind {
 
 impl Kind {
     /// Its word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Plans => "plans",
-            Self::Runs => "runs",
-            Self::Drives => "drives",
-            Self::Hosts => "hosts",
-            Self::Metrics => "metrics",
-        }
+    pub fn word(self) -> String {
+        let value = self.to_possible_value().expect("no kind is left out");
+        value.get_name().to_owned()
     }
 
     fn names(self) -> Vec<String> {
         match self {
             Self::Plans => shipped::ALL.iter().map(|plan| plan.name.to_owned()).collect(),
-            Self::Runs => runs(),
+            Self::Runs => results::runs_in(&results::default_folder()),
             Self::Drives => presets::ALL.iter().map(|drive| drive.name.to_owned()).collect(),
             Self::Hosts => HOSTS.iter().map(|host| host.name.clone()).collect(),
             Self::Metrics => METRICS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
         }
     }
-}
-
-/// The runs of the default folder.
-fn runs() -> Vec<String> {
-    let entries = fs::read_dir(results::default_folder()).into_iter().flatten();
-    let runs = entries.filter_map(Result::ok).filter(|e| e.path().join("schedule.json").exists());
-    runs.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 impl Names {

@@ -1,6 +1,5 @@
 //! The argument `--results`, and how a run is found in that folder.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -31,7 +30,7 @@ impl Results {
     /// The folder of a run given by path or by name.
     pub fn find(&self, named: &Path) -> PathBuf {
         let own = self.folder().join(named);
-        let is_run = named.join("schedule.json").exists();
+        let is_run = results::is_run(named);
         // A path that exists but is not a run is passed on unchanged, for the error message.
         let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
         path.canonicalize().unwrap_or(path)
@@ -48,7 +47,7 @@ impl Results {
             });
         };
         let found = self.find(named);
-        let is_run = found.join("schedule.json").exists();
+        let is_run = results::is_run(&found);
         let last = named.to_str().filter(|_| !is_run).and_then(|plan| self.last(Some(plan)));
         Ok(last.unwrap_or(found))
     }
@@ -56,13 +55,10 @@ impl Results {
     /// The last run, or that of a plan. Runs that were renamed have no time in their name and are
     /// not among them.
     fn last(&self, plan: Option<&str>) -> Option<PathBuf> {
-        let runs = fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
-        let runs = runs.filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
+        let folder = self.folder();
+        let runs = results::runs_in(&folder).into_iter().filter_map(|name| {
             let (of_plan, at) = began(&name)?;
-            let is_wanted = plan.is_none_or(|plan| plan == of_plan);
-            let is_run = is_wanted && entry.path().join("schedule.json").exists();
-            is_run.then(|| (at, entry.path()))
+            plan.is_none_or(|plan| plan == of_plan).then(|| (at, folder.join(&name)))
         });
         runs.max().map(|(_, path)| path)
     }

@@ -31,5 +31,7 @@ pub use repeat::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
     SHRINK_SCHEMA, Shrink,
 };
-pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
+pub use store::{
+    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, is_run, runs_in,
+};
 pub use work::{Latency, Series, Work};

@@ -6,7 +6,7 @@
 //! A record is one line, written and synced when its trial ends; a crash can only truncate the last
 //! line. Reading never changes a file; appending first puts a truncated line aside.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -180,15 +180,27 @@ impl StoreError {
 }
 
 fn holds_runs(folder: &Path) -> bool {
-    !runs_of(folder).is_empty()
+    run_folders(folder).next().is_some()
 }
 
-/// The names of the runs in a folder, those of a plan with the latest last.
-fn runs_of(folder: &Path) -> Vec<String> {
+/// Whether a folder is that of a run, which may be broken.
+#[must_use]
+pub fn is_run(folder: &Path) -> bool {
+    folder.join(SCHEDULE).exists()
+}
+
+fn run_folders(folder: &Path) -> impl Iterator<Item = DirEntry> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let runs = entries.filter(|entry| entry.path().join(SCHEDULE).is_file());
+    entries.filter(|entry| is_run(&entry.path()))
+}
+
+/// The names of the runs in a folder as far as they are text, those of a plan with the latest last;
+/// none if it cannot be read.
+#[must_use]
+pub fn runs_in(folder: &Path) -> Vec<String> {
+    let runs = run_folders(folder);
     let mut names: Vec<String> =
-        runs.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        runs.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names
 }
@@ -196,7 +208,7 @@ fn runs_of(folder: &Path) -> Vec<String> {
 /// A question to begin a help text with, if a run in a folder has a name like the last of a path.
 fn did_you_mean(path: &Path, folder: &Path) -> String {
     let named = path.file_name().unwrap_or_default().to_string_lossy();
-    ssdlab_plan::did_you_mean(&named, runs_of(folder).iter().map(String::as_str))
+    ssdlab_plan::did_you_mean(&named, runs_in(folder).iter().map(String::as_str))
 }
 
 pub(super) fn at<'a>(

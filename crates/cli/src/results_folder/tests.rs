@@ -1,5 +1,7 @@
 use std::ffi::OsStr;
 
+use std::fs;
+
 use super::*;
 
 #[test]
