@@ -204,6 +204,12 @@ impl Append {
             (self.sync_every != Some(0), "`sync_every` must be at least 1"),
         ])
     }
+
+    /// The bytes that it writes.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        u64::from(self.records) * u64::from(self.record_bytes)
+    }
 }
 
 /// Resolves a plan's table of replaced files; `scaled` multiplies how often they are replaced.

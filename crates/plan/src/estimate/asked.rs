@@ -100,7 +100,7 @@ pub(super) fn of_look(workload: &Workload) -> Asked {
         Action::Replace(replace) => {
             (replace.files.into(), u64::from(replace.files) * REPLACED_BYTES as u64)
         }
-        Action::Append(append) => (1, append_bytes(*append)),
+        Action::Append(append) => (1, append.written_bytes()),
         Action::Database(database) => (1, database.shape.bytes()),
         Action::Sequences(work) => (work.calls(), work.written_bytes()),
         _ => (0, 0),
@@ -297,14 +297,10 @@ fn of_append(append: Append) -> Asked {
     Asked {
         calls: records,
         syncs: append.sync_every.map_or(0, |every| records / u64::from(every).max(1)),
-        bytes: append_bytes(append),
+        bytes: append.written_bytes(),
         waits_ns: records.saturating_mul(append.think_ns),
         ..Asked::default()
     }
-}
-
-fn append_bytes(append: Append) -> u64 {
-    u64::from(append.records) * u64::from(append.record_bytes)
 }
 
 fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
