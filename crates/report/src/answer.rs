@@ -11,13 +11,14 @@ use ssdlab_advice::{
     are_by_construction,
 };
 use ssdlab_plan::{Factor, Levels, Schedule, metric};
+use ssdlab_quantity::listed;
 
 use super::answering::{claims, listed_levels, noun, over};
 use super::cuts;
 use super::evidence::sides;
 use super::number;
 use super::plausible;
-use super::reason::{Of, listed, main_reason};
+use super::reason::{Of, main_reason};
 use super::table::label;
 use super::text::counted;
 

@@ -4,11 +4,12 @@
 use ssdlab_advice::{Analysis, Judgement, Verdict, are_by_construction};
 use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
+use ssdlab_quantity::listed;
 
 use super::claims::varied;
 use super::number;
 use super::plausible;
-use super::reason::{Of, listed, main_reason};
+use super::reason::{Of, main_reason};
 use super::table::level_names;
 use super::text::counted;
 

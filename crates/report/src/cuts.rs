@@ -4,11 +4,11 @@ use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, Treatm
 use ssdlab_cuts::Fault;
 use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
+use ssdlab_quantity::listed;
 
 use super::compared::Compared;
 use super::grid::Grid;
 use super::number;
-use super::reason::listed;
 use super::table::{label, mean};
 use super::text::argument;
 
