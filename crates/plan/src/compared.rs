@@ -8,9 +8,9 @@ use toml::Spanned;
 
 use super::error::Fault;
 use super::factor::Factor;
-use super::io::{SyncBy, SyncPolicy};
-use super::metric::{Metric, Source};
-use super::schedule::{Action, Phase, Schedule};
+use super::measured::measures;
+use super::metric::Metric;
+use super::schedule::Schedule;
 use super::varied::{Origin, Varied};
 use super::written::{Bound, Claim};
 
@@ -124,59 +124,6 @@ pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> b
             .iter()
             .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
     !is_dropped && !known.iter().any(|name| name == phase)
-}
-
-/// Whether a phase may have a metric: it does what is counted, or runs what reports it.
-pub(super) fn measures(phase: &Phase, name: &str, source: Source) -> bool {
-    let is_imported = matches!(phase.action, Action::Imported);
-    is_imported
-        || match source {
-            Source::Operations
-            | Source::OpsRate
-            | Source::ByteRate
-            | Source::LatencyMean
-            | Source::LatencyP50
-            | Source::LatencyP90
-            | Source::LatencyP99
-            | Source::LatencyP999
-            | Source::LatencyMax => counts_operations(&phase.action),
-            Source::YearsUntilWorn | Source::YearsByBytes => phase.a_day.is_some(),
-            Source::Cuts(_) => false,
-            Source::Reported => reports(phase, name),
-            _ => true,
-        }
-}
-
-/// Whether an action counts and times its own operations.
-const fn counts_operations(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Read { .. }
-            | Action::Bonnie { .. }
-            | Action::Io(_)
-            | Action::Transactions(_)
-            | Action::Replace(_)
-            | Action::Append(_)
-            | Action::Database(_)
-            | Action::Sequences(_)
-            | Action::Maildir(_)
-            | Action::Rotate(_)
-    )
-}
-
-/// Whether a phase reports a metric by its name.
-fn reports(phase: &Phase, name: &str) -> bool {
-    let kind = name.split_once('.').map_or(name, |(kind, _)| kind);
-    match (kind, &phase.action) {
-        ("reader", _) => phase.reader,
-        ("read", Action::Io(io)) => io.read_share > 0.0,
-        ("write", Action::Io(io)) => io.read_share < 1.0,
-        ("sync", Action::Io(io)) => io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync,
-        ("sync", Action::Transactions(_)) => true,
-        ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
-        ("fio", action) => matches!(action, Action::Fio { .. }),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

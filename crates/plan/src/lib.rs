@@ -5,7 +5,6 @@
 
 mod age;
 mod amounts;
-mod asked;
 mod bonnie;
 mod by_hand;
 mod claims;
@@ -46,6 +45,7 @@ pub mod sequences;
 mod setting;
 mod setup;
 pub mod shipped;
+mod shown;
 mod side;
 mod sides;
 mod simulated;

@@ -3,7 +3,9 @@
 use super::error::Fault;
 use super::io::{SyncBy, SyncPolicy};
 use super::lab_kind::LabKind;
-use super::metric::{self, BONNIE_PREFIX, FIO_PREFIX, Metric, READER_PREFIX, Source};
+use super::metric::{
+    self, BONNIE_PREFIX, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, READER_PREFIX, Source,
+};
 use super::schedule::{Action, Phase, Schedule};
 use super::written::Plan;
 
@@ -16,7 +18,7 @@ pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String
         return (!reader).then(|| (format!("nothing reads beside `{own}`"), help));
     }
     let is_program = matches!(action, Action::Command { .. } | Action::Imported);
-    if name.starts_with("phoronix.") {
+    if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&name) {
         let lacks = !matches!(action, Action::Imported);
         return lacks.then(|| (format!("`{own}` is no imported test"), "name another metric"));
     }
@@ -29,39 +31,14 @@ pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String
         return None;
     }
     let (kind, help) = match metric.source {
-        Source::Operations
-        | Source::OpsRate
-        | Source::ByteRate
-        | Source::LatencyMean
-        | Source::LatencyP50
-        | Source::LatencyP90
-        | Source::LatencyP99
-        | Source::LatencyP999
-        | Source::LatencyMax
-            if !counts(action) =>
-        {
+        source if source.is_of_operations() && !may_count_operations(action) => {
             ("operations that are counted", "claim time_ns, or name a phase with do = \"io\"")
         }
-        Source::Reported => match (name.split('.').next(), action) {
-            (Some("read"), Action::Io(io)) if io.read_share > 0.0 => return None,
-            (Some("write"), Action::Io(io)) if io.read_share < 1.0 => return None,
-            (Some("sync"), Action::Io(io))
-                if io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync =>
-            {
-                return None;
-            }
-            (Some("sync"), Action::Transactions(_)) => return None,
-            (Some("beside"), Action::Transactions(work))
-                if work.beside_bytes_per_second.is_some() =>
-            {
-                return None;
-            }
-            (Some("read"), _) => ("reads", "give it `reads`, in a phase with do = \"io\""),
-            (Some("write"), _) => ("writes", "give it writes, in a phase with do = \"io\""),
-            (Some("sync"), _) => ("syncs that are timed", "give it `sync`, with do = \"io\""),
-            (Some("beside"), _) => {
-                ("writer beside it", "give it `beside`, with do = \"transactions\"")
-            }
+        Source::Reported if !reports(phase, name) => match name.split('.').next() {
+            Some("read") => ("reads", "give it `reads`, in a phase with do = \"io\""),
+            Some("write") => ("writes", "give it writes, in a phase with do = \"io\""),
+            Some("sync") => ("syncs that are timed", "give it `sync`, with do = \"io\""),
+            Some("beside") => ("writer beside it", "give it `beside`, with do = \"transactions\""),
             _ => return None,
         },
         _ => return None,
@@ -69,20 +46,54 @@ pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String
     Some((format!("`{own}` has no {kind}"), help))
 }
 
-/// Whether a phase may count its operations and time each.
-const fn counts(action: &Action) -> bool {
-    !matches!(
+/// Whether a phase may have a metric: it does what is counted, or runs what reports it.
+pub(super) fn measures(phase: &Phase, name: &str, source: Source) -> bool {
+    let is_imported = matches!(phase.action, Action::Imported);
+    is_imported
+        || match source {
+            source if source.is_of_operations() => counts_operations(&phase.action),
+            Source::YearsUntilWorn | Source::YearsByBytes => phase.a_day.is_some(),
+            Source::Cuts(_) => false,
+            Source::Reported => reports(phase, name),
+            _ => true,
+        }
+}
+
+/// Whether an action counts and times its own operations.
+const fn counts_operations(action: &Action) -> bool {
+    matches!(
         action,
-        Action::Unpack
-            | Action::Delete
-            | Action::Sync
-            | Action::Fstrim
-            | Action::Idle { .. }
-            | Action::Remount
-            | Action::Clone
-            | Action::Make
-            | Action::Clean
+        Action::Read { .. }
+            | Action::Bonnie { .. }
+            | Action::Io(_)
+            | Action::Transactions(_)
+            | Action::Replace(_)
+            | Action::Append(_)
+            | Action::Database(_)
+            | Action::Sequences(_)
+            | Action::Maildir(_)
+            | Action::Rotate(_)
     )
+}
+
+/// The same, or runs what may: what that did is known afterwards.
+const fn may_count_operations(action: &Action) -> bool {
+    counts_operations(action) || matches!(action, Action::Fio { .. } | Action::Replay { .. })
+}
+
+/// Whether a phase reports a metric by its name.
+fn reports(phase: &Phase, name: &str) -> bool {
+    let kind = name.split_once('.').map_or(name, |(kind, _)| kind);
+    match (kind, &phase.action) {
+        ("reader", _) => phase.reader,
+        ("read", Action::Io(io)) => io.read_share > 0.0,
+        ("write", Action::Io(io)) => io.read_share < 1.0,
+        ("sync", Action::Io(io)) => io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync,
+        ("sync", Action::Transactions(_)) => true,
+        ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
+        ("fio", action) => matches!(action, Action::Fio { .. }),
+        _ => false,
+    }
 }
 
 /// Refuses a metric of a plan that none of its phases has.

@@ -98,6 +98,23 @@ impl Source {
     pub const fn is_duration(self) -> bool {
         matches!(self, Self::Time | Self::Settled)
     }
+
+    /// Whether it is about operations that a phase counts and times.
+    #[must_use]
+    pub const fn is_of_operations(self) -> bool {
+        matches!(
+            self,
+            Self::Operations
+                | Self::OpsRate
+                | Self::ByteRate
+                | Self::LatencyMean
+                | Self::LatencyP50
+                | Self::LatencyP90
+                | Self::LatencyP99
+                | Self::LatencyP999
+                | Self::LatencyMax
+        )
+    }
 }
 
 /// The state after the power cuts of a treatment; `advice` reads it from all of them.

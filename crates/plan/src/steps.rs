@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::compared::measures;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
+use super::measured::measures;
 use super::metric::{self, Better, Together};
 use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
 use super::scheduler::modern;

@@ -4,8 +4,8 @@
 //! operations, by a rate, or by a time after which the phase ends. What is measured then is how
 //! long an operation makes a program wait, or how many are done in that time.
 
-use super::compared::measures;
 use super::io::End;
+use super::measured::measures;
 use super::metric;
 use super::schedule::{Action, Phase, Workload};
 
