@@ -76,7 +76,7 @@ impl Fixture {
                         }
                         ("reported", Value::Object(own)) => each("", own, name, &mut add),
                         // Recorded, but not a metric.
-                        ("lifetime_kib", _) => {}
+                        ("lifetime_kib" | "repeats_by_bytes", _) => {}
                         _ => add(name, key.clone(), value),
                     }
                 }
