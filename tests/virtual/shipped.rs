@@ -1,8 +1,10 @@
 //! Every shipped plan runs to its end at a small scale.
 
 use std::fs;
+use std::path::Path;
 
-use ssdlab_plan::shipped;
+use ssdlab_plan::{Schedule, estimate, shipped};
+use ssdlab_results::Record;
 
 use super::common::shown;
 use super::support::{Place, kernel};
@@ -41,8 +43,8 @@ pub fn run(name: &str) {
     }
     fs::write(place.path("plan.toml"), text).unwrap();
     let mut command = place.command(&["run", "--lab", "virtual", "--json"]);
-    command.args(["--scale", "0.005", "--runs", "1", "--plausible", "0"]);
-    command.arg(place.path("plan.toml"));
+    command.args(["--scale", "0.005", "--runs", "1", "--plausible", "0", "--results"]);
+    command.args([place.path("results"), place.path("plan.toml")]);
     let output = command.arg("--kernel").arg(kernel().as_ref().unwrap()).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
@@ -58,9 +60,25 @@ pub fn run(name: &str) {
         }
     }
     assert!(measured >= 2, "{measured}");
+    assert_foreseen(&place.path("results"));
     let claims = json["claims"].as_array().unwrap();
     assert!(!claims.is_empty());
     for claim in claims {
         assert!(claim["ratio"].is_f64() || claim["reason"].is_string(), "{claim}");
     }
+}
+
+/// What was written is within a factor of two of what `ssdlab check` says.
+fn assert_foreseen(results: &Path) {
+    let run = fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
+    let read = |name| fs::read_to_string(run.join(name)).unwrap();
+    let schedule: Schedule = serde_json::from_str(&read("schedule.json")).unwrap();
+    let foreseen = estimate(&schedule).unwrap();
+    assert!(foreseen.open.is_empty(), "{foreseen:?}");
+    let records: Vec<Record> =
+        read("records.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let written: u64 = records.iter().map(|record| record.written_bytes).sum();
+    let ratio = (foreseen.written_bytes + foreseen.made_bytes.unwrap()) as f64 / written as f64;
+    let trials = records.len() as f64 / schedule.expected_trials() as f64;
+    assert!((0.5..=2.0).contains(&(ratio * trials)), "{foreseen:?}, but {written} bytes");
 }

@@ -148,6 +148,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     }),
     writes_directly: true,
     smallest_bytes: 114_294_784,
+    made_bytes: |_| 5_800_000,
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
     replay: None,
     format: |format| format.arguments(&["-q", "-K", "-U", &uuid(format.seed)]),

@@ -116,6 +116,28 @@ pub const fn driver(kind: &'static str) -> Driver {
     Driver { name: EXT4, kind, mount: &[], discards: true }
 }
 
+/// The inode tables on a device, in bytes: 256 for every 16 KiB, or for every 4 KiB of a device
+/// below 512 MiB (mke2fs.conf(5)).
+pub fn tables_bytes(device_bytes: u64) -> u64 {
+    let per_inode = if device_bytes < 512 << 20 { 4096 } else { 16384 };
+    device_bytes / per_inode * 256
+}
+
+/// The usual journal of a device, in bytes (`ext2fs_default_journal_size` in e2fsprogs).
+pub fn journal_bytes(device_bytes: u64) -> u64 {
+    const SIZES: [(u64, u64); 7] = [
+        (128 << 30, 1 << 30),
+        (64 << 30, 512 << 20),
+        (32 << 30, 256 << 20),
+        (16 << 30, 128 << 20),
+        (2 << 30, 64 << 20),
+        (1 << 30, 32 << 20),
+        (512 << 20, 16 << 20),
+    ];
+    let of_size = SIZES.iter().find(|(least, _)| device_bytes >= *least);
+    of_size.map_or(device_bytes / 64, |(_, journal)| *journal)
+}
+
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
 /// journal written now instead of by a kernel thread during the measurement, and a UUID and a
 /// directory hash seed drawn from the trial's seed instead of the system's random pool.

@@ -1,6 +1,8 @@
 //! The drives that come with the crate. Each is a drive file with evidence for every value, and can
 //! serve as a start for your own.
 
+use super::Specification;
+
 /// A drive's name and its file.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
@@ -8,6 +10,15 @@ pub struct Preset {
     pub name: &'static str,
     /// The text of the file.
     pub text: &'static str,
+}
+
+impl Preset {
+    /// What its host can store on it, in bytes.
+    #[must_use]
+    pub fn capacity_bytes(self) -> u64 {
+        let specification = Specification::parse(self.text).expect("presets are drive files");
+        specification.capacity_bytes()
+    }
 }
 
 /// Every preset, the oldest drive first.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use ssdlab_flash::{Specification, presets};
+use ssdlab_flash::presets;
 
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
@@ -127,10 +127,9 @@ impl Schedule {
         if drives.is_empty() {
             drives.extend(used);
         }
-        let own = |drive: &str| {
-            Some(Specification::parse(presets::find(drive)?.text).ok()?.capacity_bytes())
-        };
-        drives.into_iter().any(|drive| own(drive).is_none_or(|own| given < own))
+        drives
+            .into_iter()
+            .any(|drive| presets::find(drive).is_none_or(|own| given < own.capacity_bytes()))
     }
 
     /// The capacity in bytes of the drives, images or devices of its trials, if the target gives

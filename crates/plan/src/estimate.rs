@@ -6,6 +6,8 @@ mod asked;
 
 use std::time::Duration;
 
+use ssdlab_flash::presets::{self, Preset};
+
 use super::cuts::Cuts;
 use super::factor::Levels;
 use super::lab_kind::LabKind;
@@ -14,7 +16,7 @@ use super::schedule::Schedule;
 use super::setup::{Amount, Setup};
 use asked::{Asked, before_phases, of_action, of_look};
 
-/// The assumed capacity of a simulated drive if a plan does not give one, in bytes.
+/// The assumed capacity of a drive that a file describes, if a plan does not give one, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
 
 /// The time to recover a filesystem from a power cut and check it, in ns of real time.
@@ -92,8 +94,11 @@ impl Pace {
 pub struct Estimate {
     /// How long all trials take, one after the other.
     pub time: Duration,
-    /// What they write to the device, in bytes, besides [`Self::open`].
+    /// What their work and what comes before it write to the device, in bytes, besides
+    /// [`Self::open`] and [`Self::made_bytes`].
     pub written_bytes: u64,
+    /// What mkfs writes to the device, in bytes; `None` if nothing says how large the device is.
+    pub made_bytes: Option<u64>,
     /// The phases that write as fast as the drive allows until a time has passed: only the drive
     /// says how much that is.
     pub open: Vec<String>,
@@ -132,8 +137,22 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     Some(Estimate {
         time: Duration::from_nanos(each.saturating_mul(trials).saturating_add(ageing_ns)),
         written_bytes: bytes.saturating_mul(trials).saturating_add(aged_bytes),
+        made_bytes: made_bytes(schedule).map(|each| each.saturating_mul(trials)),
         open,
     })
+}
+
+/// The mean over all treatments of what mkfs writes, in bytes; `None` if the device's size is not
+/// known. Aged filesystems are copied.
+fn made_bytes(schedule: &Schedule) -> Option<u64> {
+    let of_setup = |setup: &Setup| match setup.filesystem {
+        Some(filesystem) if setup.age.is_none() => {
+            device_bytes(schedule, setup).map(filesystem.made_bytes)
+        }
+        _ => Some(0),
+    };
+    let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
+    Some(mean(&all))
 }
 
 /// The mean over all treatments of an amount of work that only some of them have.
@@ -176,7 +195,7 @@ fn aged_bytes(schedule: &Schedule) -> Option<u64> {
         let Some(age) = setup.age else { continue };
         let shape = setup.levels.only(|factor| factor.shapes_aged());
         if !shapes.contains(&shape) {
-            let filled = device_bytes(schedule)? / 100 * age.profile.fill_percent;
+            let filled = device_bytes(schedule, setup)? / 100 * age.profile.fill_percent;
             let times = 1 + u64::from(age.profile.turnovers);
             bytes = bytes.saturating_add(filled.saturating_mul(times));
             shapes.push(shape);
@@ -185,25 +204,34 @@ fn aged_bytes(schedule: &Schedule) -> Option<u64> {
     Some(bytes.saturating_mul(schedule.repetitions.least.into()))
 }
 
-/// The size of the device, in bytes, as far as it is known before it is examined.
-fn device_bytes(schedule: &Schedule) -> Option<u64> {
-    let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);
-    schedule.target.as_ref()?.size_bytes().or(usual)
+/// The size of a treatment's device, in bytes, as far as it is known before it is examined.
+fn device_bytes(schedule: &Schedule, setup: &Setup) -> Option<u64> {
+    let simulated = || {
+        let preset = presets::find(&setup.simulated.drive);
+        preset.map_or(USUAL_DRIVE_BYTES, Preset::capacity_bytes)
+    };
+    let own = schedule.is_in(LabKind::Virtual).then(simulated);
+    schedule.target.as_ref()?.size_bytes().or(own)
 }
 
 /// The mean prefill of the treatments, in bytes; `None` if it is a share of a device that has not
 /// been examined yet.
 fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
-    let device = device_bytes(schedule);
-    let bytes = |amount: Option<Amount>| match amount {
-        None => Some(0),
-        Some(Amount::Bytes(bytes)) => Some(bytes),
-        Some(share) => Some(share.bytes_of(device?)),
+    let of_setup = |setup: &Setup| {
+        let bytes = |amount: Option<Amount>| match amount {
+            None => Some(0),
+            Some(Amount::Bytes(bytes)) => Some(bytes),
+            Some(share) => Some(share.bytes_of(device_bytes(schedule, setup)?)),
+        };
+        Some(bytes(setup.prefill)?.saturating_add(bytes(setup.stale)?))
     };
-    let of_setup = |setup: &Setup| Some(bytes(setup.prefill)?.saturating_add(bytes(setup.stale)?));
     let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
+    Some(mean(&all))
+}
+
+fn mean(all: &[u64]) -> u64 {
     let sum = all.iter().copied().fold(0, u64::saturating_add);
-    Some(sum / (all.len() as u64).max(1))
+    sum / (all.len() as u64).max(1)
 }
 
 #[cfg(test)]

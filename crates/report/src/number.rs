@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use ssdlab_advice::{AgainstNothing, Judgement};
 use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
+use ssdlab_quantity::listed;
 
 /// A value of a metric with its unit.
 pub fn value(metric: &str, value: f64) -> String {
@@ -69,14 +70,18 @@ pub fn roughly(time: Duration) -> String {
 #[must_use]
 pub fn roughly_written(estimate: &Estimate) -> String {
     let written = bytes(estimate.written_bytes as f64);
-    let besides = match &estimate.open[..] {
-        [] => "mkfs and metadata".to_owned(),
-        open => format!(
-            "mkfs, metadata and what `{}` can write until the time is over, as fast as the drive",
-            open.join("`, `")
-        ),
+    let (made, mut besides) = match estimate.made_bytes {
+        None => (String::new(), vec!["mkfs".to_owned()]),
+        Some(0) => (String::new(), vec![]),
+        Some(made) => (format!(" and {} by mkfs", bytes(made as f64)), vec![]),
     };
-    format!("about {written} by the workload, besides {besides}")
+    besides.push("metadata".to_owned());
+    if !estimate.open.is_empty() {
+        let open = estimate.open.join("`, `");
+        besides
+            .push(format!("what `{open}` can write until the time is over, as fast as the drive"));
+    }
+    format!("about {written} by the workload{made}, besides {}", listed(&besides))
 }
 
 /// A time stamp in seconds since 1970, as UTC.
