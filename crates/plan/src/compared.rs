@@ -3,13 +3,15 @@
 //! The pair is made by one trial: both phases share drive, filesystem, seed and machine, so that
 //! only the order in which the phases run can favour one of them.
 
+use std::mem::discriminant;
+
 use ssdlab_quantity::did_you_mean;
 use toml::Spanned;
 
 use super::error::Fault;
 use super::factor::Factor;
 use super::measured::measures;
-use super::metric::Metric;
+use super::metric::{Metric, Unit};
 use super::schedule::Schedule;
 use super::varied::{Origin, Varied};
 use super::written::{Bound, Claim};
@@ -81,7 +83,31 @@ pub(super) fn phases(
     for phase in [own, other] {
         check(id, phase, (name, metric), schedule, factors)?;
     }
+    if metric.source.is_of_operations()
+        && metric.unit == Unit::Ns
+        && !do_alike(own, other, schedule)
+    {
+        return Err(Fault::at(
+            own.span(),
+            format!(
+                "claim `{id}`: what `{name}` times in `{}` is not what it times in `{}`",
+                own.get_ref(),
+                other.get_ref()
+            ),
+            "an operation of `io` is a write without its sync, of `append` or `transactions` with \
+             it: compare ops_per_second, or phases that do the same",
+        ));
+    }
     Ok(Some([own, other].map(|phase| phase.get_ref().clone())))
+}
+
+/// Whether two phases do the same kind of work, as far as the plan says what they do.
+fn do_alike(one: &Spanned<String>, other: &Spanned<String>, schedule: &Schedule) -> bool {
+    let kind = |named: &Spanned<String>| {
+        let phase = schedule.workload.phases.iter().find(|phase| phase.name == *named.get_ref());
+        phase.map(|phase| discriminant(&phase.action))
+    };
+    kind(one).zip(kind(other)).is_none_or(|(one, other)| one == other)
 }
 
 const fn is_amount(bound: &Bound) -> bool {

@@ -24,6 +24,7 @@ phases = [
     {{ do = "io", name = "fdatasync", io = {{ {SYNCED} }} }},
     {{ do = "io", name = "fsync", io = {{ {SYNCED}, sync_by = "fsync" }} }},
     {{ do = "unpack" }},
+    {{ do = "append", name = "log", append = {{ records = 10, sync_every = 1 }} }},
 ]
 [[claims]]
 id = "c"
@@ -78,7 +79,7 @@ fn what_phases_cannot_say_is_refused_at_its_place() {
             "compare = { phase = \"fdatasnyc\" }\nagainst = { phase = \"fsync\" }",
             "\"fdatasnyc\"",
             "there is no phase `fdatasnyc`; did you mean `fdatasync`? phases: fdatasync, fsync, \
-             unpack",
+             unpack, log",
         ),
         (
             "compare = { phase = \"fsync\" }\nagainst = { phase = \"fsync\" }",
@@ -110,6 +111,12 @@ fn what_phases_cannot_say_is_refused_at_its_place() {
             &format!("metric = \"reader.p99_ns\"\n{COMPARE}"),
             "\"fdatasync\"",
             "phase `fdatasync` does not measure `reader.p99_ns`",
+        ),
+        (
+            "metric = \"latency.p50_ns\"\n\
+             compare = { phase = \"log\" }\nagainst = { phase = \"fsync\" }",
+            "\"log\"",
+            "what `latency.p50_ns` times in `log` is not what it times in `fsync`; an operation",
         ),
         (
             &format!("metric = \"damaged\"\n{COMPARE}"),
