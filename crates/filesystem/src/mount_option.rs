@@ -6,43 +6,11 @@
 
 use super::{ALL, Filesystem};
 
-/// Options that every filesystem has, because mount(8) makes flags of mount(2) of them, or nothing.
-const OF_ALL: [&str; 28] = [
-    "async",
-    "atime",
-    "defaults",
-    "dev",
-    "diratime",
-    "dirsync",
-    "exec",
-    "iversion",
-    "lazytime",
-    "loud",
-    "mand",
-    "noatime",
-    "nodev",
-    "nodiratime",
-    "noexec",
-    "nolazytime",
-    "nomand",
-    "norelatime",
-    "nostrictatime",
-    "nosuid",
-    "nosymfollow",
-    "relatime",
-    "ro",
-    "rw",
-    "silent",
-    "strictatime",
-    "suid",
-    "sync",
-];
-
 /// The options of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MountOptions {
     /// Their names, without a value, and without `no` where that is the opposite; empty if they are
-    /// not known.
+    /// not known. Flags of mount(2), which every filesystem has, are not among them.
     pub names: &'static [&'static str],
     /// Those that the kernel lists otherwise than they are asked for.
     pub aliases: &'static [Alias],
@@ -140,7 +108,7 @@ impl Filesystem {
     pub fn lacks_option(&self, option: &str) -> Vec<&'static str> {
         let name = name(option);
         let own = &self.mount_options;
-        if own.names.is_empty() || own.have(name) || OF_ALL.contains(&name) {
+        if own.names.is_empty() || own.have(name) {
             return Vec::new();
         }
         let others = ALL.into_iter().filter(|other| other.mount_options.have(name));
