@@ -147,6 +147,7 @@ impl Metric {
             | Source::HottestErases
             | Source::RepeatsUntilWorn
             | Source::YearsUntilWorn
+            | Source::YearsByBytes
             | Source::WriteAmplification
             | Source::Cuts(_) => &[LabKind::Image, LabKind::Device, LabKind::Directory],
             Source::Written(_) => &[LabKind::Directory],
