@@ -73,6 +73,11 @@ fn others_have_aliases_too() {
         ("xfs", "attr2", "rw,inode64"),
         ("f2fs", "background_gc=on", "rw,background_gc=on"),
         ("f2fs", "norecovery", "rw,norecovery"),
+        ("jfs", "discard", "rw,discard=64"),
+        ("jfs", "errors=remount-ro", "rw"),
+        ("nilfs2", "order=relaxed", "rw"),
+        ("reiserfs", "data=ordered", "rw"),
+        ("reiserfs", "block-allocator=hashed_relocation", "rw"),
     ] {
         assert!(lists(filesystem, asked, listed), "{filesystem} {asked}: {listed}");
     }
@@ -85,11 +90,11 @@ fn others_have_aliases_too() {
 #[test]
 fn an_option_of_other_filesystems_is_known_to_be_theirs() {
     let lacks = |filesystem: &str, option| find(filesystem).unwrap().lacks_option(option);
-    assert_eq!(lacks("xfs", "commit=60"), ["ext3", "ext4", "btrfs"]);
+    assert_eq!(lacks("xfs", "commit=60"), ["ext3", "ext4", "btrfs", "reiserfs"]);
     assert_eq!(lacks("ext4", "nodatacow"), ["btrfs"]);
     assert_eq!(lacks("btrfs", "fsync_mode=strict"), ["f2fs"]);
     // A driver takes different options for the types that it mounts: fs/ext4/super.c.
-    assert_eq!(lacks("ext2", "data=journal"), ["ext3", "ext4"]);
+    assert_eq!(lacks("ext2", "data=journal"), ["ext3", "ext4", "reiserfs"]);
     assert_eq!(lacks("ext3", "nodelalloc"), ["ext2", "ext4"]);
     assert_eq!(lacks("ext3", "journal_checksum"), ["ext4"]);
     assert_eq!(lacks("ext4", "xip"), ["ext2"]);
@@ -106,7 +111,10 @@ fn an_option_of_other_filesystems_is_known_to_be_theirs() {
         ("xfs", "noatime"),
         ("xfs", "lazytime"),
         ("xfs", "nodiscard"),
-        ("jfs", "commit=60"),
+        ("bcachefs", "commit=60"),
+        ("jfs", "nointegrity"),
+        ("nilfs2", "order=strict"),
+        ("reiserfs", "notail"),
         ("ext4", "ignorebadroots"),
         ("xfs", "nosuchthing"),
     ] {
