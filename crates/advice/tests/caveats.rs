@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
 use ssdlab_meter::block::Counters;
-use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::schedule::{Action, Trial};
 use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,
     WHOLE_SLC_CACHE_BYTES, schedule,
@@ -143,6 +143,14 @@ fn what_syncs_is_not_told_that_nothing_does() {
     let phases = |phases: &str| {
         is_unsynced(&run(&plan(LabKind::Image, "filesystem = \"ext4\"", phases), |_| {}))
     };
+    let fio = |syncs: bool| {
+        let phase = "{ do = \"fio\", job = \"j.fio\" }";
+        let mut schedule = plan(LabKind::Image, "filesystem = \"ext4\"", phase);
+        schedule.workload.phases[0].action = Action::Fio { job: "/j.fio".into(), syncs };
+        is_unsynced(&run(&schedule, |_| {}))
+    };
+    assert!(fio(false));
+    assert!(!fio(true));
     assert!(phases("{ do = \"unpack\" }"));
     assert!(!phases("{ do = \"unpack\", sync = true }"));
     assert!(!phases("{ do = \"unpack\" }, { do = \"remount\" }"));

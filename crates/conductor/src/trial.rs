@@ -293,9 +293,9 @@ impl Here<'_> {
         }
     }
 
-    /// The device, if writes to it may fail: a simulated drive performs all.
+    /// The device, if writes to it may fail.
     fn fallible<'a>(&self, device: Option<&'a BlockDevice>) -> Option<&'a BlockDevice> {
-        device.filter(|_| self.target.lab() != LabKind::Virtual)
+        device.filter(|_| self.lab.may_fail())
     }
 
     /// Reads the filesystem's layout, and closes the books; those of a guest are kept by the host.

@@ -39,10 +39,13 @@ const COMPRESSION: Setting = Setting {
 
 /// Of several names of an option the kernel lists one, and of a default nothing.
 const MOUNT_OPTIONS: MountOptions = MountOptions {
-    names: &[
+    names: &[&[
         "acl",
         "autodefrag",
         "barrier",
+        "check_int",
+        "check_int_data",
+        "check_int_print_mask",
         "clear_cache",
         "commit",
         "compress",
@@ -56,12 +59,13 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         "fatal_errors",
         "flushoncommit",
         "fragment",
-        "ignorebadroots",
-        "ignoredatacsums",
+        "inode_cache",
         "logreplay",
         "max_inline",
         "metadata_ratio",
         "norecovery",
+        "recovery",
+        "ref_tracker",
         "ref_verify",
         "rescan_uuid_tree",
         "rescue",
@@ -75,7 +79,10 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         "treelog",
         "usebackuproot",
         "user_subvol_rm_allowed",
-    ],
+    ]],
+    // The default number of threads depends on that of processors. A device is not shown; the
+    // others take effect once, or are ignored.
+    unlisted: &["device", "inode_cache", "recovery", "thread_pool"],
     aliases: &[
         // btrfs(5): "If the value is not specified, it is the same as sync".
         listed_as("discard", &["discard"]),
@@ -93,14 +100,15 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         perhaps_listed("max_inline=2k", &["max_inline=2048"]),
         unlisted("metadata_ratio=0"),
         unlisted("fatal_errors=bug"),
+        listed_as("fragment=all", &["fragment=data"]),
         listed_as("space_cache", &["space_cache"]),
         listed_as("space_cache=v1", &["space_cache"]),
-        // The cache is cleared once.
+        // These take effect once: btrfs_clear_oneshot_options in fs/btrfs/disk-io.c.
         unlisted("clear_cache"),
-        unlisted("rescan_uuid_tree"),
+        unlisted("usebackuproot"),
+        unlisted("rescue=usebackuproot"),
         listed_as("norecovery", &["rescue=nologreplay", "norecovery", "nologreplay"]),
         listed_as("nologreplay", &["rescue=nologreplay", "nologreplay"]),
-        listed_as("usebackuproot", &["rescue=usebackuproot", "usebackuproot"]),
         unlisted("acl"),
         unlisted("barrier"),
         unlisted("datacow"),

@@ -1,6 +1,7 @@
 //! What ext2, ext3 and ext4 share: one mkfs (mke2fs) and its extended options.
 //!
-//! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
+//! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4, fs/ext4/super.c and
+//! fs/ext2/super.c in the kernel.
 
 use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
 use super::{Call, Driver, Format, uuid};
@@ -10,76 +11,120 @@ use super::{Call, Driver, Format, uuid};
 pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
 
-/// Options of the drivers of ext4 and ext2. The former lists its options by their first names, and
-/// all of them in `/proc/fs/ext4/DEVICE/options`.
-pub const MOUNT_OPTIONS: MountOptions = MountOptions {
-    names: &[
-        "abort",
-        "acl",
-        "auto_da_alloc",
-        "barrier",
-        "block_validity",
-        "bsddf",
-        "bsdgroups",
+/// Options that ext4's driver takes for each of the types that it mounts; ext2's own driver knows
+/// some of them.
+const OF_ALL: &[&str] = &[
+    "abort",
+    "acl",
+    "auto_da_alloc",
+    "barrier",
+    "bh",
+    "block_validity",
+    "bsddf",
+    "bsdgroups",
+    "check",
+    "dax",
+    "debug",
+    "debug_want_extra_isize",
+    "discard",
+    "errors",
+    "fc_debug_max_replay",
+    "grpid",
+    "grpjquota",
+    "grpquota",
+    "i_version",
+    "init_itable",
+    "inlinecrypt",
+    "inode_readahead_blks",
+    "journal",
+    "jqfmt",
+    "max_batch_time",
+    "max_dir_size_kb",
+    "mb_optimize_scan",
+    "mblk_io_submit",
+    "min_batch_time",
+    "minixdf",
+    "no_mbcache",
+    "no_prefetch_block_bitmaps",
+    "nombcache",
+    "nouid32",
+    "oldalloc",
+    "orlov",
+    "prefetch_block_bitmaps",
+    "prjquota",
+    "quota",
+    "reservation",
+    "resgid",
+    "resuid",
+    "sb",
+    "stripe",
+    "sysvgroups",
+    "test_dummy_encryption",
+    "user_xattr",
+    "usrjquota",
+    "usrquota",
+    "warn_on_error",
+];
+
+/// Options of a journal: `MOPT_NO_EXT2` in fs/ext4/super.c.
+const OF_JOURNAL: &[&str] = &[
+    "commit",
+    "data",
+    "data_err",
+    "journal_dev",
+    "journal_ioprio",
+    "journal_path",
+    "noload",
+    "norecovery",
+];
+
+/// Options that ext4's driver takes for its own type only (`MOPT_EXT4_ONLY` there), as which it
+/// also mounts ext2.
+const OF_TYPE_EXT4: &[&str] = &["delalloc", "dioread_lock", "dioread_nolock", "fc_debug_force"];
+
+/// Options of ext2.
+pub const EXT2_OPTIONS: MountOptions =
+    MountOptions { names: &[OF_ALL, OF_TYPE_EXT4, &["xip"]], ..SHOWN };
+
+/// Options of ext3.
+pub const EXT3_OPTIONS: MountOptions = MountOptions { names: &[OF_ALL, OF_JOURNAL], ..SHOWN };
+
+/// Options of ext4.
+pub const EXT4_OPTIONS: MountOptions = MountOptions {
+    names: &[OF_ALL, OF_JOURNAL, OF_TYPE_EXT4, &["journal_async_commit", "journal_checksum"]],
+    ..SHOWN
+};
+
+/// How options are shown. The driver of ext4 lists one by its first name, and all of them in
+/// `/proc/fs/ext4/DEVICE/options`.
+const SHOWN: MountOptions = MountOptions {
+    names: &[],
+    unlisted: &[
+        // Ignored, because each is what the driver always does, or no longer can.
+        "bh",
         "check",
-        "commit",
-        "data",
-        "data_err",
-        "dax",
-        "debug",
-        "debug_want_extra_isize",
-        "delalloc",
-        "dioread_lock",
-        "dioread_nolock",
-        "discard",
-        "errors",
-        "fc_debug_force",
-        "fc_debug_max_replay",
-        "grpid",
-        "grpjquota",
-        "grpquota",
         "i_version",
-        "init_itable",
-        "inlinecrypt",
-        "inode_readahead_blks",
-        "journal_async_commit",
-        "journal_checksum",
-        "journal_ioprio",
-        "jqfmt",
-        "load",
-        "max_batch_time",
-        "max_dir_size_kb",
-        "mb_optimize_scan",
-        "mbcache",
-        "min_batch_time",
-        "minixdf",
-        "no_mbcache",
-        "no_prefetch_block_bitmaps",
-        "norecovery",
-        "nombcache",
+        "journal",
+        "mblk_io_submit",
         "oldalloc",
         "orlov",
         "prefetch_block_bitmaps",
-        "prjquota",
-        "quota",
         "reservation",
-        "resgid",
-        "resuid",
-        "sb",
-        "stripe",
-        "sysvgroups",
-        "test_dummy_encryption",
-        "uid32",
-        "user_xattr",
-        "usrjquota",
-        "usrquota",
-        "warn_on_error",
+        // In force, but not shown.
+        "debug_want_extra_isize",
+        "fc_debug_max_replay",
+        "journal_dev",
+        "journal_ioprio",
+        "journal_path",
+        // Only a value that differs from what the number of block groups suggests is shown.
+        "mb_optimize_scan",
     ],
     aliases: &[
         listed_as("barrier=1", &["barrier"]),
         listed_as("barrier=0", &["nobarrier"]),
         listed_as("auto_da_alloc=1", &["auto_da_alloc"]),
         listed_as("auto_da_alloc=0", &["noauto_da_alloc"]),
+        unlisted("bsddf"),
         listed_as("bsdgroups", &["grpid"]),
         perhaps_listed("nogrpid", &["nogrpid", "sysvgroups"]),
         perhaps_listed("sysvgroups", &["nogrpid"]),
@@ -87,6 +132,7 @@ pub const MOUNT_OPTIONS: MountOptions = MountOptions {
         perhaps_listed("commit=0", &["commit=5"]),
         perhaps_listed("commit=5", &["commit=5"]),
         perhaps_listed("data=ordered", &["data=ordered"]),
+        unlisted("data_err=ignore"),
         listed_as("dax", &["dax", "dax=always"]),
         perhaps_listed("dioread_lock", &["nodioread_nolock", "dioread_lock"]),
         // The driver of ext2 lists only what differs from the superblock.
@@ -97,11 +143,14 @@ pub const MOUNT_OPTIONS: MountOptions = MountOptions {
         listed_as("noload", &["norecovery", "noload"]),
         listed_as("norecovery", &["norecovery", "noload"]),
         listed_as("quota", &["quota", "usrquota"]),
-        // Ignored, with a warning.
-        unlisted("oldalloc"),
-        unlisted("orlov"),
         perhaps_listed("acl", &["acl"]),
         perhaps_listed("user_xattr", &["user_xattr"]),
+        perhaps_listed("resgid=0", &["resgid=0"]),
+        perhaps_listed("resuid=0", &["resuid=0"]),
+        unlisted("sb=1"),
+        // No file of this name: the quota is in none.
+        unlisted("grpjquota="),
+        unlisted("usrjquota="),
     ],
 };
 

@@ -6,6 +6,7 @@ use super::{Driver, Facts, Filesystem, Journal, Setting, ext, ext4};
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext2",
     mkfs: "mkfs.ext2",
+    mount_options: ext::EXT2_OPTIONS,
     journal: Journal::Never,
     // Neither driver mounts a filesystem with metadata_csum as ext2.
     checksums: Setting::NEVER,

@@ -6,6 +6,7 @@ use super::{Facts, Filesystem, Journal, Setting, ext, ext4};
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext3",
     mkfs: "mkfs.ext3",
+    mount_options: ext::EXT3_OPTIONS,
     journal: Journal::Always,
     // The driver refuses to mount a filesystem with metadata_csum as ext3.
     checksums: Setting::NEVER,

@@ -21,7 +21,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs: "mkfs.ext4",
     package: "e2fsprogs",
     mkfs_options: ext::OPTIONS,
-    mount_options: ext::MOUNT_OPTIONS,
+    mount_options: ext::EXT4_OPTIONS,
     pool: None,
     journal: Journal::Optional,
     checksums: CHECKSUMS,

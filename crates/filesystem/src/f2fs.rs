@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::facts::{feature, limit};
-use super::mount_option::{MountOptions, perhaps_listed};
+use super::mount_option::{MountOptions, perhaps_listed, unlisted};
 use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
 
 const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
@@ -41,7 +41,7 @@ const FEATURES: u64 = 1024 + 2180;
 
 /// The kernel lists nearly all of them, defaults, too.
 const MOUNT_OPTIONS: MountOptions = MountOptions {
-    names: &[
+    names: &[&[
         "acl",
         "active_logs",
         "age_extent_cache",
@@ -83,6 +83,7 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         "lookup_mode",
         "memory",
         "mode",
+        "nat_bits",
         "no_heap",
         "nocompress_extension",
         "norecovery",
@@ -98,11 +99,16 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         "usrjquota",
         "usrquota",
         "whint_mode",
-    ],
+    ]],
+    unlisted: &[],
     aliases: &[
         perhaps_listed("heap", &["heap"]),
         perhaps_listed("no_heap", &["no_heap"]),
         perhaps_listed("checkpoint=enable", &["checkpoint=enable"]),
+        // No file of this name: the quota is in none.
+        unlisted("grpjquota="),
+        unlisted("prjjquota="),
+        unlisted("usrjquota="),
     ],
 };
 

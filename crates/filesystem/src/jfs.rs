@@ -4,16 +4,41 @@
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, layout};
+use super::mount_option::{MountOptions, listed_as, unlisted};
+use super::{Call, Facts, Filesystem, Journal, Setting, layout};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
+
+/// Of defaults the kernel lists nothing.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[&[
+        "discard",
+        "errors",
+        "gid",
+        "grpquota",
+        "integrity",
+        "iocharset",
+        "quota",
+        "resize",
+        "uid",
+        "umask",
+        "usrquota",
+    ]],
+    unlisted: &[],
+    aliases: &[
+        unlisted("errors=remount-ro"),
+        unlisted("integrity"),
+        unlisted("iocharset=none"),
+        listed_as("quota", &["usrquota"]),
+    ],
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "jfs",
     mkfs: "mkfs.jfs",
     package: "jfsutils",
     mkfs_options: &["-L", "-s"],
-    mount_options: MountOptions::UNKNOWN,
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::Always,
     checksums: Setting::NEVER,

@@ -150,6 +150,16 @@ pub fn findings(printed: &str) -> String {
     if findings.trim().is_empty() { printed.to_owned() } else { findings }
 }
 
+/// How mkfs says that it found the UUID it was given on another device. Only that of btrfs looks
+/// for it (`mkfs/main.c` of btrfs-progs).
+const UUID_IN_USE: &str = "non-unique UUID";
+
+/// Whether mkfs failed because another device has the UUID that it was given, by what it printed.
+#[must_use]
+pub fn is_uuid_in_use(printed: &str) -> bool {
+    printed.contains(UUID_IN_USE)
+}
+
 /// The parameters of mkfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Format {

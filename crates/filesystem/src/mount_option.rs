@@ -1,49 +1,20 @@
 //! Mount options: which filesystem has which, and how the kernel lists one that is in force.
 //!
-//! Sources: ext4(5), btrfs(5), xfs(5), Documentation/filesystems/f2fs.rst, and the functions
-//! `show_options` of the drivers in Linux 6.12 (fs/ext4/super.c, `fs/xfs/xfs_super.c`,
-//! fs/btrfs/super.c, fs/f2fs/super.c).
+//! Sources: how the drivers of Linux 6.1 and 6.12 parse and show their options (fs/ext4/super.c,
+//! fs/ext2/super.c, `fs/xfs/xfs_super.c`, super.c of btrfs, f2fs, jfs, nilfs2 and reiserfs), and what
+//! Linux 6.18 adds to them. Kernels differ, so a table has what any of these accepts.
 
 use super::{ALL, Filesystem};
-
-/// Options that every filesystem has, because mount(8) makes flags of mount(2) of them, or nothing.
-const OF_ALL: [&str; 28] = [
-    "async",
-    "atime",
-    "defaults",
-    "dev",
-    "diratime",
-    "dirsync",
-    "exec",
-    "iversion",
-    "lazytime",
-    "loud",
-    "mand",
-    "noatime",
-    "nodev",
-    "nodiratime",
-    "noexec",
-    "nolazytime",
-    "nomand",
-    "norelatime",
-    "nostrictatime",
-    "nosuid",
-    "nosymfollow",
-    "relatime",
-    "ro",
-    "rw",
-    "silent",
-    "strictatime",
-    "suid",
-    "sync",
-];
 
 /// The options of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MountOptions {
-    /// Their names, without a value, and without `no` where that is the opposite; empty if they are
-    /// not known.
-    pub names: &'static [&'static str],
+    /// Their names in groups, without a value, and without `no` where that is the opposite; empty
+    /// if they are not known. Flags of mount(2), which every filesystem has, are not among them.
+    pub names: &'static [&'static [&'static str]],
+    /// Those that are in force, too, if none of their name is listed: the kernel never lists them,
+    /// or not with a value that is the default.
+    pub unlisted: &'static [&'static str],
     /// Those that the kernel lists otherwise than they are asked for.
     pub aliases: &'static [Alias],
 }
@@ -63,11 +34,11 @@ pub struct Alias {
 
 impl MountOptions {
     /// Nothing is known about them.
-    pub(super) const UNKNOWN: Self = Self { names: &[], aliases: &[] };
+    pub(super) const UNKNOWN: Self = Self { names: &[], unlisted: &[], aliases: &[] };
 
     fn have(&self, name: &str) -> bool {
         let positive = name.strip_prefix("no").unwrap_or(name);
-        self.names.iter().any(|known| *known == name || *known == positive)
+        self.names.iter().any(|group| group.contains(&name) || group.contains(&positive))
     }
 }
 
@@ -120,9 +91,12 @@ impl Filesystem {
     /// Whether a list of mount options, as the kernel shows it, says that one is in force.
     #[must_use]
     pub fn lists(&self, option: &str, listed: &[&str]) -> bool {
+        let is_of_its_name = |found: &&str| name(found) == name(option);
         let Some(alias) = self.mount_options.aliases.iter().find(|alias| alias.asked == option)
         else {
-            return is_listed(option, listed);
+            let may_be_unlisted = self.mount_options.unlisted.contains(&name(option));
+            return is_listed(option, listed)
+                || (may_be_unlisted && !listed.iter().any(is_of_its_name));
         };
         let is_it = |found: &&str| {
             alias.listed.iter().any(|form| {
@@ -130,7 +104,6 @@ impl Filesystem {
                 detail.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
             })
         };
-        let is_of_its_name = |found: &&str| name(found) == name(option);
         listed.iter().any(is_it) || (alias.or_nothing && !listed.iter().any(is_of_its_name))
     }
 
@@ -140,7 +113,7 @@ impl Filesystem {
     pub fn lacks_option(&self, option: &str) -> Vec<&'static str> {
         let name = name(option);
         let own = &self.mount_options;
-        if own.names.is_empty() || own.have(name) || OF_ALL.contains(&name) {
+        if own.names.is_empty() || own.have(name) {
             return Vec::new();
         }
         let others = ALL.into_iter().filter(|other| other.mount_options.have(name));

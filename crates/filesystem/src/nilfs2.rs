@@ -9,17 +9,25 @@
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, Snapshot, layout};
+use super::mount_option::{MountOptions, unlisted};
+use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, layout};
 
 const MANUAL: &str = "Documentation/filesystems/nilfs2.rst in Linux";
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
+
+/// Of defaults the kernel lists nothing.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[&["barrier", "cp", "discard", "errors", "norecovery", "order"]],
+    unlisted: &[],
+    aliases: &[unlisted("barrier"), unlisted("errors=remount-ro"), unlisted("order=relaxed")],
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "nilfs2",
     mkfs: "mkfs.nilfs2",
     package: "nilfs-tools",
     mkfs_options: &["-b", "-B", "-L", "-m", "-O"],
-    mount_options: MountOptions::UNKNOWN,
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::NotApplicable,
     checksums: Setting::UNKNOWN,

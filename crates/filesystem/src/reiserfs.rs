@@ -4,9 +4,49 @@
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, layout, uuid};
+use super::mount_option::{MountOptions, unlisted};
+use super::{Call, Facts, Filesystem, Journal, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
+
+/// Of defaults the kernel lists nothing.
+const MOUNT_OPTIONS: MountOptions = MountOptions {
+    names: &[&[
+        "acl",
+        "alloc",
+        "attrs",
+        "barrier",
+        "block-allocator",
+        "commit",
+        "conv",
+        "data",
+        "errors",
+        "expose_privroot",
+        "grpjquota",
+        "grpquota",
+        "jdev",
+        "jqfmt",
+        "nolargeio",
+        "noquota",
+        "notail",
+        "replayonly",
+        "resize",
+        "tails",
+        "user_xattr",
+        "usrjquota",
+        "usrquota",
+    ]],
+    unlisted: &["alloc", "block-allocator", "conv", "nolargeio"],
+    aliases: &[
+        unlisted("barrier=flush"),
+        // No interval means that of the journal, 30 s.
+        unlisted("commit=0"),
+        unlisted("commit=30"),
+        unlisted("data=ordered"),
+        unlisted("errors=ro-remount"),
+        unlisted("tails=small"),
+    ],
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "reiserfs",
@@ -24,7 +64,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--label",
         "--transaction-max-size",
     ],
-    mount_options: MountOptions::UNKNOWN,
+    mount_options: MOUNT_OPTIONS,
     pool: None,
     journal: Journal::Always,
     checksums: Setting::NEVER,

@@ -21,7 +21,7 @@ const CHECKSUMS: Setting = Setting {
 
 /// Sizes are listed in KiB.
 const MOUNT_OPTIONS: MountOptions = MountOptions {
-    names: &[
+    names: &[&[
         "align",
         "allocsize",
         "attr2",
@@ -59,18 +59,25 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         "usrquota",
         "uuid",
         "wsync",
-    ],
+    ]],
+    unlisted: &[],
     aliases: &[
+        // Version 5 of the format always has it.
+        perhaps_listed("attr2", &["attr2"]),
         listed_as("bsdgroups", &["grpid"]),
         unlisted("nogrpid"),
         unlisted("sysvgroups"),
         listed_as("dax", &["dax=always"]),
+        unlisted("dax=inode"),
+        unlisted("lifetime"),
         listed_as("quota", &["usrquota"]),
         listed_as("uquota", &["usrquota"]),
         listed_as("gquota", &["grpquota"]),
         listed_as("pquota", &["prjquota"]),
         listed_as("qnoenforce", &["uqnoenforce"]),
         perhaps_listed("noquota", &["noquota"]),
+        unlisted("sunit=0"),
+        unlisted("swidth=0"),
     ],
 };
 

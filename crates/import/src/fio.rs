@@ -1,17 +1,13 @@
 //! Reads fio's JSON: a file is a treatment, its jobs are phases.
 
 use serde_json::Value;
-use ssdlab_plan::fio_job::bytes;
+use ssdlab_plan::fio_job::{self, SYNCS, bytes};
 use ssdlab_plan::metric::FIO_PREFIX;
 use ssdlab_results::{Phase, Told};
 use ssdlab_workload::printed::fio::{Group, of_object};
 
 use super::error::Fault;
 use super::{Environment, Found, Sample, phase};
-
-/// Options after which written data is on the device when the clock stops (fio's HOWTO, "Buffers
-/// and memory" and "I/O type"); `sync` opens files with `O_SYNC`.
-const SYNCS: [&str; 5] = ["end_fsync", "fsync", "fdatasync", "fsync_on_close", "sync"];
 
 pub(super) fn read(object: &Value) -> Result<Found, Fault> {
     let help = "run fio again, or remove the job from the file";
@@ -50,8 +46,7 @@ fn measured(group: &Group) -> Phase {
 fn told(group: &Group) -> Told {
     let job = &group.jobs[0];
     let option = |name: &str| job.options.get(name).map(String::as_str);
-    // An option without a value is on.
-    let is_on = |name: &str| option(name).is_some_and(|value| !["0", "none"].contains(&value));
+    let is_on = |name: &str| option(name).is_some_and(fio_job::is_on);
     // What is not listed is off only if all are listed.
     let known = |is_on: bool| (is_on || job.has_options).then_some(is_on);
     let writes = job.writes();

@@ -47,7 +47,7 @@ pub(super) trait Source {
         Owners::Marked
     }
 
-    /// Whether writes to it may fail.
+    /// Whether writes to it may fail: a simulated drive performs all.
     fn may_fail(&self) -> bool {
         true
     }
@@ -164,6 +164,10 @@ impl<S: Source> Lab for BlockLab<S> {
         self.source.file()
     }
 
+    fn may_fail(&self) -> bool {
+        self.source.may_fail()
+    }
+
     fn prepare(
         &mut self,
         device: Option<&BlockDevice>,
@@ -246,7 +250,7 @@ impl<S: Source> Lab for BlockLab<S> {
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
         // A daemon lets go of a file that was opened only some time later, and its pool is busy.
-        if self.source.may_fail() && mounting::made(setup).pool.is_none() {
+        if self.may_fail() && mounting::made(setup).pool.is_none() {
             write_back(&ground.mounted_at)?;
         }
         let_go(self.filesystem_device(device), setup, &ground.mounted_at, rules)

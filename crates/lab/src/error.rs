@@ -76,6 +76,15 @@ pub enum LabError {
         /// Why not.
         cause: io::Error,
     },
+    /// mkfs found the UUID that it was given on another device.
+    #[error(
+        "{failed}; another device has this UUID, perhaps the image of an interrupted run, which is \
+         still attached: `ssdlab restore` detaches it"
+    )]
+    UuidInUse {
+        /// How mkfs failed.
+        failed: ProgramError,
+    },
     /// A program failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

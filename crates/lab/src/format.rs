@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_filesystem::{Bits, Filesystem, Format, findings};
-use ssdlab_host::program::{self, Finished, Rules};
+use ssdlab_filesystem::{Bits, Filesystem, Format, findings, is_uuid_in_use};
+use ssdlab_host::program::{self, Finished, ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::{Atime, Chosen, Setup};
 
@@ -59,7 +59,18 @@ pub(super) fn mkfs(
     let mut command = Command::new(program::find(filesystem.mkfs, filesystem.package)?);
     let arguments = filesystem.format_arguments(asked);
     command.args(&arguments).arg(&device.node).current_dir("/");
-    Ok((arguments, program::run(command, rules)?))
+    Ok((arguments, program::run(command, rules).map_err(refused)?))
+}
+
+/// Why mkfs failed. The first blocks of plans with one seed give the same UUID, so the image of an
+/// interrupted run may be in the way.
+fn refused(failed: ProgramError) -> LabError {
+    match &failed {
+        ProgramError::Failed { output, .. } if is_uuid_in_use(output) => {
+            LabError::UuidInUse { failed }
+        }
+        _ => failed.into(),
+    }
 }
 
 /// Checks in the superblock that the filesystem was made as the treatment asks, and returns the

@@ -107,6 +107,11 @@ pub trait Lab {
         None
     }
 
+    /// Whether writes to the device may fail.
+    fn may_fail(&self) -> bool {
+        true
+    }
+
     /// Makes the ground of a trial on it. All changes can be undone by the journal.
     fn prepare(
         &mut self,

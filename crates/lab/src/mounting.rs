@@ -16,7 +16,7 @@ use ssdlab_plan::{Atime, Chosen, Discard, Setup};
 use super::LabError;
 
 /// Words of a free `mount` option that are flags of mount(2), not options of a filesystem.
-const FLAGS: [(&str, MountFlags); 11] = [
+const FLAGS: [(&str, MountFlags); 12] = [
     ("noatime", MountFlags::NOATIME),
     ("relatime", MountFlags::RELATIME),
     ("strictatime", MountFlags::STRICTATIME),
@@ -26,23 +26,29 @@ const FLAGS: [(&str, MountFlags); 11] = [
     ("dirsync", MountFlags::DIRSYNC),
     ("nodev", MountFlags::NODEV),
     ("nosuid", MountFlags::NOSUID),
+    ("nosymfollow", MountFlags::NOSYMFOLLOW),
     ("noexec", MountFlags::NOEXEC),
     ("silent", MountFlags::SILENT),
 ];
 
 /// Words that mount(8) turns into the absence of a flag, so that nothing is asked for and nothing
 /// is listed.
-const DEFAULTS: [&str; 10] = [
+const DEFAULTS: [&str; 15] = [
     "async",
     "atime",
     "defaults",
     "dev",
     "diratime",
     "exec",
+    "loud",
+    "noiversion",
     "nolazytime",
+    "nomand",
+    "norelatime",
     "nostrictatime",
     "rw",
     "suid",
+    "symfollow",
 ];
 
 /// Mounts the device and returns what the kernel says about the mount.

@@ -62,6 +62,27 @@ pub(super) fn is_time_based(text: &str) -> bool {
     text.lines().filter_map(option).any(|(key, value)| key == "time_based" && value != "0")
 }
 
+/// Options after which written data is on the device when the clock stops (fio's HOWTO, "Buffers
+/// and memory" and "I/O type"); `sync` opens files with `O_SYNC`.
+pub const SYNCS: [&str; 5] = ["end_fsync", "fsync", "fdatasync", "fsync_on_close", "sync"];
+
+/// Whether a flag or a number is not off; an option without a value is on.
+#[must_use]
+pub fn is_on(value: &str) -> bool {
+    !["0", "none"].contains(&value)
+}
+
+/// Whether each job syncs what it writes, bypasses the page cache or only reads.
+pub(super) fn syncs(text: &str) -> bool {
+    jobs(text).iter().all(|job| {
+        let has = |name: &str| job.get(name).is_some_and(|value| is_on(value));
+        let pattern = job.get("rw").or_else(|| job.get("readwrite")).unwrap_or(&"read");
+        let writes = pattern.contains("rw") || pattern.contains("write");
+        let is_direct = has("direct") || job.get("buffered") == Some(&"0");
+        !writes || is_direct || SYNCS.into_iter().any(has)
+    })
+}
+
 /// A size in fio's notation: `4k`, `1g`. By default a kilobyte is 1024 bytes and a kibibyte 1000,
 /// the opposite of the standards, which `kb_base=1000` follows (fio's HOWTO, "Parameter types").
 #[must_use]

@@ -207,7 +207,7 @@ impl Workload {
             Tree::Synthetic { .. } => None,
         });
         tree.chain(self.phases.iter().filter_map(|phase| match &phase.action {
-            Action::Replay { log: Recording::File(path) } | Action::Fio { job: path } => {
+            Action::Replay { log: Recording::File(path) } | Action::Fio { job: path, .. } => {
                 Some(path.as_path())
             }
             _ => None,
@@ -329,6 +329,10 @@ pub enum Action {
     Fio {
         /// The job file, an absolute path.
         job: PathBuf,
+        /// Whether each of its jobs syncs what it writes, bypasses the page cache or only reads, as
+        /// far as is known: the file may only be where the plan will run.
+        #[serde(default)]
+        syncs: bool,
     },
     /// Performs one of Bonnie's tests.
     Bonnie {

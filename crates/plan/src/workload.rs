@@ -390,12 +390,15 @@ fn action(
             let job =
                 written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?;
             let job = base.join(job);
-            match ground.jobs.get(&job).filter(|_| ground.target.lab() == LabKind::Virtual) {
-                None => Action::Fio { job },
-                Some(text) => {
+            match ground.jobs.get(&job) {
+                Some(text) if ground.target.lab() == LabKind::Virtual => {
                     let io =
                         fio_job::translated(text).map_err(|why| untranslated(&job, &why, at))?;
                     Action::Io(io::resolve(&io, at, |amount| scaled(amount, scale))?)
+                }
+                text => {
+                    let syncs = text.is_some_and(|text| fio_job::syncs(text));
+                    Action::Fio { job, syncs }
                 }
             }
         }

@@ -196,7 +196,7 @@ impl Workload {
         let mut jobs = BTreeMap::new();
         for phase in &spec.phases {
             match &phase.action {
-                Action::Fio { job } => {
+                Action::Fio { job, .. } => {
                     program::find("fio", "fio")?;
                     jobs.insert(job.clone(), fio::read(job, inputs, interrupt)?);
                 }
@@ -317,7 +317,7 @@ impl Workload {
                 }
                 Ok(Done::default())
             }
-            (Action::Fio { job }, _) => {
+            (Action::Fio { job, .. }, _) => {
                 let text = self.jobs.get(job).expect("the jobs of all phases were read");
                 fio::run(text, place.directory, place.rules)
             }

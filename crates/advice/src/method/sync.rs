@@ -68,6 +68,7 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             | Action::Fstrim
             | Action::Idle { .. } => {}
             Action::Io(io) if is_on_device(io) => {}
+            Action::Fio { syncs: true, .. } => {}
             Action::Transactions(of) if is_committed(of) => {}
             Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}
             Action::Replace(of) if of.sync.file() => {}

@@ -23,3 +23,19 @@ fn a_superblock_that_says_otherwise_is_a_mismatch() {
     let message = of("xxhash").unwrap_err().to_string();
     assert!(message.contains("`xxhash`") && message.contains("`sha256`"), "{message}");
 }
+
+#[test]
+fn a_uuid_in_use_is_told_with_what_may_hold_it() {
+    let of = |output: &str| {
+        let failed = ProgramError::Failed {
+            command: "mkfs.btrfs /dev/loop1".to_owned(),
+            how: "ended with 1".to_owned(),
+            output: output.to_owned(),
+        };
+        refused(failed).to_string()
+    };
+    let told = of("btrfs-progs v6.2\nERROR: non-unique UUID: 00000000-0000-4000-8000-000000000001");
+    assert!(told.starts_with("`mkfs.btrfs /dev/loop1` ended with 1"), "{told}");
+    assert!(told.contains("non-unique UUID") && told.contains("`ssdlab restore`"), "{told}");
+    assert!(!of("ERROR: the device is too small").contains("restore"));
+}

@@ -109,7 +109,7 @@ fn an_option_is_in_force_under_the_name_by_which_the_kernel_lists_it() {
 
 #[test]
 fn the_defaults_of_mount_ask_for_nothing() {
-    let defaults = setup(&[(Factor::Mount, "rw,suid,dev,exec,async")]);
+    let defaults = setup(&[(Factor::Mount, "rw,suid,dev,exec,async,norelatime,loud")]);
     assert_eq!(options(&defaults), (MountFlags::empty(), Vec::new()));
     assert!(check(&defaults, &mounted("ext4", "rw,relatime"), &[], Maker::Us).is_ok());
 }
@@ -124,8 +124,8 @@ fn an_option_we_did_not_give_must_be_listed() {
 
 #[test]
 fn flags_of_mount_are_not_handed_to_the_filesystem() {
-    let (flags, data) = options(&setup(&[(Factor::Mount, "nodiratime,commit=60")]));
-    assert_eq!(flags, MountFlags::NODIRATIME);
+    let (flags, data) = options(&setup(&[(Factor::Mount, "nodiratime,nosymfollow,commit=60")]));
+    assert_eq!(flags, MountFlags::NODIRATIME | MountFlags::NOSYMFOLLOW);
     assert_eq!(data, ["commit=60"]);
 }
 

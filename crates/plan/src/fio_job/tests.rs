@@ -126,3 +126,29 @@ fn the_virtual_lab_performs_a_job_by_io() {
     assert_eq!(schedule.metric, "ops_per_second");
     assert!(schedule.notes.iter().any(|note| note.contains("has no fio")));
 }
+
+#[test]
+fn a_job_that_syncs_itself_is_known_to() {
+    for (job, is_synced) in [
+        ("rw=write", false),
+        ("rw=write\nfsync=32", true),
+        ("rw=write\nfsync=0", false),
+        ("rw=randwrite\nfdatasync=1", true),
+        ("readwrite=randrw\nend_fsync", true),
+        ("rw=write\nsync=1", true),
+        ("rw=write\nsync=none", false),
+        ("rw=write\ndirect=1", true),
+        ("rw=randread", true),
+        ("size=1m", true),
+        ("rw=write\nfsync=1\n[b]\nrw=write", false),
+    ] {
+        assert_eq!(syncs(&format!("[a]\n{job}\n")), is_synced, "{job}");
+    }
+    let is_known = |job: &str| {
+        let phase = format!("{{ do = \"fio\", job = \"{job}.fio\" }}");
+        let mut schedule = planned(&phase, LabKind::Directory).unwrap();
+        matches!(schedule.workload.phases.remove(0).action, Action::Fio { syncs: true, .. })
+    };
+    assert_eq!(["timed", "sized", "missing"].map(is_known), [true, false, false]);
+    assert!(syncs("[global]\nfsync=1\n[a]\nrw=write\n[b]\nrw=write\n"));
+}

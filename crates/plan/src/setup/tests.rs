@@ -47,7 +47,7 @@ fn a_mount_option_of_another_filesystem_is_refused_with_the_way_out() {
         ("xfs", "noatime,lazytime,logbsize=256k"),
         ("f2fs", "fsync_mode=strict"),
         // Nothing is known about these.
-        ("jfs", "commit=60"),
+        ("bcachefs", "commit=60"),
         ("xfs", "of_a_later_kernel=1"),
         ("any", "commit=60"),
     ] {
