@@ -1,8 +1,8 @@
 //! Mount options: which filesystem has which, and how the kernel lists one that is in force.
 //!
-//! Sources: how the drivers of Linux 6.1 and 6.12 parse and show their options (fs/ext4/super.c,
-//! fs/ext2/super.c, `fs/xfs/xfs_super.c`, super.c of btrfs, f2fs, jfs, nilfs2 and reiserfs), and what
-//! Linux 6.18 adds to them. Kernels differ, so a table has what any of these accepts.
+//! Sources: how the drivers of Linux 6.1 and 6.12 parse and show their options (`xfs_super.c` of
+//! xfs, super.c of ext2, ext4, btrfs, f2fs, jfs, nilfs2 and reiserfs), and what Linux 6.18 adds to
+//! them. Kernels differ, so a table has what any of these accepts.
 
 use super::{ALL, Filesystem};
 

@@ -3,8 +3,6 @@
 //! The pair is made by one trial: both phases share drive, filesystem, seed and machine, so that
 //! only the order in which the phases run can favour one of them.
 
-use std::mem::discriminant;
-
 use ssdlab_quantity::did_you_mean;
 use toml::Spanned;
 
@@ -12,7 +10,7 @@ use super::error::Fault;
 use super::factor::Factor;
 use super::measured::measures;
 use super::metric::{Metric, Unit};
-use super::schedule::Schedule;
+use super::schedule::{Action, Schedule};
 use super::varied::{Origin, Varied};
 use super::written::{Bound, Claim};
 
@@ -85,7 +83,7 @@ pub(super) fn phases(
     }
     if metric.source.is_of_operations()
         && metric.unit == Unit::Ns
-        && !do_alike(own, other, schedule)
+        && leaves_out_syncs(own, schedule) != leaves_out_syncs(other, schedule)
     {
         return Err(Fault::at(
             own.span(),
@@ -95,19 +93,17 @@ pub(super) fn phases(
                 other.get_ref()
             ),
             "an operation of `io` is a write without its sync, of `append` or `transactions` with \
-             it: compare ops_per_second, or phases that do the same",
+             it: compare ops_per_second, or two phases of `io`",
         ));
     }
     Ok(Some([own, other].map(|phase| phase.get_ref().clone())))
 }
 
-/// Whether two phases do the same kind of work, as far as the plan says what they do.
-fn do_alike(one: &Spanned<String>, other: &Spanned<String>, schedule: &Schedule) -> bool {
-    let kind = |named: &Spanned<String>| {
-        let phase = schedule.workload.phases.iter().find(|phase| phase.name == *named.get_ref());
-        phase.map(|phase| discriminant(&phase.action))
-    };
-    kind(one).zip(kind(other)).is_none_or(|(one, other)| one == other)
+/// Whether an operation of a phase is a write without the sync that follows it.
+fn leaves_out_syncs(phase: &Spanned<String>, schedule: &Schedule) -> bool {
+    let mut planned = schedule.workload.phases.iter();
+    planned
+        .any(|planned| planned.name == *phase.get_ref() && matches!(planned.action, Action::Io(_)))
 }
 
 const fn is_amount(bound: &Bound) -> bool {
