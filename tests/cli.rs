@@ -10,6 +10,8 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "cli/ask.rs"]
+mod ask;
 #[path = "cli/checks.rs"]
 mod checks;
 #[path = "cli/device_log.rs"]

@@ -107,8 +107,7 @@ const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_reque
 /// Every effect: per treatment with a baseline, metric and phase, and over all phases that both
 /// treatments have.
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
-    let mut metrics = vec![schedule.metric.as_str()];
-    metrics.extend(schedule.beside().iter().map(String::as_str));
+    let mut metrics: Vec<&str> = schedule.metrics().collect();
     let usual: Vec<&str> = USUAL.into_iter().filter(|usual| !metrics.contains(usual)).collect();
     metrics.extend(usual);
     let mut ratios = Vec::new();

@@ -9,7 +9,7 @@ use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
+    ("Experiments", &["run", "ask", "check", "record", "status", "cancel", "restore"]),
     (
         "Results",
         &["report", "compare", "method", "flip", "bisect", "cut", "history", "import", "evidence"],
@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
     (
         "run",
         &[
@@ -38,6 +38,19 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
                 "ssdlab run discard --set kernel=6.1,6.12",
             ),
             ("Resume an interrupted run", "ssdlab run --resume discard-1"),
+        ],
+    ),
+    (
+        "ask",
+        &[
+            (
+                "Compare two filesystems that deliver mail on a simulated SATA SSD",
+                "ssdlab ask ext4:noatime,commit=60 xfs:noatime --do maildir --drive sata-tlc",
+            ),
+            (
+                "See the plan that this makes, and keep it",
+                "ssdlab ask ext4 btrfs:compress=zstd:3 --do kernel-tree --print > plan.toml",
+            ),
         ],
     ),
     (

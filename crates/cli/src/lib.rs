@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+mod ask;
 mod bisect;
 mod cache;
 mod cancel;
@@ -75,6 +76,8 @@ struct Cli {
 enum Command {
     /// Run a plan, or resume a run.
     Run(run::Run),
+    /// Ask which filesystem does some work best, without a plan file.
+    Ask(ask::Ask),
     /// Show the progress of a run submitted to Slurm.
     Status(status::Status),
     /// Cancel a run's Slurm jobs, and undo their changes on nodes.
@@ -190,6 +193,7 @@ fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report
 fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
     match command {
         Command::Run(run) => run.run(),
+        Command::Ask(ask) => ask.run(),
         Command::Status(status) => status.run(),
         Command::Cancel(cancel) => cancel.run(),
         Command::Check(check) => check.run(),

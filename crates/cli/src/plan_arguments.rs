@@ -1,4 +1,4 @@
-//! The arguments that name a plan and change it, shared by `run`, `check` and `bisect`.
+//! The arguments that name a plan and change it, shared by `run`, `check`, `ask` and `bisect`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,13 @@ use super::input;
 pub struct PlanArguments {
     /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
     pub plan: Option<String>,
+    #[command(flatten)]
+    changes: Changes,
+}
+
+/// What the command line changes in a plan.
+#[derive(Debug, Args)]
+pub struct Changes {
     /// Where trials run.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
@@ -75,13 +82,7 @@ pub struct Resolved {
 impl PlanArguments {
     /// Whether any argument is given that would change a plan.
     pub fn changes_anything(&self) -> bool {
-        self.plan.is_some()
-            || self.lab.is_some()
-            || self.device.is_some()
-            || self.dir.is_some()
-            || self.variation.changes_anything()
-            || self.runs.is_some()
-            || self.plausible.is_some()
+        self.plan.is_some() || self.changes.are_any()
     }
 
     /// Reads the plan and resolves it.
@@ -89,16 +90,42 @@ impl PlanArguments {
         let Some(named) = &self.plan else {
             return Err(no_plan("", "no plan was named"));
         };
+        self.changes.variation.resolve(named, self.changes.overrides()?)
+    }
+}
+
+impl Changes {
+    fn are_any(&self) -> bool {
+        self.lab.is_some()
+            || self.device.is_some()
+            || self.dir.is_some()
+            || self.variation.changes_anything()
+            || self.runs.is_some()
+            || self.plausible.is_some()
+    }
+
+    /// The simulated drives that are named, none by default.
+    pub fn drives(&self) -> Vec<String> {
+        let named = self.variation.drive.iter().flat_map(|drives| drives.split(','));
+        named.map(|drive| drive.trim().to_owned()).collect()
+    }
+
+    /// Resolves a plan that is in no file, as if it were in this folder.
+    pub fn resolve(&self, name: &str, text: String) -> Result<Resolved, Report> {
         let here = env::current_dir().into_diagnostic()?;
-        let overrides = Overrides {
+        self.variation.resolve_text((name, text), &here, self.overrides()?)
+    }
+
+    fn overrides(&self) -> Result<Overrides, Report> {
+        let here = env::current_dir().into_diagnostic()?;
+        Ok(Overrides {
             lab: self.lab,
             device: absolute("--device", self.device.as_deref(), &here)?,
             directory: absolute("--dir", self.dir.as_deref(), &here)?,
             runs: self.runs,
             plausible: self.plausible,
             ..Overrides::default()
-        };
-        self.variation.resolve(named, overrides)
+        })
     }
 }
 
@@ -116,6 +143,18 @@ impl Variation {
     pub fn resolve(&self, named: &str, others: Overrides) -> Result<Resolved, Report> {
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
+        self.resolve_text((&file, text), &base, others)
+    }
+
+    /// The same for a plan whose text is known, with its name in messages; `base` is the folder that
+    /// relative paths in it start from.
+    fn resolve_text(
+        &self,
+        (name, text): (&str, String),
+        base: &Path,
+        others: Overrides,
+    ) -> Result<Resolved, Report> {
+        let here = env::current_dir().into_diagnostic()?;
         let drive = self.drive.as_ref();
         let overrides = Overrides {
             drive: drive.map(|drives| absolute_files(Factor::Drive, drives, &here)),
@@ -127,7 +166,7 @@ impl Variation {
             read_job: Some(read_job),
             ..others
         };
-        let schedule = plan::schedule(&file, &text, &overrides, &base)?;
+        let schedule = plan::schedule(name, &text, &overrides, base)?;
         check_files(&schedule)?;
         Ok(Resolved { text, schedule })
     }

@@ -29,19 +29,26 @@ use super::watching::{self, Watching};
 use super::{output, report, restore, sealing};
 
 /// Arguments of `ssdlab run`.
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     plan: PlanArguments,
+    /// Resume an interrupted run, given by name or folder.
+    #[arg(long, value_name = "RUN")]
+    resume: Option<PathBuf>,
+    #[command(flatten)]
+    running: Running,
+}
+
+/// How a plan is run and its answer shown.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+#[derive(Debug, Args)]
+pub struct Running {
     /// Allow all data on --device to be destroyed; type its serial or by-id name.
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
     #[command(flatten)]
     results: Results,
-    /// Resume an interrupted run, given by name or folder.
-    #[arg(long, value_name = "RUN")]
-    resume: Option<PathBuf>,
     /// After each trial, read its files back and compare them with what its operations must have
     /// left, and run the filesystem's own check (fsck); a difference voids the trial.
     #[arg(long)]
@@ -131,26 +138,34 @@ struct Session {
 impl Run {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
+        match &self.resume {
+            None => self.running.run(self.plan.resolve()?),
+            Some(_) if self.running.verify || self.plan.changes_anything() => Err(Wrong::report(
+                "--resume continues a run as it was planned",
+                "omit the plan and the options that change it",
+            )),
+            Some(run) => self.running.resume(run),
+        }
+    }
+}
+
+impl Running {
+    /// Runs a plan.
+    pub fn run(&self, mut resolved: Resolved) -> Result<Exit, Report> {
+        resolved.schedule.verify = self.verify;
+        seal(&self.results.folder(), &mut resolved);
+        self.conduct(Planned::New(resolved))
+    }
+
+    fn resume(&self, run: &Path) -> Result<Exit, Report> {
+        self.conduct(Planned::Resumed(resume(&self.results.find(run))?))
+    }
+
+    fn conduct(&self, mut planned: Planned) -> Result<Exit, Report> {
         // A killed run's filesystems have the UUIDs of this run's if both have the same seed, as by
         // default: mkfs.btrfs refuses a duplicate, and XFS does not mount one.
         restore::remind();
-        let folder = self.results.folder();
         // All errors that can be found early are, before a folder is made or a device is touched.
-        let mut planned = match &self.resume {
-            None => {
-                let mut resolved = self.plan.resolve()?;
-                resolved.schedule.verify = self.verify;
-                seal(&folder, &mut resolved);
-                Planned::New(resolved)
-            }
-            Some(_) if self.verify || self.plan.changes_anything() => {
-                return Err(Wrong::report(
-                    "--resume continues a run as it was planned",
-                    "omit the plan and the options that change it",
-                ));
-            }
-            Some(run) => Planned::Resumed(resume(&self.results.find(run))?),
-        };
         planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
         let lab = stages::target(&schedule)?.lab();
@@ -183,7 +198,7 @@ impl Run {
         let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
         let watch = self.watch.map(serve).transpose()?;
         let watch = watch.as_ref();
-        let session = || planned.start(&folder);
+        let session = || planned.start(&self.results.folder());
         let (ended, session) = match slurm {
             Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session, watch)?,
             None => self.on_this_machine(&schedule, session, watch)?,

@@ -298,7 +298,7 @@ impl Schedule {
     /// asked for: what is shown is then not the answer.
     #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
-        let id = self.answer.first().filter(|_| self.asked.is_empty())?;
+        let id = self.answer.first().filter(|_| !self.is_asked_for)?;
         self.claims.iter().find(|claim| claim.id == *id)
     }
 }

@@ -1,5 +1,7 @@
 //! Which phases can have which metrics, and which labs can measure them.
 
+use toml::Spanned;
+
 use super::error::Fault;
 use super::io::{SyncBy, SyncPolicy};
 use super::lab_kind::LabKind;
@@ -97,8 +99,12 @@ fn reports(phase: &Phase, name: &str) -> bool {
 }
 
 /// Refuses a metric of a plan that none of its phases has.
-pub(super) fn check_metric(plan: &Plan, schedule: &Schedule) -> Result<(), Fault> {
-    let Some(written) = &plan.metric else { return Ok(()) };
+pub(super) fn check_metrics(plan: &Plan, schedule: &Schedule) -> Result<(), Fault> {
+    let several = plan.metrics.iter().flat_map(|metrics| metrics.get_ref());
+    plan.metric.iter().chain(several).try_for_each(|written| check_metric(written, schedule))
+}
+
+fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), Fault> {
     let name = written.get_ref();
     let mut first = None;
     for phase in &schedule.workload.phases {
@@ -114,18 +120,19 @@ pub(super) fn check_metric(plan: &Plan, schedule: &Schedule) -> Result<(), Fault
 }
 
 impl Schedule {
-    /// What the lab cannot measure of what the plan asks for: its metric, and those of its claims.
+    /// What the lab cannot measure of what the plan asks for: its metrics, and those of its claims.
     #[must_use]
     pub fn beyond_lab(&self) -> Vec<String> {
         let Some(lab) = self.target.as_ref().map(super::Target::lab) else { return Vec::new() };
-        let of_plan = metric::of(&self.metric).labs_that_lack_it().contains(&lab);
-        let plan = of_plan.then(|| ("the plan".to_owned(), &self.metric));
-        let lacking = self.claims.iter().filter(|claim| {
-            metric::of(&claim.metric).labs_that_lack_it().contains(&lab)
-                && !claim.not_testable.contains_key(&lab)
-        });
-        let claims = lacking.map(|claim| (format!("claim `{}`", claim.id), &claim.metric));
-        plan.into_iter()
+        let is_lacking = |metric: &str| metric::of(metric).labs_that_lack_it().contains(&lab);
+        let of_plan = self.metrics().filter(|metric| is_lacking(metric));
+        let lacking = self
+            .claims
+            .iter()
+            .filter(|claim| is_lacking(&claim.metric) && !claim.not_testable.contains_key(&lab));
+        let claims = lacking.map(|claim| (format!("claim `{}`", claim.id), claim.metric.as_str()));
+        of_plan
+            .map(|metric| ("the plan".to_owned(), metric))
             .chain(claims)
             .map(|(who, metric)| {
                 format!("{who} is about `{metric}`, which the {lab} lab cannot measure")

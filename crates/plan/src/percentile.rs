@@ -35,13 +35,15 @@ fn needed(metric: &str) -> Option<u64> {
 }
 
 impl Schedule {
-    /// The percentiles of phases that the plan is about: in its claims, or as its metric.
+    /// The percentiles of phases that the plan is about: in its claims, or as its metrics.
     pub fn percentiles<'a>(&'a self) -> impl Iterator<Item = (String, &'a str)> {
         let of_claim = |claim: &'a Claim| {
             claim.phases.iter().map(move |phase| (phase.clone(), claim.metric.as_str()))
         };
         let of_claims = self.claims.iter().flat_map(of_claim);
-        let of_plan = self.phase_names().into_iter().map(move |phase| (phase, &*self.metric));
+        let of_metric =
+            move |metric: &'a str| self.phase_names().into_iter().map(move |phase| (phase, metric));
+        let of_plan = self.metrics().flat_map(of_metric);
         of_claims.chain(of_plan).filter(|(_, metric)| needed(metric).is_some())
     }
 

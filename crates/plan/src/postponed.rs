@@ -24,7 +24,7 @@ pub(super) fn wait(schedule: &mut Schedule) {
     let phases = &schedule.workload.phases;
     let is_asked = |index: usize| {
         let is_last = |of: &[String]| phases.iter().rposition(|phase| of.contains(&phase.name));
-        metric::shows_discards(&schedule.metric)
+        schedule.metrics().any(metric::shows_discards)
             || schedule.claims.iter().any(|claim| {
                 metric::shows_discards(&claim.metric) && is_last(&claim.phases) == Some(index)
             })

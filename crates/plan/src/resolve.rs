@@ -12,7 +12,6 @@ use super::error::Fault;
 use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
-use super::metric;
 use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
 use super::target::Target;
@@ -20,8 +19,8 @@ use super::worded::Worded;
 use super::workload::Ground;
 use super::written::{Plan, Verb};
 use super::{
-    amounts, claims, cuts, limits, measured, needs, order, postponed, programs, steps, treatments,
-    usual, varied, workload,
+    amounts, claims, cuts, limits, measured, needs, order, postponed, programs, shown, steps,
+    treatments, usual, varied, workload,
 };
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
@@ -63,12 +62,14 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let mut setups = treatments.treatments.iter().filter_map(|of| of.setup.as_ref().ok());
     let layer = setups.find_map(|setup| setup.simulated.layer.as_ref());
     cuts::check_layer(plan.cuts.as_ref(), layer)?;
+    let mut named = shown::named(plan)?.into_iter();
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
         question: Worded::new(plan, &factors).question(),
         source: plan.source.clone(),
-        metric: metric(plan, &workload, &jobs, &mut notes)?,
+        metric: named.next().unwrap_or_else(|| usual(plan, &workload, &jobs, &mut notes)),
+        beside: named.collect(),
         target: Some(target),
         needs: needs::resolve(plan)?,
         treatments: treatments.treatments,
@@ -87,7 +88,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         ..Schedule::default()
     };
     needs::check(&schedule)?;
-    measured::check_metric(plan, &schedule)?;
+    measured::check_metrics(plan, &schedule)?;
     programs::check(&schedule)?;
     schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;
@@ -144,27 +145,18 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
     (!given.is_empty()).then(|| format!("by default, as the plan names no other: {given}"))
 }
 
-/// The time that a fio job takes is no result if its file says how long it runs.
-fn metric(
-    plan: &Plan,
-    workload: &Workload,
-    jobs: &Jobs,
-    notes: &mut Vec<String>,
-) -> Result<String, Fault> {
-    let Some(written) = &plan.metric else {
-        let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
-            matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
-        });
-        if is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job)) {
-            return Ok("ops_per_second".to_owned());
-        }
-        let (usual, note) = usual::metric(workload);
-        notes.extend(note);
-        return Ok(usual.to_owned());
-    };
-    let fault = |(message, help)| Fault::at(written.span(), message, help);
-    metric::of_phases(written.get_ref()).map_err(fault)?;
-    Ok(written.get_ref().clone())
+/// The metric of a plan that names none. The time that a fio job takes is no result if its file says
+/// how long it runs.
+fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> String {
+    let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
+        matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
+    });
+    if is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job)) {
+        return "ops_per_second".to_owned();
+    }
+    let (usual, note) = usual::metric(workload);
+    notes.extend(note);
+    usual.to_owned()
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {

@@ -50,10 +50,12 @@ pub struct Schedule {
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
     pub metric: String,
-    /// The metrics that the reader asked for, the first of which is `metric`: charts show that
-    /// instead of the answer's.
+    /// The metrics that tables show below it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// Whether the reader asked for these metrics: charts show them instead of the answer's.
     #[serde(skip)]
-    pub asked: Vec<String>,
+    pub is_asked_for: bool,
     /// Where the trials run; none in an imported run, whose trials ran elsewhere.
     #[serde(with = "target")]
     pub target: Option<Target>,

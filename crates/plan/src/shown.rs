@@ -1,7 +1,52 @@
-//! The metrics that the reader of a report asks for instead of the plan's.
+//! The metrics that tables show: those of the plan, or what the reader of a report asks for instead.
 
+use std::iter;
+
+use super::error::Fault;
 use super::metric;
 use super::schedule::Schedule;
+use super::written::Plan;
+
+/// The metrics that a plan names, the first of which is its own; empty if it names none.
+///
+/// # Errors
+///
+/// If it names them in both ways, none of several, one twice, or one that phases cannot have.
+pub(super) fn named(plan: &Plan) -> Result<Vec<String>, Fault> {
+    let Some(several) = &plan.metrics else {
+        let Some(one) = &plan.metric else { return Ok(Vec::new()) };
+        let fault = |(message, help)| Fault::at(one.span(), message, help);
+        metric::of_phases(one.get_ref()).map_err(fault)?;
+        return Ok(vec![one.get_ref().clone()]);
+    };
+    if plan.metric.is_some() {
+        let message = "the plan has both `metric` and `metrics`";
+        let help = "put the one first in `metrics`, and omit `metric`";
+        return Err(Fault::at(several.span(), message, help));
+    }
+    if several.get_ref().is_empty() {
+        let help = "name one or more, or omit it: `ssdlab list metrics` lists them";
+        return Err(Fault::at(several.span(), "`metrics` names none", help));
+    }
+    let mut names = Vec::new();
+    for name in several.get_ref() {
+        let fault = |(message, help)| Fault::at(name.span(), message, help);
+        check_next(&names, name.get_ref()).map_err(fault)?;
+        names.push(name.get_ref().clone());
+    }
+    Ok(names)
+}
+
+/// Checks a metric that follows others in a list. Fails with what is wrong, and what to write
+/// instead.
+fn check_next(names: &[String], name: &String) -> Result<(), (String, String)> {
+    metric::of_phases(name)?;
+    if names.contains(name) {
+        let message = format!("`{name}` is named twice");
+        return Err((message, "name each metric once".to_owned()));
+    }
+    Ok(())
+}
 
 impl Schedule {
     /// Shows other metrics than the plan's, separated by commas: the first instead of it, the
@@ -9,25 +54,26 @@ impl Schedule {
     /// with it. Fails with what is wrong, and what to write instead, if phases have no metric of
     /// that name.
     pub fn show(&mut self, names: &str) -> Result<(), (String, String)> {
-        let asked: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
-        for (index, name) in asked.iter().enumerate() {
-            metric::of_phases(name)?;
-            if asked[..index].contains(name) {
-                let message = format!("`{name}` is asked for twice");
-                return Err((message, "name each metric once".to_owned()));
-            }
+        let mut asked: Vec<String> = Vec::new();
+        for name in names.split(',').map(|name| name.trim().to_owned()) {
+            check_next(&asked, &name)?;
+            asked.push(name);
         }
-        if self.metric != asked[0] {
-            self.metric.clone_from(&asked[0]);
+        let first = asked.remove(0);
+        if self.metric != first {
+            self.metric = first;
             self.published.clear();
         }
-        self.asked = asked;
+        self.beside = asked;
+        self.is_asked_for = true;
         Ok(())
     }
 
-    /// The metrics that are shown beside the first.
-    #[must_use]
-    pub fn beside(&self) -> &[String] {
-        self.asked.get(1..).unwrap_or_default()
+    /// The metrics that tables show: the plan's, and those beside it.
+    pub fn metrics(&self) -> impl Iterator<Item = &str> {
+        iter::once(&self.metric).chain(&self.beside).map(String::as_str)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,7 +150,8 @@ fn write_settings(out: &mut String, analysis: &Analysis, style: Style) -> std::f
     write_left_out(out, analysis.settings.len().saturating_sub(MOST_SETTINGS), "more setting")
 }
 
-/// The results of power cuts, the last ranking, bars, or a table: what the answer rests on.
+/// The results of power cuts, the last ranking, bars, or a table: what the answer rests on. Several
+/// metrics are in the table, which then follows a ranking.
 fn write_evidence(
     out: &mut String,
     schedule: &Schedule,
@@ -175,10 +176,13 @@ fn write_evidence(
     }
     if let Some(ranking) = analysis.rankings.last() {
         writeln!(out, "\n{}", wrapped("", &ranking_heading(ranking), "", style))?;
-        return write_rows(out, places(schedule, ranking), style);
+        write_rows(out, places(schedule, ranking), style)?;
+        if schedule.beside.is_empty() {
+            return Ok(());
+        }
     }
     let bars = bars::brief(schedule, &compared, style);
-    if let Some((metric, bars)) = bars.filter(|_| schedule.beside().is_empty()) {
+    if let Some((metric, bars)) = bars.filter(|_| schedule.beside.is_empty()) {
         let heading = format!("{}{}", bars::heading(metric, analysis), compared.context());
         return writeln!(out, "\n{}\n{bars}", wrapped("", &heading, "", style));
     }

@@ -274,7 +274,7 @@ impl<'a> Layout<'a> {
         if let Some(NoRatio { found, .. }) = self.analysis.without_ratio.iter().find(is_own) {
             cell = format!("{cell}\n{}", number::against_nothing(metric, found));
         }
-        for metric in self.schedule.beside() {
+        for metric in &self.schedule.beside {
             if let Some(mean) = self::mean(treatment, phase, metric) {
                 let effect = self.analysis.effect(metric, &treatment.levels, phase);
                 let ratio =

@@ -267,7 +267,7 @@ fn size(analysis: &Analysis) -> String {
 /// The heading of the main table.
 pub(super) fn main_heading(schedule: &Schedule, analysis: &Analysis) -> String {
     let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
-    let metrics = iter::once(metric).chain(schedule.beside().iter().map(String::as_str));
+    let metrics = iter::once(metric).chain(schedule.beside.iter().map(String::as_str));
     let metric = metrics.collect::<Vec<_>>().join(", below it ");
     let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
     let rates = if analysis.metric == "time_ns" && writes(analysis) {

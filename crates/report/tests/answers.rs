@@ -136,6 +136,25 @@ fn run(schedule: &Schedule) -> Analysis {
     analyse("run", schedule, records, Ending::AllBlocks)
 }
 
+/// The values are not in a ranking, so the table follows it.
+#[test]
+fn several_metrics_of_a_plan_are_in_every_report() {
+    let plan = "name = \"p\"\nquestion = \"Which?\"\nmetrics = [\"time_ns\", \"flushes\"]\n\
+                factors.filesystem = [\"ext4\", \"xfs\"]\n\
+                [workload]\nphases = [{ do = \"unpack\" }]\n";
+    for ranking in ["", "[ranking]\n"] {
+        let plan = format!("{plan}{ranking}");
+        let schedule = schedule("p", &plan, &Overrides::default(), Path::new("/")).unwrap();
+        let analysis = run(&schedule);
+        for write in [brief, text] {
+            let report = write(&schedule, &analysis, Style::default());
+            assert!(report.contains("time_ns, below it flushes"), "{report}");
+            assert_eq!(report.contains("Ranking: by time_ns"), !ranking.is_empty(), "{report}");
+        }
+        assert!(html(&schedule, &analysis, &plan).contains("<code>flushes</code>"));
+    }
+}
+
 #[test]
 fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
     let mut answers = Vec::new();

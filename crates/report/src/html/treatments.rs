@@ -18,7 +18,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let together = effects.iter().any(|effect| effect.phases.len() > 1);
     let caption = markup! {
         "Arithmetic means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
-        @for metric in schedule.beside() {
+        @for metric in &schedule.beside {
             ", and of " (spoken(metric)) " (" code { (metric) } ")"
         }
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
@@ -86,7 +86,7 @@ fn cell(
         td.number data-value=(mean) {
             (shown)
             @if let Some(one) = ratio { small { (times(&plausible::effect(one))) } }
-            @for metric in schedule.beside() {
+            @for metric in &schedule.beside {
                 @if let Some(mean) = table::mean(treatment, phase, metric) {
                     br; (number::value(metric, mean))
                     @if let Some(one) = analysis.effect(metric, &treatment.levels, phase) {

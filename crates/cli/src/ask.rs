@@ -1,0 +1,53 @@
+//! `ssdlab ask`: asks which treatment is the best at some work, without a plan file.
+
+use clap::Args;
+use miette::Report;
+use ssdlab_plan::{Mounted, Question, Work};
+
+use super::exit::Exit;
+use super::plan_arguments::Changes;
+use super::run::Running;
+use super::{output, stages};
+
+/// Arguments of `ssdlab ask`.
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// Filesystems, each with its mount options, if any. The others are compared with the first.
+    #[arg(required = true, value_name = "FILESYSTEM[:OPTION,...]")]
+    treatments: Vec<Mounted>,
+    /// What is done on them.
+    #[arg(long = "do", value_enum, value_name = "WORK")]
+    work: Work,
+    /// The metric that decides (default: by the work; `ssdlab list metrics`), or several, of which
+    /// the first decides.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    metric: Vec<String>,
+    /// Print the plan that the question makes, checked, and do not run it.
+    #[arg(long)]
+    print: bool,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    running: Running,
+}
+
+impl Ask {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let question = Question {
+            treatments: self.treatments.clone(),
+            work: self.work,
+            drives: self.changes.drives(),
+            metrics: self.metric.clone(),
+        };
+        let plan = question.to_string();
+        let resolved = self.changes.resolve(&question.name(), plan.clone())?;
+        if self.print {
+            stages::check(&resolved.schedule)?;
+            output::print(&plan);
+            return Ok(Exit::Done);
+        }
+        output::tell(&plan);
+        self.running.run(resolved)
+    }
+}

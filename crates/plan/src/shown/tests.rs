@@ -1,0 +1,55 @@
+//! Tests of the metrics that a plan lists, and of those that a reader asks for instead.
+
+use std::path::Path;
+
+use crate::{Overrides, Schedule, schedule};
+
+fn read(metrics: &str) -> Result<Schedule, String> {
+    let text = format!(
+        "name = \"p\"\nquestion = \"?\"\n{metrics}\n[workload]\nphases = [{{ do = \"unpack\" }}]"
+    );
+    schedule("p.toml", &text, &Overrides::default(), Path::new("/")).map_err(|error| {
+        let help = miette::Diagnostic::help(&error).map(|help| help.to_string());
+        let mut labels = miette::Diagnostic::labels(&error).into_iter().flatten();
+        let at = labels.next().map(|at| text[at.offset()..at.offset() + at.len()].to_owned());
+        format!("{error} | {} | {}", at.unwrap_or_default(), help.unwrap_or_default())
+    })
+}
+
+#[test]
+fn the_first_of_several_metrics_is_the_plan_s() {
+    let mut schedule = read("metrics = [\"settled_ns\", \"written_bytes\", \"flushes\"]").unwrap();
+    assert_eq!(schedule.metric, "settled_ns");
+    assert_eq!(schedule.beside, ["written_bytes", "flushes"]);
+    schedule.show("flushes").unwrap();
+    assert_eq!(schedule.metrics().collect::<Vec<_>>(), ["flushes"]);
+    let one = read("metrics = [\"settled_ns\"]").unwrap();
+    assert_eq!(one.metrics().collect::<Vec<_>>(), ["settled_ns"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_list_of_metrics_is_shown_at_its_place() {
+    for (metrics, message) in [
+        (
+            "metric = \"time_ns\"\nmetrics = [\"flushes\"]",
+            "the plan has both `metric` and `metrics` | [\"flushes\"] | put the one first",
+        ),
+        ("metrics = []", "`metrics` names none | [] | name one or more"),
+        (
+            "metrics = [\"time_ns\", \"writen_bytes\"]",
+            "there is no metric `writen_bytes` | \"writen_bytes\" | did you mean `written_bytes`?",
+        ),
+        (
+            "metrics = [\"time_ns\", \"time_ns\"]",
+            "`time_ns` is named twice | \"time_ns\" | name each metric once",
+        ),
+        (
+            "metrics = [\"time_ns\", \"latency.p99_ns\"]",
+            "no phase has `latency.p99_ns`: `unpack` has no operations that are counted | \
+             \"latency.p99_ns\" | ",
+        ),
+    ] {
+        let told = read(metrics).map(|_| ()).unwrap_err();
+        assert!(told.starts_with(message), "{told}");
+    }
+}
