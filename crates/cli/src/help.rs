@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
     (
         "run",
         &[
@@ -169,6 +169,14 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
             ("Check a drive file of your own", "ssdlab drive check my-drive.toml"),
             ("See a drive at another capacity", "ssdlab drive check 970-pro --capacity 64GB"),
         ],
+    ),
+    (
+        "drive new",
+        &[(
+            "Make the drive file of a SATA drive from its box",
+            "ssdlab drive new --like sata-tlc --capacity 500GB --read 560MB/s --write 530MB/s \
+             --iops 98k/88k --tbw 300 --out my-drive.toml",
+        )],
     ),
     (
         "serve",
