@@ -18,6 +18,8 @@ mod checks;
 mod device_log;
 #[path = "../crates/trace/tests/formats/device_log.rs"]
 mod dm_log;
+#[path = "cli/drives.rs"]
+mod drives;
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
 #[path = "cli/fio.rs"]

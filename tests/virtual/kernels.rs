@@ -19,6 +19,7 @@ const PLAN: &str = r#"
     [virtual]
     capacity = "5 GB"
     [virtual.factors]
+    drive = "vertex-le"
     kernel = ["./first", "./second"]
     [workload]
     tree = { files = 50, size = "1 MB" }

@@ -108,7 +108,7 @@ impl Place {
     }
 
     /// Runs a plan like [`Self::run`], on its drive with a capacity, which is so small that it has
-    /// to be the drive's own.
+    /// to be the drive's own. A plan that names no drive gets one of small superblocks.
     pub fn run_on(&self, plan: &str, capacity: &str) -> Value {
         let lines = plan.lines().filter(|line| !line.starts_with("capacity = "));
         fs::write(self.path("plan.toml"), lines.collect::<Vec<_>>().join("\n")).unwrap();

@@ -30,9 +30,10 @@ const OF_COMMANDS: [(&[&str], u8, &[Kind]); 5] = [
 ];
 
 /// The options whose values are names.
-const OF_OPTIONS: [(&str, Kind); 5] = [
+const OF_OPTIONS: [(&str, Kind); 6] = [
     ("metric", Kind::Metrics),
     ("drive", Kind::Drives),
+    ("like", Kind::Drives),
     ("host", Kind::Hosts),
     ("plan", Kind::Plans),
     ("resume", Kind::Runs),

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use miette::Report;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::{DriveFileError, Grounded, Plausible, Specification, presets};
+use ssdlab_flash::{DriveFileError, Grounded, Plausible, Ratings, Specification, presets, rated};
 use ssdlab_plan::{Bytes, Fault};
 use ssdlab_report as report;
 
+use super::drive_new::New;
 use super::exit::{Exit, Wrong};
 use super::shown::Shown;
 use super::{input, output, shown};
@@ -40,6 +41,12 @@ enum What {
         #[arg(long, value_name = "SIZE")]
         capacity: Option<Bytes>,
     },
+    /// Make a drive file for your own drive from the ratings on its box.
+    ///
+    /// The file has the values of a drive that yours is like, but for those that a rating
+    /// determines: the model then gives each rating within a tenth. It says which values are rated
+    /// and which are assumed.
+    New(New),
 }
 
 impl Drive {
@@ -53,6 +60,10 @@ impl Drive {
                 let source = Source::of(drive)?;
                 output::print(&report::specification(&source.specification(*capacity)?));
                 shown::tell_bare(&source.grounded()?, "ssdlab drive show vertex-le");
+            }
+            What::New(new) => {
+                let source = Source::of(&new.like)?;
+                new.give(&source.rated(&new.name(), &new.ratings())?)?;
             }
         }
         Ok(Exit::Done)
@@ -100,6 +111,14 @@ impl Source {
         let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
         let shipped = presets::find(drive).map(|preset| preset.text);
         Ok(Self { name: drive.to_owned(), text: input::model("drive", drive, shipped, &names)? })
+    }
+
+    /// Makes the file of another drive, which is like this one but for its ratings.
+    fn rated(&self, name: &str, ratings: &Ratings) -> Result<String, Report> {
+        rated(name, ratings, &self.text).map_err(|error| match error.at {
+            Some(_) => self.at_its_place(error),
+            None => Wrong::report(error.message, error.help),
+        })
     }
 
     fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {

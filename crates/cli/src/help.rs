@@ -184,6 +184,14 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
         ],
     ),
     (
+        "drive new",
+        &[(
+            "Make the drive file of a SATA drive from its box",
+            "ssdlab drive new --like sata-tlc --capacity 500GB --read 560MB/s --write 530MB/s \
+             --iops 98k/88k --tbw 300 --out my-drive.toml",
+        )],
+    ),
+    (
         "serve",
         &[
             (

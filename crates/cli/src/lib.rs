@@ -13,6 +13,7 @@ mod cut;
 mod cut_device;
 mod cut_files;
 mod drive;
+mod drive_new;
 mod evidence;
 mod exit;
 mod flip;
@@ -110,7 +111,7 @@ enum Command {
     Serve(serve::Serve),
     /// Summarise and plot the requests of a run or of a block trace.
     Trace(trace::Trace),
-    /// List, show and check simulated drives.
+    /// List, show, check and make simulated drives.
     Drive(drive::Drive),
     /// Show every published number, and what the models make of it.
     Evidence(evidence::Evidence),

@@ -16,7 +16,7 @@ use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::metric::{self, Metric};
 use ssdlab_plan::shipped::{self, Asked};
-use ssdlab_plan::{self as plan, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS};
+use ssdlab_plan::{self as plan, DEFAULT_DRIVE, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS};
 use ssdlab_report as report;
 
 use super::exit::{Exit, Wrong};
@@ -265,7 +265,9 @@ pub fn factors() -> Rows {
             "an amount (10 GB) or a share of the device (60 %)".to_owned()
         }
         Factor::WriteCache => "on, off".to_owned(),
-        Factor::Drive => "a drive of `ssdlab drive list`, or a drive file (virtual lab)".to_owned(),
+        Factor::Drive => format!(
+            "a drive of `ssdlab drive list`, or a drive file (virtual lab; default {DEFAULT_DRIVE})"
+        ),
         Factor::Condition => {
             "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
         }

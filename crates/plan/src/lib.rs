@@ -91,8 +91,8 @@ pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
-pub use simulated::{KernelLevel, Model, Simulated, names_file};
-pub use ssdlab_quantity::{Bytes, Span, did_you_mean};
+pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, Simulated, names_file};
+pub use ssdlab_quantity::{Bytes, Rate, Span, did_you_mean};
 pub use target::{CAPACITY_BYTES, SLC_CACHE_BYTES, Target, WHOLE_SLC_CACHE_BYTES};
 pub use written::{Plan, Verb};
 

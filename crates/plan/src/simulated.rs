@@ -12,8 +12,9 @@ use super::host_model::{self, HOSTS};
 use super::layer::{self, Layer};
 use super::level_error::{LevelError, unknown};
 
-/// The default simulated machine: the drive of founding post 1, in a computer of today.
-const DEFAULT_DRIVE: &str = "vertex-le";
+/// The drive of treatments that name none: the most common kind of SSD today.
+pub const DEFAULT_DRIVE: &str = "sata-tlc";
+/// The rest of the default simulated machine.
 const DEFAULT_CONDITION: &str = "purged";
 const DEFAULT_HOST: &str = "modern-2020s";
 

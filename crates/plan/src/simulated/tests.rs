@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::{Factor, KernelLevel, LabKind, Levels, Overrides, Schedule, schedule};
+use crate::{Factor, KernelLevel, LabKind, Levels, Overrides, Schedule, schedule, shipped};
 
 use super::Simulated;
 
@@ -40,6 +40,21 @@ fn a_kernel_is_named_by_its_version_or_its_path() {
     assert_eq!(level("/lab/6.1").unwrap(), KernelLevel::File("/lab/6.1".into()));
     for wrong in ["newest", "", "6.1 or so", "-6.1"] {
         assert!(level(wrong).unwrap_err().contains("a version, such as 6.1, or the path"));
+    }
+}
+
+#[test]
+fn the_default_drive_is_one_of_today() {
+    assert_eq!(Simulated::new(&Levels::default()).unwrap().drive, "sata-tlc");
+}
+
+#[test]
+fn shipped_plans_do_not_depend_on_the_default_drive() {
+    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+    for plan in shipped::ALL {
+        let schedule = schedule(plan.name, plan.text, &overrides, Path::new(".")).unwrap();
+        let mut levels = schedule.treatments.iter().map(|treatment| &treatment.levels.0);
+        assert!(levels.all(|levels| levels.contains_key(&Factor::Drive)), "{}", plan.name);
     }
 }
 
