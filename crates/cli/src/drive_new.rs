@@ -48,15 +48,12 @@ impl New {
 
     /// Saves or prints the new file, and tells how to use it.
     pub fn give(&self, text: &str) -> Result<(), Report> {
-        let file = match &self.out {
-            Some(path) => {
-                output::save(path, |out| out.write_all(text.as_bytes()))?;
-                path.display().to_string()
-            }
-            None => {
-                output::print(text);
-                "FILE".to_owned()
-            }
+        let file = if let Some(path) = &self.out {
+            output::save(path, |out| out.write_all(text.as_bytes()))?;
+            path.display().to_string()
+        } else {
+            output::print(text);
+            "FILE".to_owned()
         };
         output::tell(&format!(
             "What is not on the box is assumed to be as in {}, such as the times of flushes and \

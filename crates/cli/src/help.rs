@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
     (
         "run",
         &[

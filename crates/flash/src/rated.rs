@@ -113,7 +113,7 @@ impl Made {
         if let Some(capacity) = ratings.capacity {
             file.check_capacity(capacity)?;
             file.with_capacity(capacity);
-            self.set("capacity", size(*file.capacity.get_ref()), on_the_box(&capacity));
+            self.set("capacity", size(*file.capacity.get_ref()), on_the_box(capacity));
         }
         if let Some(cache) = file.slc_cache.as_ref().filter(|cache| cache.cut_from.is_some()) {
             let source = "all cells with one bit each, as the cache is larger on the drive like it";
@@ -349,7 +349,7 @@ fn assumed(source: impl Into<String>) -> Evidence {
     }
 }
 
-fn on_the_box(capacity: &Bytes) -> Evidence {
+fn on_the_box(capacity: Bytes) -> Evidence {
     let source = format!("{capacity} (on the box), in whole pages");
     Evidence { basis: Basis::Datasheet, ..assumed(source) }
 }

@@ -100,7 +100,7 @@ fn reports(phase: &Phase, name: &str) -> bool {
 
 /// Refuses a metric of a plan that none of its phases has.
 pub(super) fn check_metrics(plan: &Plan, schedule: &Schedule) -> Result<(), Fault> {
-    let several = plan.metrics.iter().flat_map(|metrics| metrics.get_ref());
+    let several = plan.metrics.iter().flat_map(Spanned::get_ref);
     plan.metric.iter().chain(several).try_for_each(|written| check_metric(written, schedule))
 }
 

@@ -59,16 +59,16 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     for phase in &run.schedule.workload.phases {
         match &phase.action {
             _ if phase.syncs() => dirty = None,
-            // Bonnie's tests and deliveries of mail sync what they write; of a database the log has
-            // what pages lack; reading changes times of access only.
+            // Bonnie's tests, deliveries of mail and some jobs of fio sync what they write; of a
+            // database the log has what pages lack; reading changes times of access only.
             Action::Bonnie { .. }
             | Action::Maildir(_)
             | Action::Database(_)
             | Action::Read { .. }
             | Action::Fstrim
-            | Action::Idle { .. } => {}
+            | Action::Idle { .. }
+            | Action::Fio { syncs: true, .. } => {}
             Action::Io(io) if is_on_device(io) => {}
-            Action::Fio { syncs: true, .. } => {}
             Action::Transactions(of) if is_committed(of) => {}
             Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}
             Action::Replace(of) if of.sync.file() => {}

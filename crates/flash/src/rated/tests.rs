@@ -14,15 +14,15 @@ fn like(preset: &str, ratings: &Ratings) -> Result<String, DriveFileError> {
     rated("mine", ratings, presets::find(preset).unwrap().text)
 }
 
-const fn mb_per_s(rate: u64) -> Option<Rate> {
-    Some(Rate(rate * 1_000_000))
+const fn mb_per_s(rate: u64) -> Rate {
+    Rate(rate * 1_000_000)
 }
 
 /// What the box of a SATA drive says.
 const BOX: Ratings = Ratings {
     capacity: Some(Bytes(1_000 * GB)),
-    read: mb_per_s(550),
-    write: mb_per_s(520),
+    read: Some(mb_per_s(550)),
+    write: Some(mb_per_s(520)),
     random_reads: Some(98_000),
     random_writes: Some(88_000),
     written: Some(Bytes(600_000 * GB)),
@@ -75,7 +75,8 @@ fn a_drive_gives_its_ratings_and_plausible_ones_do() {
 
 #[test]
 fn flash_that_is_too_slow_for_a_rating_is_made_as_fast_as_it_needs() {
-    let ratings = Ratings { read: mb_per_s(5_150), write: mb_per_s(4_900), ..Ratings::default() };
+    let ratings =
+        Ratings { read: Some(mb_per_s(5_150)), write: Some(mb_per_s(4_900)), ..Ratings::default() };
     let made = grounded(&like("tlc-dramless", &ratings).unwrap()).unwrap();
     let of = |key| value(&made, key);
     // Four channels of 1066 MB/s carry 4.26 GB/s, and 128 planes program 4 KiB in 165 us.
@@ -102,7 +103,7 @@ fn what_a_drive_cannot_have_is_refused_with_the_limit() {
     let cases = [
         (
             "sata-tlc",
-            Ratings { read: mb_per_s(3_500), ..none },
+            Ratings { read: Some(mb_per_s(3_500)), ..none },
             "a read rating of 3500 MB/s: SATA carries at most 600 MB/s",
         ),
         (
