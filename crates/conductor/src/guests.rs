@@ -22,7 +22,7 @@ use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
-use ssdlab_plan::schedule::{Phase, Tree, Trial, Workload};
+use ssdlab_plan::schedule::{Action, Phase, Tree, Trial, Workload};
 use ssdlab_plan::{
     Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
     WHOLE_SLC_CACHE_BYTES,
@@ -450,7 +450,9 @@ pub(super) fn conditioned(
 
 impl Stage for Guests<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
-        let discards = matches!(setup.discard, Some(Discard::On | Discard::Fstrim));
+        let mut phases = self.schedule.workload.phases.iter();
+        let discards = matches!(setup.discard, Some(Discard::On | Discard::Fstrim))
+            || phases.any(|phase| phase.action == Action::Fstrim);
         let drive = self.drives.get(&setup.simulated.drive);
         if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
             return Some(format!("{} takes no discards", drive.name));
