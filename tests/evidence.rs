@@ -49,7 +49,7 @@ fn the_page_shows_the_book() {
 /// Plans whose runs take minutes to an hour, and whose kept numbers are of earlier lab kernels:
 /// `small-files` of that before FUA and the tick of 1000 Hz, the others of that which charged a
 /// guest's boot. `make evidence` runs them again.
-const EARLIER: [&str; 4] = ["filesystems", "journal", "small-files", "wear"];
+const EARLIER: [&str; 1] = ["small-files"];
 
 /// Every published number that the virtual lab can be compared with is, and by a run of the models,
 /// the kernel and the plan as they are.
