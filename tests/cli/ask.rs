@@ -64,7 +64,7 @@ fn what_cannot_be_asked_is_refused_with_what_can() {
         (&["ext4", "--do", "log", "--metric", "reader.p99_ns"], "no phase has `reader.p99_ns`"),
         (&["ext4", "--do", "log", "--drive", "sata-tlx"], "sata-tlc"),
         (&["ext4", "--do", "log", "--drive", "sata-tlc", "--lab", "image"], "virtual lab"),
-        (&["ext4", "--do", "log", "--set", "mount=sync"], "are those of [[treatments]]"),
+        (&["ext4:sync", "--do", "log", "--set", "mount=noatime"], "are those of [[treatments]]"),
     ] {
         let (code, out, told) = asked(&place, &[arguments, &["--print"]].concat());
         assert!(code == Some(2) && out.is_empty() && told.contains(says), "{arguments:?}: {told}");

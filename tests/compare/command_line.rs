@@ -199,7 +199,7 @@ fn a_history_keeps_every_run_and_counts_what_is_none() {
     };
     assert_eq!(count(&["--plan", "delete"]), 2);
     assert_eq!(count(&["--plan", "other"]), 0);
-    assert_eq!(count(&["--drive", "vertex"]), 2);
+    assert_eq!(count(&["--drive", "sata"]), 2);
     assert_eq!(count(&["--verdict", "holds", "--lab", "virtual"]), 2);
     assert_eq!(count(&["--verdict", "refuted"]), 0);
     assert_eq!(count(&["--lab", "image"]), 0);

@@ -146,8 +146,8 @@ impl Variation {
         self.resolve_text((&file, text), &base, others)
     }
 
-    /// The same for a plan whose text is known, with its name in messages; `base` is the folder that
-    /// relative paths in it start from.
+    /// The same for a plan whose text is known, with its name in messages; `base` is the folder
+    /// that relative paths in it start from.
     fn resolve_text(
         &self,
         (name, text): (&str, String),

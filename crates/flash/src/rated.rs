@@ -262,9 +262,9 @@ impl Made {
         let of_drive = self.like.description.as_str();
         let text = |text: &str| toml::Value::from(text).to_string();
         let mut out = format!(
-            "# Made from the ratings on the box of a drive. Values whose basis is \"datasheet\" or\n\
-             # \"fitted\" are rated, or follow from a rating; all others are assumed to be as in\n\
-             # {}. A box does not say what a flush or a discard takes.\n\n\
+            "# Made from the ratings on the box of a drive. Values whose basis is \"datasheet\"\n\
+             # or \"fitted\" are rated, or follow from a rating; all others are assumed to be\n\
+             # as in {}. A box does not say what a flush or a discard takes.\n\n\
              name = {}\ndescription = {}\n\n",
             text(like),
             text(name),

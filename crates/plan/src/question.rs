@@ -116,7 +116,7 @@ impl Work {
                 r#"{ do = "clean", sync = true }"#,
             ],
             Self::Log => {
-                &[r#"{ do = "append", sync = true, append = { records = 1_800, think = "1 s" } }"#]
+                &[r#"{ do = "append", sync = true, append = { records = 600, think = "1 s" } }"#]
             }
             Self::SyncedLog => &["{ do = \"append\", append = { records = 10_000, \
                                   sync_every = 1, think = \"1 ms\" } }"],

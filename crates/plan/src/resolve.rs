@@ -145,8 +145,8 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
     (!given.is_empty()).then(|| format!("by default, as the plan names no other: {given}"))
 }
 
-/// The metric of a plan that names none. The time that a fio job takes is no result if its file says
-/// how long it runs.
+/// The metric of a plan that names none. The time that a fio job takes is no result if its file
+/// says how long it runs.
 fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> String {
     let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
         matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)

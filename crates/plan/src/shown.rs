@@ -1,4 +1,4 @@
-//! The metrics that tables show: those of the plan, or what the reader of a report asks for instead.
+//! The metrics that tables show: those of the plan, or what the reader of a report asks for.
 
 use std::iter;
 

@@ -48,8 +48,8 @@ pub struct Plan {
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"settled_ns")]
     pub metric: Option<Spanned<String>>,
-    /// Instead of `metric`: several, of which the first is the plan's metric. Tables show the others
-    /// below it.
+    /// Instead of `metric`: several, of which the first is the plan's metric. Tables show the
+    /// others below it.
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(example = ["time_ns","written_bytes"])]
     pub metrics: Option<Spanned<Vec<Spanned<String>>>>,
