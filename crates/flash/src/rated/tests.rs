@@ -79,9 +79,9 @@ fn flash_that_is_too_slow_for_a_rating_is_made_as_fast_as_it_needs() {
         Ratings { read: Some(mb_per_s(5_150)), write: Some(mb_per_s(4_900)), ..Ratings::default() };
     let made = grounded(&like("tlc-dramless", &ratings).unwrap()).unwrap();
     let of = |key| value(&made, key);
-    // Four channels of 1066 MB/s carry 4.26 GB/s, and 128 planes program 4 KiB in 165 us.
-    assert_eq!(of("timing.bus").value, "\"1416250000 B/s\"");
-    assert_eq!(of("slc_cache.program").value, "\"97271 ns\"");
+    // Four channels carry 4 KiB in 3842 ns each, and 128 planes program 4 KiB in 165 us.
+    assert_eq!(of("timing.bus").value, "\"1416102012 B/s\"");
+    assert_eq!(of("slc_cache.program").value, "\"97270 ns\"");
     let rests_on = |key| of(key).evidence.as_ref().unwrap().fitted_to.clone();
     assert_eq!(rests_on("timing.bus"), ["sequential-read"]);
     assert_eq!(rests_on("slc_cache.program"), ["sequential-write"]);

@@ -70,12 +70,7 @@ fn what_a_lab_cannot_measure_is_noted() {
     let daily = "{ do = \"unpack\", a_day = 2 }";
     for metric in ["years_until_worn", "years_by_bytes"] {
         let plan = with(&format!("metric = \"{metric}\""), daily, "");
-        for (lab, notes) in [
-            (LabKind::Virtual, 0),
-            (LabKind::Image, 1),
-            (LabKind::Device, 1),
-            (LabKind::Directory, 1),
-        ] {
+        for (lab, notes) in [(LabKind::Virtual, 0), (LabKind::Image, 1), (LabKind::Directory, 1)] {
             let beyond = of(&plan, lab).unwrap().beyond_lab();
             assert_eq!(beyond.len(), notes, "{metric} in the {lab} lab: {beyond:?}");
         }
