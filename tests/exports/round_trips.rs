@@ -76,7 +76,7 @@ rows = []
 def add(trial, phase, values, prefix=''):
     for name, value in values.items():
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if is_number and name != 'lifetime_kib':
+        if is_number and name not in ('lifetime_kib', 'repeats_by_bytes'):
             rows.append([trial['position'], phase, prefix + name, value])
 [(treatments,)] = duckdb.sql('''select treatments from read_json('run.json',
     maximum_object_size = 1000000000)''').fetchall()

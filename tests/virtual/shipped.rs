@@ -10,10 +10,12 @@ use super::common::shown;
 use super::support::{Place, kernel};
 
 /// What no scale makes smaller in some plans, and what is run in its place: drives that are filled
-/// sooner, a prefill that fits, fewer power cuts, and one filesystem more than a step keeps.
-const SMALLER: [(&[&str], &str, &str); 4] = [
+/// sooner, a prefill that fits, fewer power cuts, one filesystem more than a step keeps, and fewer
+/// looks at a device that is idle for minutes.
+const SMALLER: [(&[&str], &str, &str); 5] = [
     (&["schedulers", "small-files", "tandem"], r#"capacity = "25 GB""#, r#"capacity = "4 GB""#),
     (&["schedulers", "small-files", "tandem"], r#"prefill = "10 GB""#, r#"prefill = "10 %""#),
+    (&["trim-today"], "[workload]\n", "[workload]\nquiet = \"50 ms\"\n"),
     (&["power-loss"], "[cuts]\nnumber = 60\n", "[cuts]\nnumber = 6\n"),
     (
         &["tandem"],
