@@ -82,7 +82,16 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
     ]],
     // The default number of threads depends on that of processors. A device is not shown; the
     // others take effect once, or are ignored.
-    unlisted: &["device", "inode_cache", "recovery", "thread_pool"],
+    unlisted: &[
+        "device",
+        "inode_cache",
+        "recovery",
+        "thread_pool",
+        // These take effect once: btrfs_clear_oneshot_options in fs/btrfs/disk-io.c.
+        "clear_cache",
+        "rescue=usebackuproot",
+        "usebackuproot",
+    ],
     aliases: &[
         // btrfs(5): "If the value is not specified, it is the same as sync".
         listed_as("discard", &["discard"]),
@@ -103,10 +112,6 @@ const MOUNT_OPTIONS: MountOptions = MountOptions {
         listed_as("fragment=all", &["fragment=data"]),
         listed_as("space_cache", &["space_cache"]),
         listed_as("space_cache=v1", &["space_cache"]),
-        // These take effect once: btrfs_clear_oneshot_options in fs/btrfs/disk-io.c.
-        unlisted("clear_cache"),
-        unlisted("usebackuproot"),
-        unlisted("rescue=usebackuproot"),
         listed_as("norecovery", &["rescue=nologreplay", "norecovery", "nologreplay"]),
         listed_as("nologreplay", &["rescue=nologreplay", "nologreplay"]),
         unlisted("acl"),
@@ -156,7 +161,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     }),
     writes_directly: true,
     smallest_bytes: 114_294_784,
-    made_bytes: |_| 5_800_000,
+    made_bytes: Some(|_| 5_800_000),
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
     replay: None,
     format: |format| format.arguments(&["-q", "-K", "-U", &uuid(format.seed)]),

@@ -12,8 +12,8 @@ pub struct MountOptions {
     /// Their names in groups, without a value, and without `no` where that is the opposite; empty
     /// if they are not known. Flags of mount(2), which every filesystem has, are not among them.
     pub names: &'static [&'static [&'static str]],
-    /// Those that are in force, too, if none of their name is listed: the kernel never lists them,
-    /// or not with a value that is the default.
+    /// Those, with or without a value, that may be in force although none of their name is listed:
+    /// the kernel never lists them, or not with a value that is the default.
     pub unlisted: &'static [&'static str],
     /// Those that the kernel lists otherwise than they are asked for.
     pub aliases: &'static [Alias],
@@ -27,8 +27,7 @@ pub struct Alias {
     /// What the kernel lists instead, if anything: one of these, perhaps with a detail after a
     /// colon.
     pub listed: &'static [&'static str],
-    /// Whether it is in force, too, if no option of its name is listed: a default, or what takes
-    /// effect once.
+    /// Whether it is in force, too, if no option of its name is listed: a default.
     pub or_nothing: bool,
 }
 
@@ -47,7 +46,7 @@ pub(super) const fn listed_as(asked: &'static str, listed: &'static [&'static st
     Alias { asked, listed, or_nothing: false }
 }
 
-/// What the kernel does not list, because it is the default or takes effect once.
+/// What the kernel does not list, because it is the default.
 pub(super) const fn unlisted(asked: &'static str) -> Alias {
     Alias { asked, listed: &[], or_nothing: true }
 }
@@ -87,16 +86,18 @@ fn is_listed(option: &str, listed: &[&str]) -> bool {
     })
 }
 
+/// Whether one of an option's name is listed.
+fn names(option: &str, listed: &[&str]) -> bool {
+    listed.iter().any(|found| name(found) == name(option))
+}
+
 impl Filesystem {
     /// Whether a list of mount options, as the kernel shows it, says that one is in force.
     #[must_use]
     pub fn lists(&self, option: &str, listed: &[&str]) -> bool {
-        let is_of_its_name = |found: &&str| name(found) == name(option);
         let Some(alias) = self.mount_options.aliases.iter().find(|alias| alias.asked == option)
         else {
-            let may_be_unlisted = self.mount_options.unlisted.contains(&name(option));
-            return is_listed(option, listed)
-                || (may_be_unlisted && !listed.iter().any(is_of_its_name));
+            return is_listed(option, listed);
         };
         let is_it = |found: &&str| {
             alias.listed.iter().any(|form| {
@@ -104,7 +105,14 @@ impl Filesystem {
                 detail.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
             })
         };
-        listed.iter().any(is_it) || (alias.or_nothing && !listed.iter().any(is_of_its_name))
+        listed.iter().any(is_it) || (alias.or_nothing && !names(option, listed))
+    }
+
+    /// Whether one that the kernel accepted may be in force although none of its name is listed.
+    #[must_use]
+    pub fn may_leave_out(&self, option: &str, listed: &[&str]) -> bool {
+        let own = self.mount_options.unlisted;
+        (own.contains(&name(option)) || own.contains(&option)) && !names(option, listed)
     }
 
     /// The filesystems that have a mount option which this one lacks; empty if it has it, or if

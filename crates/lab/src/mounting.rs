@@ -241,7 +241,10 @@ pub(super) fn check(
     // Its own words, where the kernel lists an option by another name or as a default.
     let filesystem = setup.filesystem.or_else(|| ssdlab_filesystem::find(&mount.kind));
     let is_in_force = |option: &str| match filesystem {
-        Some(filesystem) => filesystem.lists(option, &listed),
+        Some(filesystem) => {
+            filesystem.lists(option, &listed)
+                || (maker == Maker::Us && filesystem.may_leave_out(option, &listed))
+        }
         None => shown(option),
     };
     for option in &setup.mount {
