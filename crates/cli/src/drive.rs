@@ -44,8 +44,8 @@ enum What {
     /// Make a drive file for your own drive from the ratings on its box.
     ///
     /// The file has the values of a drive that yours is like, but for those that a rating
-    /// determines: the model then gives each rating within a tenth. It says which values are rated
-    /// and which are assumed.
+    /// determines: the model then gives each rating of speed within a tenth. It says which values
+    /// are rated and which are assumed.
     New(New),
 }
 

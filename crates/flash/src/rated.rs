@@ -1,7 +1,7 @@
 //! A drive file for a drive of which only the ratings on its box are known.
 //!
-//! Each rating determines a few values of the model, and becomes a figure that the drive must
-//! reproduce. All other values are those of a drive that it is like, and are called assumed: a box
+//! Each rating of speed determines a few values of the model, and becomes a figure that the drive
+//! must reproduce. All other values are those of a drive that it is like, and are called assumed: a box
 //! does not say what a flush or a discard takes.
 
 use std::collections::BTreeMap;
@@ -115,9 +115,10 @@ impl Made {
             file.with_capacity(capacity);
             self.set("capacity", size(*file.capacity.get_ref()), on_the_box(capacity));
         }
-        if let Some(cache) = file.slc_cache.as_ref().filter(|cache| cache.cut_from.is_some()) {
-            let source = "all cells with one bit each, as the cache is larger on the drive like it";
-            self.set("slc_cache.size", size(*cache.size.get_ref()), assumed(source));
+        if let Some(cache) = &file.slc_cache {
+            let bits = u64::from(*cache.bits_per_cell.get_ref()).max(1);
+            let all = Bytes(file.capacity.get_ref().0 / bits);
+            self.bound_cache(*cache.size.get_ref(), all);
         }
         let Some(written) = ratings.written else { return Ok(()) };
         let cycles = written.0 / file.capacity.get_ref().0.max(1);
@@ -141,6 +142,22 @@ impl Made {
         Ok(())
     }
 
+    /// Keeps the SLC cache, and what it is plausible to be, within all cells with one bit each.
+    fn bound_cache(&mut self, own: Bytes, all: Bytes) {
+        let range = self.evidence.get("slc_cache.size").and_then(|there| there.range.clone());
+        let most = range.as_ref().and_then(|[_, most]| most.number());
+        if most.is_none_or(|most| most <= all.0 as f64) && own < all {
+            return;
+        }
+        let is_below = |least: &Value| least.number().is_some_and(|least| least < all.0 as f64);
+        let bytes = |Bytes(bytes): Bytes| Unit::Bytes.value(bytes as f64);
+        let range =
+            range.filter(|[least, _]| is_below(least)).map(|[least, _]| [least, bytes(all)]);
+        let source = "all cells with one bit each are the most, which is less than the drive like \
+                      it has or may have";
+        self.set("slc_cache.size", bytes(own), Evidence { range, ..assumed(source) });
+    }
+
     /// Sets the times, and describes the figures that they are fitted to.
     fn set_times(&mut self, ratings: &Ratings) -> Result<(), DriveFileError> {
         let Ratings { read, write, random_reads, random_writes, .. } = *ratings;
@@ -153,8 +170,7 @@ impl Made {
                 "choose another drive that yours is like; `ssdlab drive list` has all",
             ));
         };
-        // Linux does not use the FUA of SATA drives, so that their files have none.
-        let interface = if timing.fua_latency.is_some() { PCIE } else { SATA };
+        let interface = if self.outruns(&SATA) { PCIE } else { SATA };
         self.set_rates(read, write, &timing, &interface)?;
         for (each_s, does) in [(random_reads, "read"), (random_writes, "write")] {
             let Some(each_s) = each_s else { continue };
@@ -167,6 +183,12 @@ impl Made {
             self.figure(&figure, &format!("{each_s}/s"), &what, does, &load);
         }
         Ok(())
+    }
+
+    /// Whether the drive like it is faster than an interface.
+    fn outruns(&self, interface: &Interface) -> bool {
+        let link = self.values.get("timing.link_read").and_then(Value::number);
+        link.is_some_and(|bytes_per_s| bytes_per_s > interface.most_bytes_per_s as f64)
     }
 
     /// Gives the link the rates of sequential requests, and the flash what the link needs.
@@ -246,8 +268,8 @@ impl Made {
     /// an empty one, of so many blocks that its SLC cache holds them.
     fn figure(&mut self, name: &str, value: &str, what: &str, does: &str, load: &str) {
         let state = match does {
-            "read" => "before = 2000",
-            _ => "state = \"purged\", blocks = 256",
+            "read" => "before = 2000, blocks = 64",
+            _ => "state = \"purged\", blocks = 64",
         };
         let _ = write!(
             self.figures,

@@ -93,8 +93,30 @@ fn flash_that_is_too_slow_for_a_rating_is_made_as_fast_as_it_needs() {
 fn a_smaller_drive_has_no_larger_slc_cache_than_its_cells_hold() {
     let ratings = Ratings { capacity: Some(Bytes(256 * GB)), ..Ratings::default() };
     let made = grounded(&like("qlc", &ratings).unwrap()).unwrap();
-    assert_eq!(value(&made, "slc_cache.size").value, "64000000000");
+    assert_eq!(value(&made, "slc_cache.size").value, "\"64000000000 B\"");
     assert!(made.iter().all(|value| value.evidence.is_some()));
+    // Nor is one plausible. Of half the capacity, the published size still fits.
+    for (like_it, gb, range) in [
+        ("qlc", 500, ["\"12 GB\"", "\"124999999488 B\""]),
+        ("tlc-2023", 500, ["\"20 GB\"", "\"166666665984 B\""]),
+        ("sata-tlc", 1_000, ["\"4 GB\"", "\"60 GB\""]),
+    ] {
+        let ratings = Ratings { capacity: Some(Bytes(gb * GB)), ..Ratings::default() };
+        let made = grounded(&like(like_it, &ratings).unwrap()).unwrap();
+        let evidence = value(&made, "slc_cache.size").evidence.clone().unwrap();
+        let found = evidence.range.unwrap().map(|end| end.into_toml().to_string());
+        assert_eq!(found, range, "{like_it}");
+    }
+}
+
+/// A figure's test that needs too large a drive would rule the geometry out without a word.
+#[test]
+fn the_tests_of_ratings_rule_out_no_geometry_of_the_drive_like_it() {
+    let text = like("qlc", &BOX).unwrap();
+    let plausible = Plausible::of(&text).unwrap();
+    let pages = (0..3).map(|number| plausible.draw(1, number).unwrap().drive.pages_per_block);
+    let pages: Vec<u32> = pages.collect();
+    assert!(pages.contains(&(768 * 128)), "{pages:?}");
 }
 
 #[test]
