@@ -16,7 +16,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         Driver { mount: &["nodelalloc"], ..ext::driver("ext4") },
     ],
     smallest_bytes: 8 << 20,
-    made_bytes: ext::tables_bytes,
+    made_bytes: Some(ext::tables_bytes),
     // The feature is explicit even where it is the default, so that a changed mke2fs.conf cannot
     // produce a different filesystem.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),

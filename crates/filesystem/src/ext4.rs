@@ -32,7 +32,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     postponed: None,
     writes_directly: true,
     smallest_bytes: 16 << 20,
-    made_bytes: |device| ext::tables_bytes(device) + ext::journal_bytes(device),
+    made_bytes: Some(|device| ext::tables_bytes(device) + ext::journal_bytes(device)),
     check: Some(ext::CHECK),
     replay: None,
     format: ext::arguments,

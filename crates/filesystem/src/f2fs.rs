@@ -136,7 +136,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     }),
     writes_directly: true,
     smallest_bytes: 52 << 20,
-    made_bytes: |device| (device / 20).min(126_000_000),
+    made_bytes: Some(|device| (device / 20).min(126_000_000)),
     check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
     replay: None,
     // -t 0: no discards. -r: the first checkpoint's version is not random.

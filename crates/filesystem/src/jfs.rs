@@ -49,7 +49,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     postponed: None,
     writes_directly: true,
     smallest_bytes: 16 << 20,
-    made_bytes: |device| (device / 250).min(150_000_000),
+    made_bytes: Some(|device| (device / 250).min(150_000_000)),
     check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
     replay: Some(Call { program: "jfs_fsck", arguments: &["-a"] }),
     // -q: without it mkfs asks for confirmation.

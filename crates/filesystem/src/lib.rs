@@ -84,8 +84,8 @@ pub struct Filesystem {
     /// The smallest device that its mkfs accepts with our options, in bytes.
     pub smallest_bytes: u64,
     /// About what its mkfs, with our options, and the first mount write to a device of some bytes,
-    /// in bytes.
-    pub made_bytes: fn(u64) -> u64,
+    /// in bytes; `None` if nobody has measured it.
+    pub made_bytes: Option<fn(u64) -> u64>,
     /// A read-only, non-interactive check that fails if it finds damage, in [`Self::package`];
     /// `None` if no such program exists.
     pub check: Option<Call>,

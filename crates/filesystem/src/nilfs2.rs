@@ -38,7 +38,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     postponed: None,
     writes_directly: true,
     smallest_bytes: 134_221_824,
-    made_bytes: |_| 2_300_000,
+    made_bytes: Some(|_| 2_300_000),
     check: None,
     replay: None,
     format: |format| format.arguments(&["-q", "-K"]),

@@ -76,7 +76,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     // It commits each block of a direct write separately.
     writes_directly: false,
     smallest_bytes: 33 << 20,
-    made_bytes: |_| 36_000_000,
+    made_bytes: Some(|_| 36_000_000),
     check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
     replay: None,
     // -q: without it mkfs asks for confirmation. It refuses a whole sd or hd disk without force, so

@@ -104,7 +104,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     }),
     writes_directly: true,
     smallest_bytes: 300 << 20,
-    made_bytes: |device| (device / 2048).clamp(64 << 20, 2 << 30),
+    made_bytes: Some(|device| (device / 2048).clamp(64 << 20, 2 << 30)),
     check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),
     replay: None,
     format: |format| format.arguments(&["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))]),

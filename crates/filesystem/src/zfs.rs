@@ -105,7 +105,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: false,
     // zpool(8): a device of at least 64 MiB.
     smallest_bytes: 64 << 20,
-    made_bytes: |_| 11_000_000,
+    made_bytes: Some(|_| 11_000_000),
     // -cc: checks data, too. It reads the pool without importing it.
     check: Some(Call { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
     replay: None,

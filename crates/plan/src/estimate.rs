@@ -16,9 +16,6 @@ use super::schedule::Schedule;
 use super::setup::{Amount, Setup};
 use asked::{Asked, before_phases, of_action, of_look};
 
-/// The assumed capacity of a drive that a file describes, if a plan does not give one, in bytes.
-const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
-
 /// The time to recover a filesystem from a power cut and check it, in ns of real time.
 const RECOVERY_NS: u64 = 50_000_000;
 
@@ -143,16 +140,20 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
 }
 
 /// The mean over all treatments of what mkfs writes, in bytes; `None` if the device's size is not
-/// known. Aged filesystems are copied.
+/// known. Those whose mkfs nobody has measured are left out. Aged filesystems are copied, and
+/// directories are on one that is there.
 fn made_bytes(schedule: &Schedule) -> Option<u64> {
+    if schedule.is_in(LabKind::Directory) {
+        return Some(0);
+    }
     let of_setup = |setup: &Setup| match setup.filesystem {
         Some(filesystem) if setup.age.is_none() => {
-            device_bytes(schedule, setup).map(filesystem.made_bytes)
+            Some(filesystem.made_bytes?).map(|of| device_bytes(schedule, setup).map(of))
         }
-        _ => Some(0),
+        _ => Some(Some(0)),
     };
-    let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
-    Some(mean(&all))
+    let all: Vec<u64> = schedule.setups().filter_map(of_setup).collect::<Option<_>>()?;
+    (!all.is_empty()).then(|| mean(&all))
 }
 
 /// The mean over all treatments of an amount of work that only some of them have.
@@ -204,14 +205,12 @@ fn aged_bytes(schedule: &Schedule) -> Option<u64> {
     Some(bytes.saturating_mul(schedule.repetitions.least.into()))
 }
 
-/// The size of a treatment's device, in bytes, as far as it is known before it is examined.
+/// The size of a treatment's device, in bytes, as far as it is known before it or the file that
+/// describes it is examined.
 fn device_bytes(schedule: &Schedule, setup: &Setup) -> Option<u64> {
-    let simulated = || {
-        let preset = presets::find(&setup.simulated.drive);
-        preset.map_or(USUAL_DRIVE_BYTES, Preset::capacity_bytes)
-    };
-    let own = schedule.is_in(LabKind::Virtual).then(simulated);
-    schedule.target.as_ref()?.size_bytes().or(own)
+    let simulated = || presets::find(&setup.simulated.drive).map(Preset::capacity_bytes);
+    let own = || schedule.is_in(LabKind::Virtual).then(simulated).flatten();
+    schedule.target.as_ref()?.size_bytes().or_else(own)
 }
 
 /// The mean prefill of the treatments, in bytes; `None` if it is a share of a device that has not
