@@ -242,7 +242,25 @@ impl<'a> Layout<'a> {
         rankings.map(|ranking| (ranking, places(self.schedule, ranking)))
     }
 
+    /// The main metric, and those beside it below; a dash stands for one that the phase lacks.
     fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
+        let own = self.own_cell(treatment, phase);
+        let beside = self.schedule.beside.iter().map(|metric| {
+            let mean = self::mean(treatment, phase, metric)?;
+            let effect = self.analysis.effect(metric, &treatment.levels, phase);
+            let ratio = effect.map_or(String::new(), |own| format!("\n{}", plausible::effect(own)));
+            Some(format!("{}{ratio}", number::value(metric, mean)))
+        });
+        let beside: Vec<Option<String>> = beside.collect();
+        if beside.iter().all(Option::is_none) {
+            return own;
+        }
+        let lines = iter::once(own).chain(beside);
+        let lines: Vec<String> = lines.map(|line| line.unwrap_or_else(|| "-".to_owned())).collect();
+        Some(lines.join("\n"))
+    }
+
+    fn own_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let metric = self.analysis.metric.as_str();
         let Some(mean) = mean(treatment, phase, metric) else {
             let failed_here = treatment.status != TreatmentStatus::Ok
@@ -273,14 +291,6 @@ impl<'a> Layout<'a> {
         let is_own = |own: &&NoRatio| own.levels == treatment.levels && own.phase == phase;
         if let Some(NoRatio { found, .. }) = self.analysis.without_ratio.iter().find(is_own) {
             cell = format!("{cell}\n{}", number::against_nothing(metric, found));
-        }
-        for metric in &self.schedule.beside {
-            if let Some(mean) = self::mean(treatment, phase, metric) {
-                let effect = self.analysis.effect(metric, &treatment.levels, phase);
-                let ratio =
-                    effect.map_or(String::new(), |own| format!("\n{}", plausible::effect(own)));
-                cell = format!("{cell}\n{}{ratio}", number::value(metric, mean));
-            }
         }
         Some(cell)
     }

@@ -78,20 +78,25 @@ fn cell(
     treatment: &TreatmentResult,
     phase: &str,
 ) -> Markup {
-    let Some((mean, shown)) = table::shown(analysis, treatment, phase) else {
+    let shown = table::shown(analysis, treatment, phase);
+    let beside = schedule.beside.iter();
+    let beside: Vec<(&String, Option<f64>)> =
+        beside.map(|metric| (metric, table::mean(treatment, phase, metric))).collect();
+    let has_any = beside.iter().any(|(_, mean)| mean.is_some());
+    if shown.is_none() && !has_any {
         return markup! { td.number {} };
-    };
+    }
+    let (mean, shown) = shown.unzip();
     let ratio = own.iter().find(|effect| effect.phases == [phase]);
     markup! {
-        td.number data-value=(mean) {
-            (shown)
+        td.number data-value=[mean] {
+            (shown.as_deref().unwrap_or("-"))
             @if let Some(one) = ratio { small { (times(&plausible::effect(one))) } }
-            @for metric in &schedule.beside {
-                @if let Some(mean) = table::mean(treatment, phase, metric) {
-                    br; (number::value(metric, mean))
-                    @if let Some(one) = analysis.effect(metric, &treatment.levels, phase) {
-                        small { (times(&plausible::effect(one))) }
-                    }
+            @for (metric, mean) in beside.iter().filter(|_| has_any) {
+                br;
+                (mean.map_or("-".to_owned(), |mean| number::value(metric, mean)))
+                @if let Some(one) = analysis.effect(metric, &treatment.levels, phase) {
+                    small { (times(&plausible::effect(one))) }
                 }
             }
         }
