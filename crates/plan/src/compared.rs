@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::error::Fault;
 use super::factor::Factor;
+use super::io::{SyncBy, SyncPolicy};
 use super::measured::measures;
 use super::metric::{Metric, Unit};
 use super::schedule::{Action, Schedule};
@@ -92,18 +93,22 @@ pub(super) fn phases(
                 own.get_ref(),
                 other.get_ref()
             ),
-            "an operation of `io` is a write without its sync, of `append` or `transactions` with \
-             it: compare ops_per_second, or two phases of `io`",
+            "the time of a write of `io` leaves out the sync after it, unless it has sync_by = \
+             \"O_DSYNC\"; that of `append` or `transactions` has it: compare ops_per_second",
         ));
     }
     Ok(Some([own, other].map(|phase| phase.get_ref().clone())))
 }
 
-/// Whether an operation of a phase is a write without the sync that follows it.
+/// Whether writes of a phase are synced by a call of its own, which their times leave out.
 fn leaves_out_syncs(phase: &Spanned<String>, schedule: &Schedule) -> bool {
     let mut planned = schedule.workload.phases.iter();
-    planned
-        .any(|planned| planned.name == *phase.get_ref() && matches!(planned.action, Action::Io(_)))
+    planned.any(|planned| {
+        planned.name == *phase.get_ref()
+            && matches!(&planned.action, Action::Io(io) if io.read_share < 1.0
+                && io.sync != SyncPolicy::Never
+                && io.sync_by != SyncBy::ODsync)
+    })
 }
 
 const fn is_amount(bound: &Bound) -> bool {

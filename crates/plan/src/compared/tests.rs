@@ -116,7 +116,8 @@ fn what_phases_cannot_say_is_refused_at_its_place() {
             "metric = \"latency.p50_ns\"\n\
              compare = { phase = \"log\" }\nagainst = { phase = \"fsync\" }",
             "\"log\"",
-            "what `latency.p50_ns` times in `log` is not what it times in `fsync`; an operation",
+            "what `latency.p50_ns` times in `log` is not what it times in `fsync`; the time of a \
+             write",
         ),
         (
             &format!("metric = \"damaged\"\n{COMPARE}"),
