@@ -9,6 +9,10 @@ use super::plan_arguments::Changes;
 use super::run::Running;
 use super::{output, stages};
 
+/// Options that change what is run, but not the plan that is printed.
+const NOT_IN_PLAN: [&str; 10] =
+    ["lab", "device", "dir", "capacity", "source", "set", "scale", "seed", "runs", "plausible"];
+
 /// Arguments of `ssdlab ask`.
 #[derive(Debug, Args)]
 pub struct Ask {
@@ -22,8 +26,9 @@ pub struct Ask {
     /// the first decides.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     metric: Vec<String>,
-    /// Print the plan that the question makes, checked, and do not run it.
-    #[arg(long)]
+    /// Print the plan that the question makes, checked, and do not run it; `ssdlab run` takes the
+    /// options that change it.
+    #[arg(long, conflicts_with_all = NOT_IN_PLAN)]
     print: bool,
     #[command(flatten)]
     changes: Changes,
@@ -37,8 +42,8 @@ impl Ask {
         let question = Question {
             treatments: self.treatments.clone(),
             work: self.work,
-            drives: self.changes.drives(),
-            metrics: self.metric.clone(),
+            drives: self.changes.drives()?,
+            metrics: self.metric.iter().map(|name| name.trim().to_owned()).collect(),
         };
         let plan = question.to_string();
         let resolved = self.changes.resolve(&question.name(), plan.clone())?;

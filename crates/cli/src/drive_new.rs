@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use miette::Report;
 use ssdlab_flash::Ratings;
-use ssdlab_plan::{Bytes, Rate};
+use ssdlab_plan::{self as plan, Bytes, Rate};
 
 use super::output;
 
@@ -50,7 +50,8 @@ impl New {
     pub fn give(&self, text: &str) -> Result<(), Report> {
         let file = if let Some(path) = &self.out {
             output::save(path, |out| out.write_all(text.as_bytes()))?;
-            path.display().to_string()
+            let file = path.display().to_string();
+            if plan::names_file(&file) { file } else { format!("./{file}") }
         } else {
             output::print(text);
             "FILE".to_owned()

@@ -104,10 +104,11 @@ impl Changes {
             || self.plausible.is_some()
     }
 
-    /// The simulated drives that are named, none by default.
-    pub fn drives(&self) -> Vec<String> {
+    /// The simulated drives that are named, none by default; files from the root.
+    pub fn drives(&self) -> Result<Vec<String>, Report> {
+        let here = env::current_dir().into_diagnostic()?;
         let named = self.variation.drive.iter().flat_map(|drives| drives.split(','));
-        named.map(|drive| drive.trim().to_owned()).collect()
+        Ok(named.map(|drive| plan::level_from(&here, Factor::Drive, drive.trim())).collect())
     }
 
     /// Resolves a plan that is in no file, as if it were in this folder.

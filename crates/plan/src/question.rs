@@ -39,10 +39,12 @@ impl FromStr for Mounted {
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let (filesystem, options) = match text.split_once(':') {
-            Some((filesystem, options)) => (filesystem, Some(options.to_owned())),
+            Some((filesystem, options)) => {
+                (filesystem, Some(options).filter(|own| !own.is_empty()))
+            }
             None => (text, None),
         };
-        Ok(Self { filesystem: filesystem.to_owned(), options })
+        Ok(Self { filesystem: filesystem.to_owned(), options: options.map(str::to_owned) })
     }
 }
 
@@ -66,7 +68,7 @@ pub enum Work {
     KernelTree,
     /// Clone, build and clean a kernel.
     KernelBuild,
-    /// Append a line a second to a log for half an hour; nobody syncs it.
+    /// Append a line a second to a log for ten minutes; nobody syncs it.
     Log,
     /// Append 10,000 records to a log, each synced.
     SyncedLog,

@@ -91,7 +91,7 @@ fn baseline(
     let Some(written) = &plan.baseline else {
         return match varied[..] {
             [] => Ok(Levels::default()),
-            _ if let Some(first) = listed.first() => Ok(first.clone()),
+            _ if let [first, _, ..] = listed => Ok(first.clone()),
             [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
             _ => Err(Fault::nowhere(
                 "the plan varies several factors but names no baseline",
