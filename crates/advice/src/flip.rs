@@ -32,6 +32,7 @@ pub struct Flip {
 pub struct Crossing {
     /// On which side of the value it is the other one.
     pub side: Side,
-    /// The value: the middle of the two nearest tried, or a choice.
+    /// The value: the middle of the two nearest tried, a choice, or, where a trial between them
+    /// failed, the tried value with the other verdict.
     pub value: Value,
 }

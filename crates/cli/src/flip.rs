@@ -214,15 +214,30 @@ struct Bracket<'a> {
     standing: &'a Standing,
     same: Value,
     other: Value,
+    /// Whether a trial between them failed, so that nothing is known of what is between.
+    has_failed: bool,
 }
 
 impl Bracket<'_> {
+    /// The value to try next, and to report in the end.
     fn middle(&self) -> Option<Value> {
+        if self.has_failed {
+            return None;
+        }
         let (same, other) = (self.same.number()?, self.other.number()?);
         let is_logarithmic = same > 0.0 && other > 0.0;
         let middle =
             if is_logarithmic { (same * other).sqrt() } else { f64::midpoint(same, other) };
         self.same.with_number(middle).filter(|value| *value != self.same && *value != self.other)
+    }
+
+    /// Takes in whether the claim holds at a value, or that its trials failed.
+    fn narrow(&mut self, value: Value, holds: Option<bool>) {
+        match holds {
+            Some(holds) if holds == self.standing.holds[&0] => self.same = value,
+            Some(_) => self.other = value,
+            None => self.has_failed = true,
+        }
     }
 }
 
@@ -248,7 +263,8 @@ impl Search<'_, '_> {
                     }
                     if parameter.is_amount {
                         let (same, other) = (parameter.published.clone(), end.clone());
-                        brackets.push(Bracket { parameter, standing, same, other });
+                        let has_failed = false;
+                        brackets.push(Bracket { parameter, standing, same, other, has_failed });
                     } else {
                         flips.push(Crossing { side: Side::At, value: end.clone() });
                     }
@@ -289,11 +305,7 @@ impl Search<'_, '_> {
             let mut tried = self.round(&open).into_iter();
             for (bracket, _) in brackets.iter_mut().zip(middles).filter(|(_, m)| m.is_some()) {
                 let Tried { value, holds } = tried.next().expect("one for each value");
-                match holds.get(&bracket.standing.subject.id) {
-                    Some(own) if *own == bracket.standing.holds[&0] => bracket.same = value,
-                    Some(_) => bracket.other = value,
-                    None => {}
-                }
+                bracket.narrow(value, holds.get(&bracket.standing.subject.id).copied());
             }
         }
         brackets
@@ -357,4 +369,36 @@ fn told(found: &[Found]) -> String {
         );
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn a_flip_is_reported_where_trials_between_failed_at_a_value_that_was_tried() {
+        let parameter = Parameter {
+            model: Model::Drive("any".to_owned()),
+            key: "nand.program_latency".to_owned(),
+            published: Value::Number(10.0),
+            is_amount: true,
+            ends: Vec::new(),
+        };
+        let (id, claim, treatments) = ("slow".to_owned(), "slow".to_owned(), BTreeSet::new());
+        let standing = Standing {
+            subject: Subject { id, claim, treatments },
+            holds: BTreeMap::from([(0, true)]),
+            values: BTreeMap::new(),
+        };
+        let [same, other] = [10.0, 1000.0].map(Value::Number);
+        let mut bracket =
+            Bracket { parameter: &parameter, standing: &standing, same, other, has_failed: false };
+        bracket.narrow(Value::Number(100.0), Some(false));
+        assert_eq!(bracket.other, Value::Number(100.0));
+        assert!(bracket.middle().is_some());
+        bracket.narrow(Value::Number(30.0), None);
+        assert_eq!((bracket.middle(), bracket.other), (None, Value::Number(100.0)));
+    }
 }
