@@ -42,6 +42,8 @@ pub struct Journal {
     unsound: Vec<Unsound>,
     /// Where the last line ends that stays when earlier ones are undone.
     kept_bytes: u64,
+    /// Whether undoing everything has failed.
+    has_failed: bool,
 }
 
 impl Journal {
@@ -77,7 +79,15 @@ impl Journal {
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         file.write_all(&header)?;
         fs::rename(&unnamed, &path)?;
-        Ok(Self { file, path, marker, changes: Vec::new(), unsound: Vec::new(), kept_bytes: 0 })
+        Ok(Self {
+            file,
+            path,
+            marker,
+            changes: Vec::new(),
+            unsound: Vec::new(),
+            kept_bytes: 0,
+            has_failed: false,
+        })
     }
 
     /// Opens the journal of a run of this machine that is dead.
@@ -103,7 +113,15 @@ impl Journal {
         let Parsed { changes, unsound } = parse(&text, &here.boot, &marker)?;
         let kept_bytes = unsound.last().map_or(0, |line| line.place.end());
         let path = path.to_owned();
-        Ok(Found::Dead(Self { file, path, marker, changes, unsound, kept_bytes }))
+        Ok(Found::Dead(Self {
+            file,
+            path,
+            marker,
+            changes,
+            unsound,
+            kept_bytes,
+            has_failed: false,
+        }))
     }
 
     /// A folder that only this user can write to, for a run's temporary files.
@@ -212,15 +230,18 @@ impl Journal {
 
     /// Undoes everything and removes the journal.
     pub fn finish(mut self) -> Result<(), UndoError> {
-        self.undo_to(0)
+        let undone = self.undo_to(0);
+        self.has_failed = undone.is_err();
+        undone
     }
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
         // On an error path the error cannot be reported; remaining changes stay in the journal for
-        // `ssdlab restore`.
-        if self.undo_to(0).is_ok() && self.unsound.is_empty() {
+        // `ssdlab restore`. What [`Self::finish`] could not undo is not tried again, which may take
+        // minutes.
+        if !self.has_failed && self.undo_to(0).is_ok() && self.unsound.is_empty() {
             let _ = fs::remove_file(&self.path);
             let _ = sync_folder(self.private_folder());
         }
