@@ -84,13 +84,13 @@ pub(super) fn factors(
     let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
     let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
     let set_levels = set_levels(&set)?;
-    by_hand::check_apart(plan, set_levels.iter().map(|varied| varied.factor))?;
+    let by_option: Vec<Factor> = set_levels.iter().map(|varied| varied.factor).collect();
+    by_hand::check_apart(plan, by_option.iter().copied())?;
     for set in set_levels {
         factors.retain(|varied| varied.factor != set.factor);
         factors.push(set);
     }
-    let was_set = |factor: Factor| set.iter().any(|text| text.starts_with(factor.name()));
-    simulate(&mut factors, lab, &was_set)?;
+    simulate(&mut factors, lab, &by_option)?;
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
@@ -119,16 +119,12 @@ fn written_factors(
 
 /// Simulated factors are for the virtual lab. A plan may fix one and run elsewhere without it,
 /// unless it is what the plan varies.
-fn simulate(
-    factors: &mut [Varied],
-    lab: LabKind,
-    was_set: &dyn Fn(Factor) -> bool,
-) -> Result<(), Fault> {
+fn simulate(factors: &mut [Varied], lab: LabKind, by_option: &[Factor]) -> Result<(), Fault> {
     if lab == LabKind::Virtual {
         return Ok(());
     }
     for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {
-        if varied.levels.len() > 1 || was_set(varied.factor) {
+        if varied.levels.len() > 1 || by_option.contains(&varied.factor) {
             let message = match varied.factor {
                 Factor::Kernel => format!(
                     "`kernel` is that of guests, but trials in the {lab} lab run under the kernel \
