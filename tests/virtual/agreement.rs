@@ -96,7 +96,8 @@ fn agree() {
 /// What a command says is wrong.
 fn fault(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
-    said.lines().find(|line| line.contains('×')).unwrap_or_default().to_owned()
+    let fault = said.lines().find(|line| line.contains('×'));
+    fault.unwrap_or_else(|| panic!("no fault is named: {}", shown(output))).to_owned()
 }
 
 fn plan(random: &mut SplitMix64) -> String {
