@@ -465,8 +465,10 @@ fn plan_of_all() {
     let small =
         "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
     let plan = plans::find("filesystems").unwrap().text;
-    let plan =
-        plan.replace("\"10 GB\"", "\"10 %\"").replace("bonnie = { files = \"8:200\" }", small);
+    let plan = plan
+        .replace("\"10 GB\"", "\"10 %\"")
+        .replace("\"25 GB\"", "\"4 GB\"")
+        .replace("bonnie = { files = \"8:200\" }", small);
     let json = Place::new().run(&plan);
     let treatments = json["treatments"].as_array().unwrap();
     assert_eq!(treatments.len(), 12);
