@@ -84,8 +84,9 @@ fn every_shipped_claim_can_fail_or_says_why_not() {
         }
         let found: BTreeSet<String> =
             adversary.into_iter().flat_map(|adversary| adversary.verdicts.into_keys()).collect();
-        let expected: BTreeSet<String> = open.map(|claim| claim.id.clone()).collect();
-        assert_eq!(found, expected, "{}: an adversary or a label", shipped.name);
+        for claim in open {
+            assert!(found.contains(&claim.id), "{}: {} can fail?", shipped.name, claim.id);
+        }
     }
     assert!(adversaries.is_empty(), "the file has plans that are not shipped");
 }

@@ -1,8 +1,8 @@
 //! A drive file for a drive of which only the ratings on its box are known.
 //!
 //! Each rating of speed determines a few values of the model, and becomes a figure that the drive
-//! must reproduce. All other values are those of a drive that it is like, and are called assumed: a box
-//! does not say what a flush or a discard takes.
+//! must reproduce. All other values are those of a drive that it is like, and are called assumed: a
+//! box does not say what a flush or a discard takes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
