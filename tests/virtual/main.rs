@@ -30,13 +30,14 @@ mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::UnwindSafe;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
-use ssdlab_plan::shipped as plans;
+use ssdlab_plan::{self as plan, Overrides, shipped as plans};
 
 use self::support::{Load, Place, kernel};
 
@@ -199,9 +200,10 @@ const SETTINGS: &str = r#"
 /// The run that the README shows (`tests/readme.rs`).
 const README: &str = include_str!("../data/discard.jsonl");
 
-const CASES: [(&str, fn()); 12] = [
+const CASES: [(&str, fn()); 13] = [
     ("the_run_in_the_readme_comes_out_again", readme),
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
+    ("the_plan_of_the_tutorial_writes_what_was_foreseen", shipped::of_tutorial),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
@@ -256,6 +258,9 @@ fn readme() {
     let output = command.output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", common::shown(&output)));
+    let plan = plans::find("discard").unwrap();
+    let schedule = plan::schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"));
+    shipped::assert_foreseen(&schedule.unwrap(), README);
     let kept: Vec<Value> = README.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for discard in ["off", "on"] {
         let is_it = |own: &&Value| own["levels"]["discard"] == discard;
@@ -465,10 +470,8 @@ fn plan_of_all() {
     let small =
         "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
     let plan = plans::find("filesystems").unwrap().text;
-    let plan = plan
-        .replace("\"10 GB\"", "\"10 %\"")
-        .replace("\"25 GB\"", "\"4 GB\"")
-        .replace("bonnie = { files = \"8:200\" }", small);
+    let plan =
+        plan.replace("\"10 GB\"", "\"10 %\"").replace("bonnie = { files = \"8:200\" }", small);
     let json = Place::new().run(&plan);
     let treatments = json["treatments"].as_array().unwrap();
     assert_eq!(treatments.len(), 12);

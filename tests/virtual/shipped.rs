@@ -1,7 +1,6 @@
 //! Every shipped plan runs to its end at a small scale.
 
 use std::fs;
-use std::path::Path;
 
 use ssdlab_plan::{Schedule, estimate, shipped};
 use ssdlab_results::Record;
@@ -27,6 +26,9 @@ const SMALLER: [(&[&str], &str, &str); 5] = [
 /// Plans that other tests run: that of all filesystems, and that of the README.
 const ELSEWHERE: [&str; 2] = ["filesystems", "discard"];
 
+/// The page of the tutorial with a plan.
+const TUTORIAL: &str = include_str!("../../docs/tutorial/own-plan.md");
+
 /// The names of the plans to run.
 pub fn plans() -> impl Iterator<Item = &'static str> {
     shipped::ALL.into_iter().map(|plan| plan.name).filter(|name| !ELSEWHERE.contains(name))
@@ -35,14 +37,25 @@ pub fn plans() -> impl Iterator<Item = &'static str> {
 /// What treatments may lack: the lab kernel has no reiser4.
 const LACKING: &str = "the lab kernel has no reiser4";
 
-/// Runs a plan: no trial fails, and a claim without a value says why.
+/// Runs a plan.
 pub fn run(name: &str) {
-    let place = Place::new();
     let mut text = shipped::find(name).unwrap().text.to_owned();
     for (_, long, short) in SMALLER.iter().filter(|(plans, ..)| plans.contains(&name)) {
         assert!(text.contains(long), "{name} has no {long}");
         text = text.replace(long, short);
     }
+    perform(&text);
+}
+
+/// Runs the plan that the tutorial writes.
+pub fn of_tutorial() {
+    let (_, block) = TUTORIAL.split_once("```toml file=plan.toml\n").unwrap();
+    perform(block.split_once("```").unwrap().0);
+}
+
+/// No trial fails, as much is written as was foreseen, and a claim without a value says why.
+fn perform(text: &str) {
+    let place = Place::new();
     fs::write(place.path("plan.toml"), text).unwrap();
     let mut command = place.command(&["run", "--lab", "virtual", "--json"]);
     command.args(["--scale", "0.005", "--runs", "1", "--plausible", "0", "--results"]);
@@ -62,7 +75,10 @@ pub fn run(name: &str) {
         }
     }
     assert!(measured >= 2, "{measured}");
-    assert_foreseen(&place.path("results"));
+    let run = fs::read_dir(place.path("results")).unwrap().next().unwrap().unwrap().path();
+    let read = |name| fs::read_to_string(run.join(name)).unwrap();
+    let schedule: Schedule = serde_json::from_str(&read("schedule.json")).unwrap();
+    assert_foreseen(&schedule, &read("records.jsonl"));
     let claims = json["claims"].as_array().unwrap();
     assert!(!claims.is_empty());
     for claim in claims {
@@ -71,14 +87,11 @@ pub fn run(name: &str) {
 }
 
 /// What was written is within a factor of two of what `ssdlab check` says.
-fn assert_foreseen(results: &Path) {
-    let run = fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
-    let read = |name| fs::read_to_string(run.join(name)).unwrap();
-    let schedule: Schedule = serde_json::from_str(&read("schedule.json")).unwrap();
-    let foreseen = estimate(&schedule).unwrap();
+pub fn assert_foreseen(schedule: &Schedule, records: &str) {
+    let foreseen = estimate(schedule).unwrap();
     assert!(foreseen.open.is_empty(), "{foreseen:?}");
     let records: Vec<Record> =
-        read("records.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let written: u64 = records.iter().map(|record| record.written_bytes).sum();
     let ratio = (foreseen.written_bytes + foreseen.made_bytes.unwrap()) as f64 / written as f64;
     let trials = records.len() as f64 / schedule.expected_trials() as f64;
