@@ -107,8 +107,9 @@ impl Changes {
     /// The simulated drives that are named, none by default; files from the root.
     pub fn drives(&self) -> Result<Vec<String>, Report> {
         let here = env::current_dir().into_diagnostic()?;
-        let named = self.variation.drive.iter().flat_map(|drives| drives.split(','));
-        Ok(named.map(|drive| plan::level_from(&here, Factor::Drive, drive.trim())).collect())
+        let Some(named) = &self.variation.drive else { return Ok(Vec::new()) };
+        let drives = absolute_files(Factor::Drive, named, &here);
+        Ok(drives.split(',').map(str::to_owned).collect())
     }
 
     /// Resolves a plan that is in no file, as if it were in this folder.
