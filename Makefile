@@ -120,9 +120,9 @@ rustdoc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
-# the equivalent shell script, what tracing costs, Bonnie's tests beside bonnie++, and nodes of Slurm.
+# the equivalent shell script, what tracing costs, and Bonnie's tests beside bonnie++.
 bench: kernel
-	scripts/install-packages build run test fleet
+	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
 	$(CARGO) bench --locked -p ssdlab-flash --bench model
 	$(CARGO) bench --locked -p ssdlab-trace --bench formats
@@ -133,7 +133,6 @@ bench: kernel
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench tracing
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
-	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench fleet
 
 # The simulated drive against theory, as the table in docs/flash-model.md.
 validation:

@@ -46,7 +46,6 @@ const WITHOUT_CIRCLES: [&str; 15] = [
     "plan",
     "quantity",
     "serve",
-    "slurm",
     "stats",
     "watch",
 ];

@@ -208,22 +208,19 @@ fn a_history_keeps_every_run_and_counts_what_is_none() {
 /// Others may have put it there: nothing waits for it, and the message names it.
 #[test]
 fn what_is_no_file_in_a_run_is_named_and_not_waited_for() {
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 6] = [
         &["report", "run"],
         &["method", "run"],
         &["compare", "run", "other"],
         &["run", "--resume", "run"],
         &["trace", "run"],
-        &["status", "run"],
         &["history"],
     ];
-    for name in ["schedule.json", "records.jsonl", "plan.toml", "ending.json", "attempts/7.json"] {
+    for name in ["schedule.json", "records.jsonl", "plan.toml", "ending.json"] {
         for (kind, is_fifo) in [("a FIFO", true), ("a symbolic link", false)] {
             let place = Place::new();
             place.run("other", "6.1.0", 1);
             let folder = place.run("run", "6.1.0", 1);
-            fs::create_dir(folder.join("attempts")).unwrap();
-            fs::write(folder.join("attempts/7.json"), "").unwrap();
             let path = folder.join(name);
             fs::remove_file(&path).unwrap();
             if is_fifo {
@@ -231,9 +228,7 @@ fn what_is_no_file_in_a_run_is_named_and_not_waited_for() {
             } else {
                 std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
             }
-            let is_of_slurm = name.starts_with("attempts");
-            let concerned = |words: &&[&str]| is_of_slurm == (words[0] == "status");
-            for words in commands.into_iter().filter(concerned) {
+            for words in commands {
                 let output = place.ssdlab(words);
                 let said = [output.stdout, output.stderr].concat();
                 let said = String::from_utf8(said).unwrap();

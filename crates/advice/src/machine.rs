@@ -21,7 +21,7 @@ pub(super) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     /// The machine that results depend on: `None` in the virtual lab, where they are the same on
-    /// every machine, and if no batch scheduler named one.
+    /// every machine, and if the record names none.
     pub fn of(record: &'a Record) -> Option<Self> {
         let depends = match record.lab {
             Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory) => true,
@@ -40,7 +40,7 @@ impl<'a> Machine<'a> {
 /// A machine that ran trials, with its drive: of two drives it counts as two.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Host {
-    /// The batch scheduler's name of the node.
+    /// The machine's name, as its attempts have it.
     pub node: String,
     /// The drive's model and firmware; absent where there is no drive or it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]

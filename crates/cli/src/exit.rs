@@ -5,15 +5,14 @@ use std::process::ExitCode;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
 use ssdlab_bisect::BisectError;
-use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, TaskError};
+use ssdlab_conductor::{ComputingError, ConductorError, GuestsError, SlurmError, TaskError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
 use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
-use ssdlab_results::StoreError;
+use ssdlab_results::{Ending, Record, Status, StoreError};
 use ssdlab_simulation::SimulationError;
-use ssdlab_slurm::SlurmError;
 use ssdlab_workload::{InputError, WorkloadError};
 
 use super::output;
@@ -61,6 +60,17 @@ impl Exit {
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",
             Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The exit code of a run that ended so, with these records.
+    pub fn of_run(ending: Ending, records: &[Record]) -> Self {
+        let failed = |record: &Record| matches!(record.status, Status::Failed | Status::Void);
+        match ending {
+            Ending::Interrupted => Self::Interrupted,
+            _ if records.iter().any(failed) => Self::Failed,
+            Ending::NothingRuns => Self::Lacking,
+            _ => Self::Done,
         }
     }
 
@@ -121,13 +131,8 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<SlurmError>() {
         return of_slurm(error);
     }
-    if let Some(ConductorError::Fleet(error)) = error.downcast_ref::<ConductorError>() {
-        return match &**error {
-            FleetError::Slurm(error) => of_slurm(error),
-            FleetError::Silent { .. } | FleetError::Submission { .. } | FleetError::Lost { .. } => {
-                Exit::Failed
-            }
-        };
+    if let Some(ConductorError::Slurm(error)) = error.downcast_ref::<ConductorError>() {
+        return of_slurm(error);
     }
     if let Some(error) = error.downcast_ref::<TaskError>() {
         return of_task(error);
@@ -191,9 +196,10 @@ fn of_lab(error: &LabError) -> Exit {
 
 fn of_slurm(error: &SlurmError) -> Exit {
     match error {
-        error if error.is_of_this_machine() => Exit::Lacking,
-        error if error.is_interrupted() => Exit::Interrupted,
-        _ => Exit::Failed,
+        SlurmError::Program(ProgramError::Missing { .. }) | SlurmError::Refused { .. } => {
+            Exit::Lacking
+        }
+        SlurmError::Program(_) | SlurmError::Script { .. } => Exit::Failed,
     }
 }
 

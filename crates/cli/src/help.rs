@@ -9,7 +9,7 @@ use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Experiments", &["run", "ask", "check", "record", "status", "cancel", "restore"]),
+    ("Experiments", &["run", "ask", "check", "record", "restore"]),
     (
         "Results",
         &["report", "compare", "method", "flip", "bisect", "cut", "history", "import", "evidence"],
@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
     (
         "run",
         &[
@@ -61,8 +61,6 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
         ],
     ),
     ("record", &[("Record a build", "ssdlab record --dir src --out build.log.gz -- make -j2")]),
-    ("status", &[("See how far a run on Slurm is", "ssdlab status discard-1")]),
-    ("cancel", &[("Stop a run on Slurm", "ssdlab cancel discard-1")]),
     ("restore", &[("After a run was killed, or power failed", "sudo ssdlab restore")]),
     (
         "report",

@@ -3,10 +3,8 @@
 mod ask;
 mod bisect;
 mod cache;
-mod cancel;
 mod charts;
 mod check;
-mod cluster;
 mod compare;
 mod completions;
 mod cut;
@@ -14,6 +12,7 @@ mod cut_device;
 mod cut_files;
 mod drive;
 mod drive_new;
+mod elsewhere;
 mod evidence;
 mod exit;
 mod flip;
@@ -33,7 +32,6 @@ mod list;
 mod man;
 mod method;
 mod names;
-mod node;
 mod node_drives;
 mod output;
 mod plan_arguments;
@@ -47,11 +45,11 @@ mod run;
 mod schema;
 mod sealing;
 mod serve;
+mod share;
 mod shown;
 mod simulate;
 mod simulation_progress;
 mod stages;
-mod status;
 mod sweep;
 mod trace;
 mod trace_files;
@@ -79,10 +77,6 @@ enum Command {
     Run(run::Run),
     /// Ask which filesystem does some work best, without a plan file.
     Ask(ask::Ask),
-    /// Show the progress of a run submitted to Slurm.
-    Status(status::Status),
-    /// Cancel a run's Slurm jobs, and undo their changes on nodes.
-    Cancel(cancel::Cancel),
     /// Check a plan and show what it would do, without running it.
     Check(check::Check),
     /// Show a run's results, or export them.
@@ -133,7 +127,7 @@ enum Command {
     Man(man::Pages),
 }
 
-/// What ssdlab runs itself, on nodes and in guests, and what makes its manual: commands that no
+/// What ssdlab runs itself, in guests, and what makes its manual: commands that no
 /// help, completion or suggestion names.
 #[derive(Debug, Parser)]
 #[command(name = "ssdlab")]
@@ -142,8 +136,6 @@ enum Internal {
     Reference(reference::Reference),
     /// Print the names that completions offer.
     Names(names::Names),
-    /// Run one Slurm array task.
-    Node(node::Node),
     /// Run as the init process of a guest of the virtual lab.
     Guest(guest::Guest),
 }
@@ -186,7 +178,6 @@ fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report
     match command {
         Internal::Reference(reference) => reference.run(line),
         Internal::Names(names) => Ok(names.run()),
-        Internal::Node(node) => node.run(),
         Internal::Guest(_) => guest::Guest::run(),
     }
 }
@@ -195,8 +186,6 @@ fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
     match command {
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
-        Command::Status(status) => status.run(),
-        Command::Cancel(cancel) => cancel.run(),
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),

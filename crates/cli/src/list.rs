@@ -285,7 +285,9 @@ pub fn factors() -> Rows {
              lab)"
                 .to_owned()
         }
-        Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
+        Factor::NodeFeature => {
+            "features of machines, such as ssd=x25m (`--on slurm`, `--shares`)".to_owned()
+        }
         Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),
     };
     Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).into()

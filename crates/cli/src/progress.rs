@@ -143,10 +143,11 @@ impl Observer for Progress {
                     bar.set_message(output::harmless(&format!("{left}{name}, {levels}")));
                 }
             }
-            Event::Submitted { job, elements } => {
-                let text = format!("submitted {}: Slurm job {job}", counted(elements, "element"));
-                self.say(&text);
-            }
+            Event::Submitted { shares, name } => self.say(&format!(
+                "submitting {} to Slurm: `squeue --name={name}` shows them, \
+                 `scancel --name={name}` ends them",
+                counted(shares, "share")
+            )),
             Event::Trouble { text } => self.say(text),
             Event::TrialEnded { record, levels, .. } => self.ended(record, levels),
         }

@@ -1,6 +1,6 @@
 //! `ssdlab run`: runs a plan and shows its answer.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,25 +8,22 @@ use std::time::SystemTime;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice::{self as advice, Analysis};
-use ssdlab_conductor::{
-    self as conductor, Conductor, ConductorError, Desk, Fleet, Rsync, Stage, Submission, Submitter,
-};
+use ssdlab_conductor::{Conductor, ConductorError, Desk, Elsewhere, Share, Slurm, Stage};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{Answered, counted, roughly, roughly_written};
-use ssdlab_results::{self as results, Ending, Record, Status};
-use ssdlab_slurm::{Slurm, SlurmError};
+use ssdlab_results::{self as results, Ending, Record};
 use ssdlab_watch::Watch;
 use ssdlab_workload::Workload;
 
-use super::cluster::{self, Collect, On};
+use super::elsewhere::{self, Common, On};
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::results_folder::Results;
 use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
-use super::{output, report, restore, sealing};
+use super::{output, report, restore, sealing, share};
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -36,9 +33,16 @@ pub struct Run {
     /// Resume an interrupted run, given by name or folder.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
+    /// Perform only this share of the run, such as 3 of 8 (`3/8`), on any machine that sees its
+    /// folder. Trials that the share has recorded are not repeated.
+    #[arg(long, value_name = "I/N", requires = "resume", conflicts_with_all = NOT_OF_A_SHARE)]
+    share: Option<Share>,
     #[command(flatten)]
     running: Running,
 }
+
+/// Options of the whole run, which a share of it does not decide.
+const NOT_OF_A_SHARE: [&str; 5] = ["on", "shares", "watch", "json", "verbose"];
 
 /// How a plan is run and its answer shown.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
@@ -57,13 +61,14 @@ pub struct Running {
     /// elsewhere always one).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Run the trials on Slurm nodes, of the default partition (`slurm`) or of another
-    /// (`slurm:PARTITION`). The nodes need ssdlab and access to the results folder.
+    /// Divide the run into N shares, which other machines perform: with `--on slurm` the nodes of a
+    /// cluster, else whoever runs the commands that are printed. Resuming it merges their records.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    shares: Option<u32>,
+    /// Run the shares as tasks of a Slurm job array, in the default partition (`slurm`) or another
+    /// (`slurm:PARTITION`), and wait for them. The nodes need ssdlab and the results folder.
     #[arg(long, value_name = "slurm[:PARTITION]")]
     on: Option<On>,
-    /// How to fetch records from nodes without access to the results folder.
-    #[arg(long, requires = "on")]
-    collect: Option<Collect>,
     /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -107,16 +112,16 @@ impl Planned {
             Self::Resumed(session) => &mut session.schedule,
         };
         if schedule.inputs.is_empty() {
-            schedule.inputs = cluster::inputs(schedule)?;
+            schedule.inputs = elsewhere::inputs(schedule)?;
         }
         Ok(())
     }
 
-    /// The submissions of earlier sessions to Slurm, by name.
-    fn submitted(&self) -> Result<BTreeMap<String, Submission>, Report> {
+    /// Its folder, if it has one.
+    fn folder(&self) -> Option<&Path> {
         match self {
-            Self::New(_) => Ok(BTreeMap::new()),
-            Self::Resumed(session) => Submission::all(session.run.folder()).into_diagnostic(),
+            Self::New(_) => None,
+            Self::Resumed(session) => Some(session.run.folder()),
         }
     }
 
@@ -144,7 +149,7 @@ impl Run {
                 "--resume continues a run as it was planned",
                 "omit the plan and the options that change it",
             )),
-            Some(run) => self.running.resume(run),
+            Some(run) => self.running.resume(run, self.share),
         }
     }
 }
@@ -157,8 +162,12 @@ impl Running {
         self.conduct(Planned::New(resolved))
     }
 
-    fn resume(&self, run: &Path) -> Result<Exit, Report> {
-        self.conduct(Planned::Resumed(resume(&self.results.find(run))?))
+    fn resume(&self, run: &Path, share: Option<Share>) -> Result<Exit, Report> {
+        let folder = self.results.find(run);
+        match share {
+            Some(share) => share::perform(&folder, share, self.manner()),
+            None => self.conduct(Planned::Resumed(resume(&folder)?)),
+        }
     }
 
     fn conduct(&self, mut planned: Planned) -> Result<Exit, Report> {
@@ -178,51 +187,39 @@ impl Running {
         if lab != LabKind::Virtual {
             self.check_wall_clock(lab)?;
         }
-        let submitted = planned.submitted()?;
-        let slurm = if let Some(on) = &self.on {
-            self.check_submitted()?;
-            cluster::check_submitted(&schedule)?;
-            let partition = conductor::partition(&submitted);
-            if !submitted.is_empty() && on.partition.is_some() && on.partition != partition {
-                let own = partition.as_deref().unwrap_or("the default one");
-                return Err(Wrong::report(
-                    format!("the run was submitted to another partition: {own}"),
-                    "omit the partition: all of a run goes to one",
-                ));
-            }
-            Some(Slurm::find(on.partition.clone().or(partition))?)
+        let is_divided = self.on.is_some() || self.shares.is_some();
+        if is_divided {
+            elsewhere::check_divided(&schedule, self.wipe.is_some())?;
         } else {
-            cluster::check_local(&submitted, &schedule)?;
-            None
-        };
-        let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
+            elsewhere::check_local(&schedule)?;
+        }
         let watch = self.watch.map(serve).transpose()?;
         let watch = watch.as_ref();
+        if is_divided {
+            return self.elsewhere(&schedule, planned, watch);
+        }
         let session = || planned.start(&self.results.folder());
-        let (ended, session) = match slurm {
-            Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session, watch)?,
-            None => self.on_this_machine(&schedule, session, watch)?,
-        };
+        let (ended, session) = self.on_this_machine(&schedule, session, watch)?;
+        self.end(ended, &session)
+    }
+
+    /// Shows how a run ended.
+    fn end(&self, ended: Ended, session: &Session) -> Result<Exit, Report> {
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
         let id = session.run.id();
         let mut analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         analysis.folder = report::beyond_name(session.run.folder());
-        self.show(&session, &analysis);
-        Ok(exit(ended?, &session.records))
+        self.show(session, &analysis);
+        Ok(Exit::of_run(ended?, &session.records))
     }
 
-    /// Refuses options that each node decides for itself.
-    fn check_submitted(&self) -> Result<(), Report> {
-        let given = [
-            (self.wipe.is_some(), "--wipe", "each node's /etc/ssdlab/drives.toml names its drive"),
-            (self.jobs.is_some(), "--jobs", "nodes run as many as Slurm allocates processors"),
-            (self.kernel.is_some(), "--kernel", "nodes use their own, from `ssdlab kernel build`"),
-        ];
-        match given.into_iter().find(|(is_given, ..)| *is_given) {
-            Some((_, option, help)) => {
-                Err(Wrong::report(format!("{option} cannot be combined with --on slurm"), help))
-            }
-            None => Ok(()),
+    fn manner(&self) -> Manner<'_> {
+        Manner {
+            wipe: self.wipe.as_deref(),
+            kernel: self.kernel.as_deref(),
+            jobs: self.jobs.map(usize::from),
+            no_trace: self.no_trace,
+            ..Manner::default()
         }
     }
 
@@ -251,13 +248,6 @@ impl Running {
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
-        let manner = Manner {
-            wipe: self.wipe.as_deref(),
-            kernel: self.kernel.as_deref(),
-            jobs: self.jobs.map(usize::from),
-            no_trace: self.no_trace,
-            ..Manner::default()
-        };
         let act = |mut ready: Ready<'_>| {
             let mut session = session()?;
             ready.check_drive(&session.records)?;
@@ -265,43 +255,64 @@ impl Running {
             ready.log_to(&session.run.folder().join("requests"))?;
             Ok((conduct(&mut session, ready.stage(), watch), session))
         };
-        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, act)?;
+        let done = stages::with_stage(schedule, self.manner(), &mut journal, &interrupt, act)?;
         // Incomplete undoing is reported, but does not replace the measured results.
         let (ended, session) = done;
         let undone = journal.finish().map_err(ConductorError::from);
         Ok((ended.and_then(|ending| undone.map(|()| ending)), session))
     }
 
-    fn on_slurm(
+    /// Has other machines perform the shares of a run that have something to do, and merges what
+    /// they have recorded.
+    fn elsewhere(
         &self,
-        slurm: Slurm,
         schedule: &Schedule,
-        is_staged: bool,
-        session: impl FnOnce() -> Result<Session, Report>,
+        planned: Planned,
         watch: Option<&Watch>,
-    ) -> Result<(Ended, Session), Report> {
-        let interrupt = Interrupt::on_requests().into_diagnostic()?;
-        // Otherwise each node would find this error itself.
+    ) -> Result<Exit, Report> {
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        // Otherwise each machine would find these errors itself.
         Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
-        let rsync = is_staged.then(Rsync::find).transpose();
-        let by = Submitter {
-            schedule,
-            expected: cluster::expected(schedule)?,
-            no_trace: self.no_trace,
-            memory_bytes: stages::memory_elsewhere(schedule, &interrupt)?,
-            program: std::env::current_exe().into_diagnostic()?,
-            rsync: rsync.map_err(SlurmError::from)?,
-            staging: cluster::staging(),
-            interrupt: &interrupt,
-            slurm,
-        };
-        Fleet::check(&by.slurm, schedule)?;
-        let mut session = session()?;
+        let count = elsewhere::count(schedule, self.shares, planned.folder())?;
+        let division = elsewhere::divide(schedule, count)?;
+        let common = Common::here(schedule, self.kernel.as_deref(), count)?;
+        let sbatch = self.on.as_ref().map(|_| Slurm::find()).transpose()?;
+        let is_new = planned.folder().is_none();
+        let mut session = planned.start(&self.results.folder())?;
         announce(schedule, 1);
         let folder = session.run.folder().canonicalize().into_diagnostic()?;
-        let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
-        let ended = conduct(&mut session, &mut fleet, watch);
-        Ok((ended, session))
+        common.write(&folder)?;
+        let program = std::env::current_exe().into_diagnostic()?;
+        let command = self.command(&program, &folder);
+        let slurm = self.on.as_ref().zip(sbatch).map(|(on, sbatch)| Slurm {
+            sbatch,
+            partition: on.partition.clone(),
+            program,
+            command: format!("{command} --share"),
+            interrupt: &interrupt,
+        });
+        let is_by_hand = slurm.is_none();
+        let mut stage = Elsewhere { division: &division, slurm, open: BTreeSet::new() };
+        let ended = conduct(&mut session, &mut stage, watch);
+        if is_by_hand && ended.is_ok() && !stage.open.is_empty() {
+            elsewhere::tell_open(&division, &stage.open, &command);
+            if is_new {
+                return Ok(Exit::Done);
+            }
+        }
+        self.end(ended, &session)
+    }
+
+    /// The command that resumes a run in this manner, for sh(1).
+    fn command(&self, program: &Path, run: &Path) -> String {
+        // Others start it in other folders.
+        let path =
+            |path: &Path| std::path::absolute(path).unwrap_or_default().display().to_string();
+        let mut words = vec![path(program), "run".to_owned(), "--resume".to_owned(), path(run)];
+        words.extend(self.jobs.map(|jobs| format!("--jobs={jobs}")));
+        words.extend(self.kernel.as_deref().map(|kernel| format!("--kernel={}", path(kernel))));
+        words.extend(self.no_trace.then(|| "--no-trace".to_owned()));
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -411,14 +422,4 @@ fn resume(folder: &Path) -> Result<Session, Report> {
         output::tell(warning);
     }
     Ok(Session { run, schedule: contents.schedule, records: contents.records })
-}
-
-fn exit(ending: Ending, records: &[Record]) -> Exit {
-    let failed = |record: &Record| matches!(record.status, Status::Failed | Status::Void);
-    match ending {
-        Ending::Interrupted => Exit::Interrupted,
-        _ if records.iter().any(failed) => Exit::Failed,
-        Ending::NothingRuns => Exit::Lacking,
-        _ => Exit::Done,
-    }
 }

@@ -16,7 +16,6 @@ use super::list::Listed;
 use super::method::Checked;
 use super::output;
 use super::shown::Shown;
-use super::status::Standing;
 use super::trace::Printed;
 
 /// Arguments of `ssdlab schema`.
@@ -52,8 +51,6 @@ pub enum Of {
     DeviceCut,
     /// The output of `ssdlab history --json`.
     History,
-    /// The output of `ssdlab status --json`.
-    Status,
     /// The output of `ssdlab cache --json`.
     Cache,
     /// What `ssdlab drive show --json` prints.
@@ -93,7 +90,6 @@ impl Of {
             Self::DeviceCuts => schema_for!(PrintedCuts),
             Self::DeviceCut => schema_for!(DeviceCut),
             Self::History => schema_for!(History),
-            Self::Status => schema_for!(Standing),
             Self::Cache => schema_for!(Cached),
             Self::Evidence => schema_for!(Book<'_>),
             Self::Drive | Self::Host => schema_for!(Shown),

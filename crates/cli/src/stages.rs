@@ -14,13 +14,13 @@ use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
 use ssdlab_plan::schedule::{Claim, Treatment};
-use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
+use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
 use super::exit::Wrong;
-use super::{cluster, drive, host, output, restore};
+use super::{drive, elsewhere, host, output, restore};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
@@ -34,8 +34,6 @@ pub struct Manner<'a> {
     pub kernel: Option<&'a Path>,
     /// Trials to run in parallel (virtual lab); `None` means as many as fit.
     pub jobs: Option<usize>,
-    /// The maximum, however many fit.
-    pub most_jobs: Option<usize>,
     /// Whether recording of block requests is off.
     pub no_trace: bool,
     /// Whether only the write caches of drives matter, so that they may be of any size.
@@ -119,7 +117,7 @@ pub fn with_stage<T>(
             lab::open_image(*size_bytes, folder.as_deref(), &mut tools)?
         }
         Target::Device { path } => {
-            let node = path.as_ref().ok_or_else(cluster::no_device)?;
+            let node = path.as_ref().ok_or_else(elsewhere::no_device)?;
             lab::open_device(node, manner.wipe, &mut tools)?
         }
         Target::Directory { path } => open_directory(path, schedule)?,
@@ -215,7 +213,6 @@ fn guests<'a>(
     let maps_bytes = maps_bytes(schedule, &drives);
     check_memory(maps_bytes)?;
     let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
-    let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
     let provided = Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
     Ok((Box::new(Guests::open(provided, journal)?), jobs))
 }
@@ -380,15 +377,6 @@ fn fitting_jobs(hosts: &BTreeMap<String, HostModel>, maps_bytes: u64) -> usize {
 fn memory_of_guest(hosts: &BTreeMap<String, HostModel>, maps_bytes: u64) -> u64 {
     let guest = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
     guest + maps_bytes + WRITTEN_BYTES
-}
-
-/// The same for a trial on another machine; `None` if it has that machine to itself.
-pub fn memory_elsewhere(schedule: &Schedule, interrupt: &Interrupt) -> Result<Option<u64>, Report> {
-    if !schedule.is_in(LabKind::Virtual) {
-        return Ok(None);
-    }
-    let maps_bytes = maps_bytes(schedule, &drives(schedule, drive::load, interrupt)?);
-    Ok(Some(memory_of_guest(&hosts(schedule, interrupt)?, maps_bytes)))
 }
 
 /// The most memory that the maps of a trial's simulated drive take before the trial, in bytes. A

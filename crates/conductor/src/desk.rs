@@ -1,14 +1,11 @@
 //! Where trials take place, and the desk that collects their records.
 
 use std::collections::BTreeSet;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use ssdlab_advice as advice;
-use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Schedule, Setup};
-use ssdlab_results::{Ending, Record, Run, Status, StoreError};
+use ssdlab_results::{Ending, Record, Run, Status};
 
 use super::error::ConductorError;
 use super::observer::{Event, Observer};
@@ -17,6 +14,11 @@ use super::observer::{Event, Observer};
 pub trait Stage {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
+
+    /// Whether a trial, if it is to be run, is to be run here.
+    fn takes(&self, _: &Trial) -> bool {
+        true
+    }
 
     /// Runs trials, of as many blocks as need no decision in between, and puts each record on the
     /// desk as soon as it is complete. False means that the run is to stop.
@@ -37,12 +39,9 @@ pub struct Desk<'a> {
     recorded: BTreeSet<(u32, usize)>,
     /// The treatments that cannot run.
     pub(super) unavailable: BTreeSet<usize>,
-    /// If given, a record for which the disk has no room waits for it, until this is set.
-    patient_until: Option<&'a Interrupt>,
+    /// The merged records of other machines that cannot run a treatment.
+    pub(super) refusals: Vec<Record>,
 }
-
-/// How long a record waits for room.
-const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
 
 impl<'a> Desk<'a> {
     /// The desk of a run that may already have records.
@@ -59,19 +58,12 @@ impl<'a> Desk<'a> {
             records: Vec::new(),
             recorded: BTreeSet::new(),
             unavailable: BTreeSet::new(),
-            patient_until: None,
+            refusals: Vec::new(),
         };
         for record in records {
             desk.enter(record);
         }
         desk
-    }
-
-    /// The same desk, which waits when the disk is full: others fill a shared folder, and may empty
-    /// it.
-    #[must_use]
-    pub fn patient(self, until: &'a Interrupt) -> Self {
-        Self { patient_until: Some(until), ..self }
     }
 
     fn enter(&mut self, record: Record) {
@@ -100,7 +92,7 @@ impl<'a> Desk<'a> {
 
     /// Stores the record of a trial.
     pub(super) fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
-        self.store(&record)?;
+        self.run.push(&record)?;
         let levels = self.schedule.distinct(&record.levels);
         self.enter(record);
         if let Some(record) = self.records.last() {
@@ -110,20 +102,18 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    fn store(&mut self, record: &Record) -> Result<(), StoreError> {
-        let started = Instant::now();
-        loop {
-            match (self.run.push(record), self.patient_until) {
-                (Err(error), Some(until))
-                    if error.is_for_room()
-                        && !until.is_set()
-                        && started.elapsed() < WAIT_FOR_ROOM =>
-                {
-                    sleep(Duration::from_secs(1));
-                }
-                (stored, _) => return stored,
-            }
+    /// Stores what other machines have recorded.
+    pub(super) fn merge(&mut self) -> Result<(), ConductorError> {
+        let found = self.run.unmerged(self.schedule, &self.records)?;
+        for text in &found.warnings {
+            self.observer.notice(Event::Trouble { text });
         }
+        for record in found.records {
+            self.begin(record.trial);
+            self.keep(record)?;
+        }
+        self.refusals = found.refusals;
+        Ok(())
     }
 
     /// Whether a trial is still to be run; that may change within its block.

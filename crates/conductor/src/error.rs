@@ -8,11 +8,12 @@ use ssdlab_guest::{MachineError, RootError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_kernel::KernelError;
 use ssdlab_results::StoreError;
-use ssdlab_slurm::SlurmError;
 use ssdlab_trace::TraceError;
 use ssdlab_undo::UndoError;
 use ssdlab_workload::InputError;
 use thiserror::Error;
+
+use super::slurm::SlurmError;
 
 /// An error that ends a run early. What the run had measured by then is stored.
 #[derive(Debug, Error, Diagnostic)]
@@ -32,46 +33,20 @@ pub enum ConductorError {
         /// Why not.
         cause: io::Error,
     },
-    /// The run on other machines failed.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Fleet(Box<FleetError>),
-}
-
-/// A run on many machines that cannot continue.
-#[derive(Debug, Error, Diagnostic)]
-pub enum FleetError {
-    /// Slurm failed.
+    /// Slurm does not run shares.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Slurm(#[from] SlurmError),
-    /// It stopped answering, after something may have been submitted.
-    #[error("Slurm does not answer: {cause}")]
+    /// Trials have no record although their shares have ended.
+    #[error("{count} trials have no record, although Slurm has ended their shares: {says}")]
     #[diagnostic(help(
-        "jobs continue without it; `ssdlab run --resume RUN --on slurm` picks them up"
-    ))]
-    Silent {
-        /// Its last message.
-        cause: SlurmError,
-    },
-    /// A submission cannot be stored or read.
-    #[error("cannot store the submission in {}: {cause}", path.display())]
-    Submission {
-        /// Where.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
-    /// Trials have no record although nothing is left that would bring it.
-    #[error("{count} trials have no record, and no queued job will produce one: {says}")]
-    #[diagnostic(help(
-        "`ssdlab cancel RUN` undoes what killed trials have left on their nodes; \
-         `ssdlab run --resume RUN --on slurm` submits what is missing"
+        "attempts/*.out in the run's folder has their output; `ssdlab run --resume RUN --on slurm` \
+         submits what is missing"
     ))]
     Lost {
         /// Trials.
         count: usize,
-        /// The last output of their programs.
+        /// What their programs have printed last.
         says: String,
     },
 }

@@ -2,25 +2,22 @@
 //!
 //! It brings lab, workload, meter and results together in a trial. It does no statistics: it asks
 //! `advice` whether to continue. Trials run on this machine ([`Here`]), in guests ([`Guests`]),
-//! which perform the very same trial inside, or on other machines ([`Fleet`]).
+//! which perform the very same trial inside, or on other machines ([`Elsewhere`]).
 
 mod aged_drive;
 mod ageing;
 mod assignment;
 mod books;
-mod cancel;
-mod collect;
 mod compute_in_lab;
 pub mod computing;
 mod cuts;
 mod desk;
 mod device_log;
 mod drive_watch;
-mod element;
+mod elsewhere;
 mod error;
 mod evidence;
 mod failure;
-mod fleet;
 mod guests;
 mod here;
 mod hypervisor;
@@ -29,13 +26,12 @@ mod inside;
 mod least;
 mod measure;
 mod observer;
-mod patience;
 mod performed;
-mod presence;
 mod recovery;
 mod repeat;
+mod share;
 mod shrink;
-mod submission;
+mod slurm;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -44,28 +40,24 @@ mod varied_drives;
 
 pub use ageing::aged_from;
 pub use books::{Books, executed, functions_of, log_of};
-pub use cancel::{Cancelled, cancel, partition};
-pub use collect::Rsync;
 pub use compute_in_lab::ComputingLab;
 pub use cuts::Packed;
 pub use desk::{Desk, Stage};
 pub use device_log::DeviceLog;
-pub use error::{
-    ComputingError, ConductorError, DeviceLogError, FleetError, GuestsError, TaskError,
-};
-pub use fleet::{Fleet, Submitter};
+pub use elsewhere::Elsewhere;
+pub use error::{ComputingError, ConductorError, DeviceLogError, GuestsError, TaskError};
 pub use guests::{Change, Guests, Provided};
 pub use here::Here;
 pub use inside::guest;
 pub use observer::{Event, Observer};
-pub use presence::Presence;
 pub use repeat::{Asked, AskedStage, CutOfRun, Remains, Survives};
+pub use share::{Division, OwnShare, Share};
 pub use shrink::Shrunk;
+pub use slurm::{MOST_TASKS, Slurm, SlurmError};
 use ssdlab_advice as advice;
 pub use ssdlab_guest::is_confined as are_guests_confined;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Ending, Status};
-pub use submission::{Expected, Submission};
 pub use tools::tools;
 
 use self::failure::Failure;
@@ -80,25 +72,19 @@ pub struct Conductor<'a> {
 }
 
 impl Conductor<'_> {
-    /// Runs the scheduled trials that have no record, block by block, until the run may end, and
-    /// stores why it ended.
+    /// Merges what other machines have recorded, runs the scheduled trials that have no record,
+    /// block by block, until the run may end, and stores why it ended.
     pub fn conduct(&mut self) -> Result<Ending, ConductorError> {
         self.desk.run.ended(Ending::Interrupted)?;
+        self.desk.merge()?;
         let ending = self.blocks()?;
         self.desk.run.ended(ending)?;
         Ok(ending)
     }
 
-    /// Runs just these trials, on the node that was given them: the machine that started the run
-    /// decides about the rest of it, and when it ends. False means that it was interrupted.
-    pub fn conduct_only(&mut self, trials: &[Trial]) -> Result<bool, ConductorError> {
-        self.rule_out(trials)?;
-        self.stage.perform(trials, &mut self.desk)
-    }
-
     fn blocks(&mut self) -> Result<Ending, ConductorError> {
         let schedule = self.desk.schedule;
-        self.rule_out(&schedule.trials)?;
+        self.rule_out()?;
         // A begun block is finished before checking whether the run may end.
         let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
@@ -138,11 +124,12 @@ impl Conductor<'_> {
 
     /// Finds the treatments that cannot run here before anything is made; each gets a record
     /// that says why.
-    fn rule_out(&mut self, trials: &[Trial]) -> Result<(), ConductorError> {
+    fn rule_out(&mut self) -> Result<(), ConductorError> {
         let schedule = self.desk.schedule;
         for index in 0..schedule.treatments.len() {
             let is_known = self.desk.records.iter().any(|record| record.trial.treatment == index);
-            let first = trials.iter().find(|trial| trial.treatment == index);
+            let is_own = |trial: &&Trial| trial.treatment == index && self.stage.takes(trial);
+            let first = schedule.trials.iter().find(is_own);
             let Some(first) = first.filter(|_| !is_known) else { continue };
             let reason = match &schedule.treatments[index].setup {
                 Ok(setup) => self.stage.missing(setup),

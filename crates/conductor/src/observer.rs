@@ -3,7 +3,6 @@
 use ssdlab_plan::Levels;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::Record;
-use ssdlab_slurm::JobId;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +18,12 @@ pub enum Event<'a> {
         /// The minimum number of records at the end.
         planned: usize,
     },
-    /// Trials were submitted to Slurm.
+    /// Shares are submitted to Slurm.
     Submitted {
-        /// The job.
-        job: JobId,
-        /// The elements of its array.
-        elements: usize,
+        /// How many.
+        shares: usize,
+        /// The name of their job.
+        name: &'a str,
     },
     /// A phase of it begins.
     PhaseStarted {

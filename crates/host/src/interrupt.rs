@@ -35,15 +35,6 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that SIGINT and SIGTERM set. Losing the terminal ends this program at once: the work
-    /// that others do for it continues.
-    pub fn on_requests() -> io::Result<Self> {
-        let interrupt = Self::default();
-        interrupt.set_by(SIGINT)?;
-        interrupt.set_by(SIGTERM)?;
-        Ok(interrupt)
-    }
-
     /// A flag that only SIGTERM sets. SIGINT and SIGHUP, which a terminal also sends to our child
     /// programs, are left to them.
     pub fn on_termination() -> io::Result<Self> {

@@ -37,7 +37,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
         if drives.is_empty() && schedule.is_without_device() {
             return Err(Fault::nowhere(
                 "the device lab needs a block device",
-                "name it with --device PATH, or, for Slurm nodes, its kind: [needs] drive",
+                "name it with --device PATH, or, for other machines, its kind: [needs] drive",
             ));
         }
     }

@@ -56,7 +56,8 @@ pub struct Plan {
     /// Where the trials run.
     #[serde(default)]
     pub target: Target,
-    /// Requirements on machines that a batch scheduler chooses (`--on slurm`); ignored elsewhere.
+    /// Requirements on the machines that perform shares (`--on slurm`, `--shares`); ignored on one
+    /// machine.
     #[serde(default)]
     pub needs: Needs,
     /// The factors and their levels: `discard = ["off", "on"]`. A single level fixes a setting.

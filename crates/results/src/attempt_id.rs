@@ -6,33 +6,40 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The unique id of an attempt: Slurm's array job and element, `JOB_ELEMENT`, and for a restarted
-/// element the number of the start, `JOB_ELEMENT_TIME`.
+/// The unique id of an attempt: the number of shares and the share, `SHARES_SHARE`, and for a share
+/// that was started again the number of the start, `SHARES_SHARE_START`. In runs that an earlier
+/// version submitted to Slurm, the first two are the array job and its task.
 ///
-/// It is always numeric, because it ends up in paths and scripts. Ids are ordered by submission.
+/// It is always numeric, because it ends up in paths. Of a share, the first attempt is the least.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct AttemptId {
-    job: u32,
-    element: u32,
-    /// The number of the start, from 2; `None` for the first.
-    time: Option<u32>,
+    shares: u32,
+    share: u32,
+    /// From 2; `None` for the first.
+    start: Option<u32>,
 }
 
 impl AttemptId {
+    /// The first attempt at a share, of so many.
+    #[must_use]
+    pub fn of_share(share: u32, shares: u32) -> Self {
+        Self { shares, share, start: None }
+    }
+
     /// Parses a text that is an id and nothing else.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('_').map(|part| part.parse().ok());
-        let (job, element) = (parts.next()??, parts.next()??);
-        let time = match parts.next() {
-            Some(time) => Some(time?),
+        let (shares, share) = (parts.next()??, parts.next()??);
+        let start = match parts.next() {
+            Some(start) => Some(start?),
             None => None,
         };
-        let id = Self { job, element, time };
+        let id = Self { shares, share, start };
         (id.to_string() == text).then_some(id)
     }
 
@@ -42,24 +49,24 @@ impl AttemptId {
         Self::read(path.file_stem()?.to_str()?)
     }
 
-    /// The same element, at its start of this number.
+    /// The same share, at its start of this number.
     #[must_use]
-    pub fn again(self, time: u32) -> Self {
-        Self { time: Some(time), ..self }
+    pub fn again(self, start: u32) -> Self {
+        Self { start: Some(start), ..self }
     }
 
-    /// The first attempt at the same element.
+    /// The first attempt at the same share.
     #[must_use]
     pub fn first(self) -> Self {
-        Self { time: None, ..self }
+        Self { start: None, ..self }
     }
 }
 
 impl fmt::Display for AttemptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { job, element, time } = self;
-        write!(f, "{job}_{element}")?;
-        time.map_or(Ok(()), |time| write!(f, "_{time}"))
+        let Self { shares, share, start } = self;
+        write!(f, "{shares}_{share}")?;
+        start.map_or(Ok(()), |start| write!(f, "_{start}"))
     }
 }
 
@@ -75,7 +82,8 @@ impl TryFrom<String> for AttemptId {
     fn try_from(text: String) -> Result<Self, String> {
         let expected = || {
             format!(
-                "`{text}` is not an attempt id: expected JOB_ELEMENT or JOB_ELEMENT_TIME, in digits"
+                "`{text}` is not an attempt id: expected SHARES_SHARE or SHARES_SHARE_START, in \
+                 digits"
             )
         };
         Self::read(&text).ok_or_else(expected)

@@ -1,255 +1,179 @@
-//! Attempts by nodes to run trials, in the run's folder `attempts`.
+//! Attempts by other machines to run shares of a run, in its folder `attempts`.
 //!
-//! Each attempt appends to its own file, so that no node waits for another or is harmed by a dead
-//! one. One program, the holder of the run, reads them all and puts each trial's record into
-//! `records.jsonl` once. A trial attempted twice counts once: a record in `records.jsonl` stays
-//! there, and if several arrive together, the attempt submitted first counts, regardless of the
-//! measured values.
+//! Each attempt appends to a file of its own, so that no machine waits for another or is harmed by
+//! a dead one. Whoever holds the run puts each trial's record into `records.jsonl` once: a record
+//! that is there stays, and of others that of the attempt with the least id counts, whatever was
+//! measured.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::regular_file;
+use ssdlab_host::sync::sync_folder;
 use ssdlab_plan::Schedule;
 
 use super::attempt_id::AttemptId;
-use super::record::{RECORD_SCHEMA, Record, Status};
-use super::store::{StoreError, at, versioned, whole_lines};
+use super::record::{Attempt, RECORD_SCHEMA, Record, Status};
+use super::store::{Contents, LONGEST_LINE_BYTES, Run, StoreError, at, versioned};
 
 /// The folder of attempts in a run's folder.
 pub const ATTEMPTS: &str = "attempts";
 
-/// The file name extension of an attempt's records.
-const ENDING: &str = "jsonl";
-
 /// The file of an attempt's records.
-pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
-    run.join(ATTEMPTS).join(id.to_string()).with_extension(ENDING)
+fn records_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(format!("{id}.jsonl"))
 }
 
-/// The folder of the request logs of an attempt's trials.
-#[must_use]
-pub fn logs_of(run: &Path, id: AttemptId) -> PathBuf {
-    run.join(ATTEMPTS).join(id.to_string())
-}
-
-/// The file of an attempt's output.
-#[must_use]
-pub fn output_of(run: &Path, id: &str) -> PathBuf {
-    run.join(ATTEMPTS).join(id).with_extension("out")
-}
-
-/// The marker of an attempt: while some of its changes to the node are not undone, a line each with
-/// the node, the submission, and the path of the undo journal there; then empty.
-#[must_use]
-pub fn node_of(run: &Path, id: AttemptId) -> PathBuf {
-    run.join(ATTEMPTS).join(id.to_string()).with_extension("node")
-}
-
-/// The attempts at a run, read as they grow.
-#[derive(Debug)]
-pub struct Attempts {
-    run: PathBuf,
-    /// How much of each file has been read, in bytes and in lines.
-    read: BTreeMap<PathBuf, (u64, usize)>,
-    /// The recorded trials, by block and treatment, and the attempts that ran them.
-    recorded: BTreeMap<(u32, usize), Option<AttemptId>>,
-}
-
-/// What attempts have recorded since the last look.
+/// What attempts have recorded beyond the records of a run.
 #[derive(Debug, Default)]
-pub struct News {
-    /// Records of trials that had no record.
+pub struct Unmerged {
+    /// Records of trials that had none.
     pub records: Vec<Record>,
-    /// Records saying that a node cannot run a treatment; another node may have run it.
+    /// Records saying that a machine cannot run a treatment; another may have run it.
     pub refusals: Vec<Record>,
-    /// Records that do not count, because their trials already have one.
-    pub doubles: Vec<Double>,
     /// Warnings about the files.
     pub warnings: Vec<String>,
 }
 
-/// A record that does not count, because its trial has another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Double {
-    /// The block of the trial.
-    pub block: u32,
-    /// Its treatment.
-    pub treatment: usize,
-    /// The attempt with this record.
-    pub attempt: AttemptId,
-    /// The attempt whose record counts.
-    pub counts: String,
-}
-
-/// An attempt with changes left on its node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
-    /// Its id.
-    pub id: AttemptId,
-    /// The node.
-    pub node: String,
-    /// The submission it was an element of.
-    pub submission: String,
-    /// The undo journal on the node.
-    pub journal: PathBuf,
-}
-
-/// The attempts with changes left on their nodes.
-#[derive(Debug, Default)]
-pub struct NotUndone {
-    /// Those with a readable marker.
-    pub left: Vec<Left>,
-    /// Unreadable markers, which may mean that changes are left.
-    pub unreadable: Vec<StoreError>,
-}
-
-impl Attempts {
-    /// The attempts at a run that already has these records.
-    #[must_use]
-    pub fn new(run: &Path, records: &[Record]) -> Self {
-        let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
-        let recorded = records.iter().map(|record| (key(record), id(record))).collect();
-        Self { run: run.to_owned(), read: BTreeMap::new(), recorded }
+impl Run {
+    /// Opens a run for an attempt at one of its shares, whose records go to a file of their own.
+    /// The contents include what earlier attempts at that share have recorded. The attempt gets a
+    /// number if its id is taken.
+    pub fn attempt(folder: &Path, mut attempt: Attempt) -> Result<(Self, Contents), StoreError> {
+        let (mut contents, _) = Self::read_with_cut(folder)?;
+        let Contents { schedule, records, .. } = &contents;
+        let earlier = unmerged(folder, schedule, records, Some(attempt.id))?;
+        // What its machine could not run then, this one may run now.
+        contents.records.extend(earlier.records);
+        contents.warnings.extend(earlier.warnings);
+        let attempts = folder.join(ATTEMPTS);
+        fs::create_dir_all(&attempts).map_err(at("make the folder", &attempts))?;
+        let mut start = 1;
+        let (records, path) = loop {
+            let path = records_of(folder, attempt.id);
+            match OpenOptions::new().append(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    start += 1;
+                    attempt.id = attempt.id.again(start);
+                }
+                other => break (other.map_err(at("make", &path))?, path),
+            }
+        };
+        sync_folder(&attempts).map_err(at("sync", &attempts))?;
+        let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt) };
+        Ok((run, contents))
     }
 
-    /// Reads what has been written since the last call. An incomplete last line is left for the
-    /// next.
-    pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
-        let mut news = News::default();
-        let mut found: Vec<(AttemptId, Record)> = Vec::new();
-        for (id, path) in self.with_ending(ENDING)? {
-            while self.read_on(id, &path, schedule, &mut news.warnings, &mut found)? {}
+    /// What attempts have recorded beyond these records; nothing for an attempt, as only the holder
+    /// of the run merges.
+    pub fn unmerged(
+        &self,
+        schedule: &Schedule,
+        records: &[Record],
+    ) -> Result<Unmerged, StoreError> {
+        let attempts = self.folder.join(ATTEMPTS);
+        if self.attempt.is_some() || !attempts.exists() {
+            return Ok(Unmerged::default());
         }
-        found.sort_by_key(|(id, _)| *id);
-        for (id, record) in found {
-            if record.status == Status::Unavailable {
-                news.refusals.push(record);
+        // NFS may list a folder as it was a minute ago (nfs(5), `acdirmax`), until it is changed
+        // from here.
+        let mark = attempts.join("merging");
+        let change = fs::write(&mark, "").and_then(|()| fs::remove_file(&mark));
+        change.map_err(at("change", &attempts))?;
+        unmerged(&self.folder, schedule, records, None)
+    }
+}
+
+/// What attempts, or only those at one share, have recorded beyond these records.
+pub(super) fn unmerged(
+    run: &Path,
+    schedule: &Schedule,
+    records: &[Record],
+    share: Option<AttemptId>,
+) -> Result<Unmerged, StoreError> {
+    let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
+    let mut recorded: BTreeMap<(u32, usize), Option<AttemptId>> =
+        records.iter().map(|record| (key(record), id(record))).collect();
+    let mut found = Unmerged::default();
+    for (id, path) in files(run)? {
+        if share.is_some_and(|share| share.first() != id.first()) {
+            continue;
+        }
+        let Unmerged { records, refusals, warnings } = &mut found;
+        let mut repeated = 0;
+        read(&path, id, schedule, warnings, |record| match recorded.entry(key(&record)) {
+            _ if record.status == Status::Unavailable => refusals.push(record),
+            Entry::Vacant(place) => {
+                place.insert(Some(id));
+                records.push(record);
+            }
+            // This very record was merged earlier.
+            Entry::Occupied(counts) if *counts.get() == Some(id) => {}
+            Entry::Occupied(_) => repeated += 1,
+        })?;
+        if repeated > 0 {
+            warnings.push(format!(
+                "{}: {repeated} of its trials were recorded elsewhere, too; those records count",
+                path.display()
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the records of an attempt. An incomplete last line is not one yet.
+fn read(
+    path: &Path,
+    id: AttemptId,
+    schedule: &Schedule,
+    warnings: &mut Vec<String>,
+    mut take: impl FnMut(Record),
+) -> Result<(), StoreError> {
+    // On a shared folder, only opening a file revalidates its cached contents.
+    let mut file = BufReader::new(regular_file::open_own(path).map_err(at("read", path))?);
+    let (mut text, mut ignored, mut first) = (Vec::new(), 0, None);
+    for line in 1.. {
+        text.clear();
+        let part = file.by_ref().take(LONGEST_LINE_BYTES as u64).read_until(b'\n', &mut text);
+        part.map_err(at("read", path))?;
+        if !text.ends_with(b"\n") {
+            break;
+        }
+        let says = match versioned::<Record>(path, line, &text, RECORD_SCHEMA) {
+            Ok(record) if is_of(&record, schedule, id) => {
+                take(record);
                 continue;
             }
-            match self.recorded.get(&key(&record)) {
-                // The recorded one, read again.
-                Some(Some(counts)) if *counts == id => {}
-                Some(counts) => news.doubles.push(Double {
-                    block: record.trial.block,
-                    treatment: record.trial.treatment,
-                    attempt: id,
-                    counts: counts.map_or_else(|| "this machine".to_owned(), |id| id.to_string()),
-                }),
-                None => {
-                    self.recorded.insert(key(&record), Some(id));
-                    news.records.push(record);
-                }
-            }
-        }
-        Ok(news)
-    }
-
-    /// Reads what was appended to a file; returns whether there may be more.
-    fn read_on(
-        &mut self,
-        id: AttemptId,
-        path: &Path,
-        schedule: &Schedule,
-        warnings: &mut Vec<String>,
-        found: &mut Vec<(AttemptId, Record)>,
-    ) -> Result<bool, StoreError> {
-        let (offset, lines) = self.read.get(path).copied().unwrap_or_default();
-        let text = read_from(path, offset)?;
-        let whole = whole_lines(&text);
-        let (mut last, mut ignored) = (lines, 0);
-        for line in text[..whole].split_inclusive(|byte| *byte == b'\n') {
-            last += 1;
-            let says = match versioned::<Record>(path, last, line, RECORD_SCHEMA) {
-                Ok(record) if is_of(&record, schedule, id) => {
-                    found.push((id, record));
-                    continue;
-                }
-                Ok(_) => format!(
-                    "{}, line {last}: not a trial of this run and attempt; ignored",
-                    path.display()
-                ),
-                Err(error) => format!("{error}; ignored"),
-            };
-            ignored += 1;
-            if ignored <= MOST_WARNINGS {
-                warnings.push(says);
-            }
-        }
-        if let more @ 1.. = ignored.saturating_sub(MOST_WARNINGS) {
-            warnings.push(format!("{}: {more} more lines ignored", path.display()));
-        }
-        self.read.insert(path.to_owned(), (offset + whole as u64, last));
-        Ok(whole > 0 && text.len() as u64 == regular_file::MOST_BYTES)
-    }
-
-    /// The attempts whose changes to their nodes have not all been undone.
-    pub fn not_undone(&self) -> Result<NotUndone, StoreError> {
-        let mut found = NotUndone::default();
-        for (id, path) in self.with_ending("node")? {
-            match left(id, &path) {
-                Ok(left) => found.left.extend(left),
-                Err(error) => found.unreadable.push(error),
-            }
-        }
-        Ok(found)
-    }
-
-    /// Whether an attempt's changes have all been undone now. An error if its marker does not say.
-    pub fn is_undone(&self, id: AttemptId) -> Result<bool, StoreError> {
-        left(id, &node_of(&self.run, id)).map(|left| left.is_none())
-    }
-
-    /// The files with this extension that are named after attempts.
-    fn with_ending(&self, ending: &str) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
-        let folder = self.run.join(ATTEMPTS);
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-            other => other.map_err(at("read the folder", &folder))?,
+            Ok(_) => format!("line {line} is not a trial of this run and attempt"),
+            Err(error) => error.to_string(),
         };
-        let mut found = BTreeSet::new();
-        for entry in entries {
-            let path = entry.map_err(at("read the folder", &folder))?.path();
-            if path.extension().is_some_and(|of| of == ending) {
-                found.extend(AttemptId::of_file(&path).map(|id| (id, path)));
-            }
-        }
-        Ok(found)
+        ignored += 1;
+        first.get_or_insert(says);
     }
+    if let Some(first) = first {
+        warnings.push(format!("{}: {ignored} lines are ignored: {first}", path.display()));
+    }
+    Ok(())
 }
 
-/// How many ignored lines of a file are named each time it is read.
-const MOST_WARNINGS: usize = 10;
-
-/// Whether what another machine has written can be a path there: it is absolute and has no NUL.
-#[must_use]
-pub fn is_path_of_node(path: &Path) -> bool {
-    path.is_absolute() && !path.as_os_str().as_encoded_bytes().contains(&0)
-}
-
-/// What a marker says is left; `None` if it is empty.
-fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
-    let bytes = regular_file::read_own(path).map_err(at("read", path))?;
-    let unreadable = || StoreError::Marker { path: path.to_owned() };
-    let text = String::from_utf8(bytes).map_err(|_| unreadable())?;
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let lines: Vec<&str> = text.lines().take(4).collect();
-    let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
-        return Err(unreadable());
+/// The files of attempts' records.
+fn files(run: &Path) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
+    let folder = run.join(ATTEMPTS);
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        other => other.map_err(at("read the folder", &folder))?,
     };
-    if !is_path_of_node(Path::new(journal)) {
-        return Err(unreadable());
+    let mut found = BTreeSet::new();
+    for entry in entries {
+        let path = entry.map_err(at("read the folder", &folder))?.path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            found.extend(AttemptId::of_file(&path).map(|id| (id, path)));
+        }
     }
-    Ok(Some(Left {
-        id,
-        node: (*node).to_owned(),
-        submission: (*submission).to_owned(),
-        journal: journal.into(),
-    }))
+    Ok(found)
 }
 
 fn key(record: &Record) -> (u32, usize) {
@@ -263,21 +187,6 @@ fn is_of(record: &Record, schedule: &Schedule, id: AttemptId) -> bool {
     planned == Some(&record.trial)
         && levels == Some(&record.levels)
         && record.attempt.as_ref().is_some_and(|attempt| attempt.id == id)
-}
-
-fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
-    let mut text = Vec::new();
-    let mut read = || {
-        // On a shared folder, only opening a file revalidates its cached size.
-        let mut file = regular_file::open_own(path)?;
-        if file.metadata()?.len() == offset {
-            return Ok(0);
-        }
-        file.seek(SeekFrom::Start(offset))?;
-        file.take(regular_file::MOST_BYTES).read_to_end(&mut text)
-    };
-    read().map_err(at("read", path))?;
-    Ok(text)
 }
 
 #[cfg(test)]

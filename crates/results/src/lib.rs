@@ -17,9 +17,7 @@ mod work;
 pub use ssdlab_meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
-pub use attempts::{
-    ATTEMPTS, Attempts, Double, Left, News, NotUndone, is_path_of_node, logs_of, node_of, output_of,
-};
+pub use attempts::{ATTEMPTS, Unmerged};
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;
 pub use executed::Executed;

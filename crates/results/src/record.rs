@@ -45,7 +45,7 @@ pub struct Record {
     pub reason: Option<String>,
     /// Equal for trials that were identical to the bit; only virtual time makes that possible.
     pub fingerprint: Option<String>,
-    /// The attempt, if a batch scheduler ran it on a node; absent if this program ran it itself.
+    /// The attempt, if it was run as part of a share; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
     /// When it started, in seconds since 1970; 0 if an imported file does not say.
@@ -86,13 +86,13 @@ pub struct Record {
     pub smart: Option<[Smart; 2]>,
 }
 
-/// One attempt by a node to run some trials.
+/// An attempt by a machine to run a share of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
-    /// Its unique id: Slurm's array job and element, `JOB_ELEMENT`, or `JOB_ELEMENT_TIME` if it was
-    /// restarted.
+    /// Its unique id: the number of shares and the share, `SHARES_SHARE`, or `SHARES_SHARE_START`
+    /// if the share was started again.
     pub id: AttemptId,
-    /// The batch scheduler's name of the node.
+    /// The batch scheduler's name of the node, or the machine's host name.
     pub node: String,
 }
 

@@ -1,7 +1,7 @@
 //! A run's folder: `plan.toml`, `schedule.json` and `records.jsonl`, append-only.
 //!
-//! Trials on other machines have files of their own (see [`super::attempts`]), from which records
-//! are collected here.
+//! Other machines append to files of their own (see [`super::attempts`]), whose records are merged
+//! into `records.jsonl`.
 //!
 //! A record is one line, written and synced when its trial ends; a crash can only truncate the last
 //! line. Reading never changes a file; appending first puts a truncated line aside.
@@ -23,7 +23,7 @@ use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::SCHEDULE_SCHEMA;
 use thiserror::Error;
 
-use super::attempts::{ATTEMPTS, records_of};
+use super::attempts::{ATTEMPTS, unmerged};
 use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
 use super::sieve::Sieve;
 
@@ -50,7 +50,7 @@ const PART_BYTES: u64 = 8 << 20;
 const PARSED_RECORDS: usize = 4096;
 
 /// More than any record has, in bytes: a longer line is not read to its end.
-const LONGEST_LINE_BYTES: usize = 256 << 20;
+pub(super) const LONGEST_LINE_BYTES: usize = 256 << 20;
 
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
@@ -123,16 +123,6 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
-    /// A marker is malformed.
-    #[error("{} does not name the node where changes must be undone", path.display())]
-    #[diagnostic(help(
-        "run `ssdlab restore` on the node that ran this attempt (its output is beside the file), \
-         then empty the file"
-    ))]
-    Marker {
-        /// The file.
-        path: PathBuf,
-    },
     /// A newer program wrote it.
     #[error("{} has schema {found}; this program reads up to {known}", path.display())]
     #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]
@@ -170,12 +160,6 @@ impl StoreError {
             "no schedule.json found".to_owned()
         };
         Self::NoRun { path: path.to_owned(), why, folder }
-    }
-
-    /// Whether it is for want of room, which others may make.
-    #[must_use]
-    pub fn is_for_room(&self) -> bool {
-        matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::StorageFull)
     }
 }
 
@@ -221,12 +205,12 @@ pub(super) fn at<'a>(
 /// A run's folder, open for appending.
 #[derive(Debug)]
 pub struct Run {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The file that records go to, and its path.
-    records: File,
-    path: PathBuf,
+    pub(super) records: File,
+    pub(super) path: PathBuf,
     /// The attempt that writes the records, if they are not the run's own.
-    attempt: Option<Attempt>,
+    pub(super) attempt: Option<Attempt>,
 }
 
 /// What a run's folder holds.
@@ -317,38 +301,26 @@ impl Run {
         Ok((Self { folder: folder.to_owned(), records, path, attempt: None }, contents))
     }
 
-    /// Opens a run for an attempt at some of its trials, whose records go to a separate file. The
-    /// attempt gets a number if its id is taken: a scheduler that has lost its state may restart a
-    /// job.
-    pub fn attempt(
-        folder: &Path,
-        mut attempt: Attempt,
-    ) -> Result<(Self, Attempt, Schedule), StoreError> {
-        let schedule = read_schedule(folder)?;
-        let mut number = 1;
-        let (records, path) = loop {
-            let path = records_of(folder, attempt.id);
-            match OpenOptions::new().append(true).create_new(true).open(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    number += 1;
-                    attempt.id = attempt.id.again(number);
-                }
-                other => break (other.map_err(at("make", &path))?, path),
-            }
-        };
-        let attempts = folder.join(ATTEMPTS);
-        sync_folder(&attempts).map_err(at("sync", &attempts))?;
-        let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt.clone()) };
-        Ok((run, attempt, schedule))
-    }
-
-    /// Reads a run without changing anything.
+    /// Reads a run without changing anything. One that has not ended includes what attempts have
+    /// recorded so far.
     pub fn read(folder: &Path) -> Result<Contents, StoreError> {
-        Self::read_with_cut(folder).map(|(contents, _)| contents)
+        let (mut contents, _) = Self::read_with_cut(folder)?;
+        if contents.ending == Ending::Interrupted {
+            let found = unmerged(folder, &contents.schedule, &contents.records, None)?;
+            contents.records.extend(found.records);
+            contents.warnings.extend(found.warnings);
+            for refusal in found.refusals {
+                let is_same = |known: &Record| known.trial.treatment == refusal.trial.treatment;
+                if !contents.records.iter().any(is_same) {
+                    contents.records.push(refusal);
+                }
+            }
+        }
+        Ok(contents)
     }
 
     /// Reads a run and the truncated last line of its records, which is empty in an intact file.
-    fn read_with_cut(folder: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
+    pub(super) fn read_with_cut(folder: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let schedule = read_schedule(folder)?;
         let path = folder.join(RECORDS);
         let file = regular_file::open_own(&path).map_err(at("read", &path))?;
@@ -391,8 +363,12 @@ impl Run {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
+    /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`. An
+    /// attempt does not decide about the run.
     pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
+        if self.attempt.is_some() {
+            return Ok(());
+        }
         let text = serde_json::to_vec(&ending).expect("an ending is plain data");
         write_whole(&self.folder.join(ENDING), &text)
     }
@@ -417,7 +393,7 @@ impl Run {
         let before = self.records.metadata().map_err(at("look at", &self.path))?.len();
         let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
         written.or_else(|cause| {
-            // A partial line would corrupt the next one. If it stays, room alone does not help.
+            // A partial line would corrupt the next one.
             self.records.set_len(before).map_err(|error| {
                 let both = io::Error::other(format!("{error}, after {cause}"));
                 at("shorten", &self.path)(both)

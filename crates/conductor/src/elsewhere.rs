@@ -1,0 +1,105 @@
+//! The stage for trials on other machines: they perform shares, whose records are merged here.
+
+use std::collections::BTreeSet;
+
+use ssdlab_host::{program, regular_file};
+use ssdlab_plan::Setup;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_results::{ATTEMPTS, Record};
+
+use super::share::{Division, Share};
+use super::slurm::{Array, Slurm};
+use super::{ConductorError, Desk, Event, Stage};
+
+/// Other machines.
+pub struct Elsewhere<'a> {
+    /// The division of the run.
+    pub division: &'a Division,
+    /// What starts its shares there, and waits for them; none if somebody else does.
+    pub slurm: Option<Slurm<'a>>,
+    /// The shares with trials that have no record, once nothing more happens here.
+    pub open: BTreeSet<u32>,
+}
+
+impl Stage for Elsewhere<'_> {
+    /// Only the other machines know.
+    fn missing(&self, _: &Setup) -> Option<String> {
+        None
+    }
+
+    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
+        settle_refusals(trials, desk)?;
+        self.look(trials, desk);
+        if self.open.is_empty() {
+            return Ok(true);
+        }
+        let Some(slurm) = &self.slurm else { return Ok(false) };
+        let mut scripts = Vec::new();
+        for (features, shares) in self.division.by_features(&self.open) {
+            // Jobs of one name wait for each other, but these need not.
+            let kind = features.iter().map(|feature| format!("-{feature}")).collect::<String>();
+            let name = format!("ssdlab-{}{kind}", desk.run.id());
+            let (shares, count) = (&shares[..], self.division.count);
+            let array = Array { name: &name, features, shares, count };
+            scripts.push(slurm.write(desk.run.folder(), &array)?);
+            desk.observer.notice(Event::Submitted { shares: shares.len(), name: &name });
+        }
+        if !slurm.run(&scripts)? {
+            return Ok(false);
+        }
+        desk.merge()?;
+        settle_refusals(trials, desk)?;
+        self.look(trials, desk);
+        if self.open.is_empty() { Ok(true) } else { Err(self.lost(trials, desk)) }
+    }
+}
+
+impl Elsewhere<'_> {
+    fn look(&mut self, trials: &[Trial], desk: &Desk<'_>) {
+        let open = trials.iter().filter(|trial| desk.is_open(trial));
+        self.open = open.map(|trial| self.division.share_of(trial)).collect();
+    }
+
+    /// An error for trials that have no record although their shares have ended.
+    fn lost(&self, trials: &[Trial], desk: &Desk<'_>) -> ConductorError {
+        let count = trials.iter().filter(|trial| desk.is_open(trial)).count();
+        let refused = desk.refusals.iter().map(|record| refusal(record, desk));
+        let ended = self.open.iter().map(|number| {
+            let share = Share { number: *number, count: self.division.count };
+            let path =
+                desk.run.folder().join(ATTEMPTS).join(format!("{}_{number}.out", share.count));
+            let said = regular_file::read_end_of_own(&path);
+            let said = said.map_or_else(|error| error.to_string(), |text| program::tail(&text));
+            format!("share {share}: {said}")
+        });
+        let says: BTreeSet<String> = refused.chain(ended).collect();
+        let says = says.into_iter().take(3).collect::<Vec<_>>().join("; ");
+        ConductorError::Lost { count, says }
+    }
+}
+
+/// Gives up treatments that a machine cannot run and none has run, once everything else is
+/// recorded: until then, another may run them.
+fn settle_refusals(trials: &[Trial], desk: &mut Desk<'_>) -> Result<(), ConductorError> {
+    let is_refused = |trial: &Trial| {
+        let is_of = |record: &Record| record.trial.treatment == trial.treatment;
+        desk.refusals.iter().any(is_of) && !desk.has_run(trial.treatment)
+    };
+    if !trials.iter().filter(|trial| desk.is_open(trial)).all(is_refused) {
+        return Ok(());
+    }
+    for record in std::mem::take(&mut desk.refusals) {
+        if desk.is_open(&record.trial) && !desk.has_run(record.trial.treatment) {
+            desk.begin(record.trial);
+            desk.keep(record)?;
+        }
+    }
+    Ok(())
+}
+
+/// The message of a refusal.
+fn refusal(record: &Record, desk: &Desk<'_>) -> String {
+    let machine = record.attempt.as_ref().map_or("a machine", |of| of.node.as_str());
+    let levels = desk.schedule.distinct(&record.levels);
+    format!("{machine} cannot run {levels}: {}", record.reason.as_deref().unwrap_or_default())
+}
