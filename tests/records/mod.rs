@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use ssdlab_advice as advice;
-use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
@@ -14,6 +13,7 @@ use ssdlab_results::{
     Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
     Work, Written,
 };
+use ssdlab_stats::latency::LatencySummary;
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =

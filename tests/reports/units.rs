@@ -9,7 +9,6 @@ use ssdlab_advice as advice;
 use ssdlab_cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
-use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
@@ -17,6 +16,7 @@ use ssdlab_report::{Going, Shown, Style, charts, html, live, markdown, text};
 use ssdlab_results::{
     ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
 };
+use ssdlab_stats::latency::LatencySummary;
 
 use super::records::record;
 

@@ -6,8 +6,8 @@ use std::iter;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_latency::LatencySummary;
 use ssdlab_plan::Levels;
+use ssdlab_stats::latency::LatencySummary;
 use ssdlab_trace::{Clamped, InFlight, Kind, OfKind, Spread, Summary};
 
 use super::grid::{self, Grid};

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde_json::json;
 use ssdlab_advice::{Analysis, Effect, Judgement, TreatmentStatus, Verdict, analyse, taking_part};
 use ssdlab_flash::{Draw, FlashActivity};
-use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
 use ssdlab_report::{Answer, Answered, Style, answer, brief, charts, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_stats::latency::LatencySummary;
 
 fn resolved(name: &str, overrides: &Overrides) -> Schedule {
     schedule(name, shipped::find(name).unwrap().text, overrides, Path::new("/")).unwrap()

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{Style, answer, brief, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_stats::latency::LatencySummary;
 
 /// What each write of both phases is.
 const SYNCED: &str = "size = \"4 MiB\", sync = \"every 1 write\", operations = 1000";

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use ssdlab_flash::Nanos;
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use crate::clock::Clock;
 

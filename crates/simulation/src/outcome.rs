@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::{HostCounters, Lifetime, Moment, WearSummary};
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 use ssdlab_trace::Clamped;
 
 use super::Settings;

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use ssdlab_flash::{
     Apart, Command, Conditioned, Drive, FlashTotals, Moment, Moments, Nanos, WearSummary, Why,
 };
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use super::Settings;
 use super::outcome::{CommandLatency, Outcome, Replayed, Sample};

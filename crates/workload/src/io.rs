@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{self as engine, Counted, EngineError, Job};
-use ssdlab_latency::LatencySummary;
 use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
+use ssdlab_stats::latency::LatencySummary;
 
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};

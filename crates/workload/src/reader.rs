@@ -18,7 +18,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use super::beside::Over;
 use super::synthetic::content::ContentPool;
