@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
 use ssdlab_advice::Comparison;
+use ssdlab_flash::simulation::Outcome;
 use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
 use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
-use ssdlab_simulation::Outcome;
 
 use super::bisect::Search;
 use super::cache::Cached;

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use ssdlab_disk::Backend;
+use ssdlab_flash::simulation::{self as simulation, TraceFiles};
 use ssdlab_flash::{Condition, Drive, Preparation, Specification, presets};
-use ssdlab_simulation::{self as simulation, TraceFiles};
 use ssdlab_trace::{Clamped, Flags, Kind, Request};
 
 use super::*;

@@ -1,9 +1,9 @@
 //! Records a drive at work: latencies, its state over time, and the final sums.
 
-use hdrhistogram::Histogram;
-use ssdlab_flash::{
+use crate::{
     Apart, Command, Conditioned, Drive, FlashTotals, Moment, Moments, Nanos, WearSummary, Why,
 };
+use hdrhistogram::Histogram;
 use ssdlab_stats::latency::LatencySummary;
 
 use super::Settings;

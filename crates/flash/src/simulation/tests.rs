@@ -1,6 +1,6 @@
 //! What a simulation counts, on a drive small enough to count along.
 
-use ssdlab_flash::{Condition, Preparation, Specification};
+use crate::{Condition, Preparation, Specification};
 
 use super::*;
 
@@ -84,10 +84,7 @@ fn a_write_into_the_buffer_takes_the_link_and_a_flush_the_flash() {
 #[test]
 fn a_lifetime_is_what_is_left_of_the_erases() {
     let synthetic = Synthetic {
-        workload: Workload {
-            pattern: ssdlab_flash::Pattern::Sequential,
-            ..Workload::uniform_writes(64)
-        },
+        workload: Workload { pattern: crate::Pattern::Sequential, ..Workload::uniform_writes(64) },
         warm_up_ppm: 10_000_000,
         overwrites_ppm: 100_000_000,
         queue_depth: 1,

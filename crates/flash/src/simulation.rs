@@ -10,7 +10,7 @@ mod settings;
 
 use std::ops::ControlFlow;
 
-use ssdlab_flash::{
+use crate::{
     Command, ConditionError, Conditioned, Drive, Extent, MILLION, Nanos, Played, Refusal, Requests,
     Stream, Workload, play,
 };

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::{HostCounters, Lifetime, Moment, WearSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_flash::{HostCounters, Lifetime, Moment, WearSummary};
 use ssdlab_stats::latency::LatencySummary;
 use ssdlab_trace::Clamped;
 

@@ -1,8 +1,8 @@
 //! The settings of a simulation, as printed with its outcome.
 
+use crate::{MILLION, Pattern, Preparation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_flash::{MILLION, Pattern, Preparation};
 
 use super::job::{Job, Synthetic};
 

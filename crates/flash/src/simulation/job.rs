@@ -1,6 +1,6 @@
 //! A simulation's input: a drive and its load.
 
-use ssdlab_flash::{Preparation, Workload};
+use crate::{Preparation, Workload};
 
 /// A drive and its load.
 #[derive(Debug, Clone)]
