@@ -18,8 +18,8 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab_engine::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy, run};
 use ssdlab_guest as guest;
+use ssdlab_workload::engine::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy, run};
 
 const ROUNDS: usize = 7;
 

@@ -13,13 +13,13 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use ssdlab_disk::{Disk, Flash, Shape};
-use ssdlab_engine::{Aligned, BLOCK_BYTES};
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
 use ssdlab_guest::{self as guest, Channel, Line, Machine, Message, Root};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::HOSTS;
+use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};
 
 const REQUESTS: u64 = 50_000;
 

@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ssdlab_cuts::{Deed, Recovery};
 use ssdlab_disk::{Backend, BackendError};
-use ssdlab_engine::{Aligned, BLOCK_BYTES};
 use ssdlab_flash::{Extent, Nanos};
+use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};
 
 /// The size of the disk, and so of the longest job or message.
 const CAPACITY_BYTES: u64 = 64 << 20;

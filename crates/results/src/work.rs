@@ -5,8 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_engine::Counted;
 use ssdlab_stats::latency::LatencySummary;
+use ssdlab_workload::engine::Counted;
 
 /// The operations of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

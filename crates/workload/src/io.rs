@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Duration;
 
+use crate::engine::{self as engine, Counted, EngineError, Job};
 use rustix::fs::{Mode, OFlags};
-use ssdlab_engine::{self as engine, Counted, EngineError, Job};
 use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
 use ssdlab_stats::latency::LatencySummary;
 

@@ -15,6 +15,7 @@ mod clearing;
 mod content;
 mod database;
 mod decode;
+pub mod engine;
 mod error;
 mod fio;
 #[cfg(fuzzing)]
@@ -45,7 +46,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssdlab_engine::Counted;
+use crate::engine::Counted;
 use ssdlab_host::interrupt::Interrupt;
 
 pub use self::ageing::{Aged, layout_score};

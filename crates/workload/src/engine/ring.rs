@@ -15,8 +15,8 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 
-use crate::operations::Operation;
-use crate::{Aligned, EngineError, Kind, SyncCall};
+use crate::engine::operations::Operation;
+use crate::engine::{Aligned, EngineError, Kind, SyncCall};
 
 /// The registered buffer; slots are parts of it.
 const BUFFER: u16 = 0;
@@ -36,7 +36,7 @@ pub(crate) struct Ring {
 impl Ring {
     /// A ring for operations of up to `slot_bytes` on files.
     pub fn new(files: &[File], slots: usize, slot_bytes: usize) -> Result<Self, EngineError> {
-        let slot_bytes = slot_bytes.next_multiple_of(crate::BLOCK_BYTES);
+        let slot_bytes = slot_bytes.next_multiple_of(crate::engine::BLOCK_BYTES);
         let ring = build(slots).map_err(|cause| EngineError::NoRing { cause })?;
         if !ring.params().is_feature_ext_arg() {
             return Err(EngineError::NoRing { cause: Errno::NOSYS.into() });

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
-use ssdlab_engine::{
+use ssdlab_workload::engine::{
     BLOCK_BYTES, Block, Contents, End, EngineError, Job, Kind, Outcome, Pattern, SyncCall,
     SyncPolicy, run,
 };

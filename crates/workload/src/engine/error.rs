@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::Kind;
+use crate::engine::Kind;
 
 /// Why a job did not complete.
 #[derive(Debug, Error)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Contents, End, SyncCall, SyncPolicy};
+use crate::engine::{Contents, End, SyncCall, SyncPolicy};
 
 const BLOCKS: [Block; 2] = [Block { bytes: 4096, weight: 3 }, Block { bytes: 65_536, weight: 1 }];
 

@@ -11,9 +11,11 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
-use crate::operations::{Operation, Operations};
-use crate::ring::Ring;
-use crate::{BLOCK_BYTES, Contents, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy};
+use crate::engine::operations::{Operation, Operations};
+use crate::engine::ring::Ring;
+use crate::engine::{
+    BLOCK_BYTES, Contents, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy,
+};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.

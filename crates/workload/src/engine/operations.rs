@@ -5,7 +5,7 @@ use std::fmt;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Block, Job, Pattern};
+use crate::engine::{Block, Job, Pattern};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

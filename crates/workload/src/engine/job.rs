@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use crate::EngineError;
+use crate::engine::EngineError;
 
 /// The maximum queue depth.
 const DEEPEST: usize = 4096;
