@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde_json::Value;
 use ssdlab_advice as advice;
-use ssdlab_cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
 use ssdlab_meter::block::Counters;
+use ssdlab_operations::cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::{Going, Shown, Style, charts, html, live, markdown, text};

@@ -6,7 +6,7 @@
 //! Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936), however the two
 //! depend on each other. This needs more cuts than a paired method might, but no other assumption.
 
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{Finding, Outcome};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::metric::{self, AfterCuts, Source, Unit};
 use ssdlab_plan::schedule::Claim;

@@ -1,10 +1,10 @@
 //! The evidence from a trial for judging power cuts: the requests to its drive, the reported
 //! operations on its files, and the cases that follow from both.
 
-use ssdlab_cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
 use ssdlab_guest::Message;
+use ssdlab_operations::cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{HostModel, Setup};

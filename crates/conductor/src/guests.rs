@@ -11,7 +11,6 @@ use std::thread;
 
 use sha2::{Digest, Sha256};
 use ssdlab_aged::Store;
-use ssdlab_cuts::Outcome;
 use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
@@ -21,6 +20,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, Phase, Tree, Trial, Workload};
 use ssdlab_plan::{

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::Outcome;
 use ssdlab_flash::Draw;
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_meter::smart::Smart;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Aged, DriveCourse, Phase, Record, Status, Teardown};

@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_lab::{self as lab, Tools};
+use ssdlab_operations::cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_plan::Setup;
 use ssdlab_quantity::Words;
 use ssdlab_undo::Journal;

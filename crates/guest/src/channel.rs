@@ -13,9 +13,9 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Deed, Recovery};
 use ssdlab_disk::{Backend, BackendError};
 use ssdlab_flash::{Extent, Nanos};
+use ssdlab_operations::cuts::{Deed, Recovery};
 use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};
 
 /// The size of the disk, and so of the longest job or message.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::Sequence;
+use ssdlab_operations::cuts::Sequence;
 
 use super::error::Fault;
 use super::limits::{first_false, sound};

@@ -1,7 +1,7 @@
 //! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
-use ssdlab_cuts::Fault;
+use ssdlab_operations::cuts::Fault;
 use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
 use ssdlab_quantity::listed;

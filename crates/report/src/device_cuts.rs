@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ssdlab_advice::DeviceCuts;
-use ssdlab_cuts::Moment;
+use ssdlab_operations::cuts::Moment;
 use ssdlab_results::{DeviceCase, DeviceCut};
 
 use super::cuts::{proportion, quantiles};

@@ -5,7 +5,7 @@ mod course;
 
 use std::fmt::Write;
 
-use ssdlab_cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
+use ssdlab_operations::cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
 use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;

@@ -5,11 +5,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::Outcome;
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_meter::smart::Smart;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Levels, Origin, Schedule};
 

@@ -1,7 +1,7 @@
 //! Every short sequence of operations, each on a directory of its own, and the state in which they
 //! are found after a power cut.
 //!
-//! What there is, and what a sync promises, says [`ssdlab_cuts::Sequence`].
+//! What there is, and what a sync promises, says [`ssdlab_operations::cuts::Sequence`].
 
 use std::os::fd::OwnedFd;
 
@@ -10,8 +10,10 @@ use rustix::fs::{
     linkat, mkdirat, openat, renameat, syncfs, unlinkat,
 };
 use rustix::io::Errno;
-use ssdlab_cuts::sequence::{self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation};
-use ssdlab_cuts::{Fault, Found, Sequence, Step, Subject, Sync};
+use ssdlab_operations::cuts::sequence::{
+    self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation,
+};
+use ssdlab_operations::cuts::{Fault, Found, Sequence, Step, Subject, Sync};
 use ssdlab_plan::sequences::Sequences;
 
 use super::clearing::entries as listed;

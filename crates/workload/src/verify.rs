@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ssdlab_cuts::{Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_operations::cuts::{Subject, Subjects};
 use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
 
 use super::WorkloadError;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use crate::engine::Counted;
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat, renameat};
 use rustix::io::{Errno, read};
-use ssdlab_cuts::contents::{REPLACED_BYTES, logged, replaced};
-use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
+use ssdlab_operations::cuts::contents::{REPLACED_BYTES, logged, replaced};
+use ssdlab_operations::cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssdlab_cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
+use ssdlab_operations::cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Record};
 

@@ -2,7 +2,7 @@
 //! keep, and how much of it was lost.
 
 use ssdlab_advice::TrialResult;
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{Finding, Outcome};
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Heading, Key};

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ssdlab_cuts::{
+use ssdlab_operations::cuts::{
     Checked, Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict,
 };
 use ssdlab_plan::{Factor, Levels};

@@ -5,9 +5,9 @@ use std::fs;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_plan::sequences::Sequences;
 
 use super::{lay_out, run};

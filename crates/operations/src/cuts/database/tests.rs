@@ -1,7 +1,7 @@
 //! A database is written as a program would, and recovered from every state that a cut may leave.
 
 use super::{CONTROL_BYTES, Checkpoint, Commits, Files, LOG_BLOCK_BYTES, Record, Shape, TornPages};
-use crate::{Fault, Found};
+use crate::cuts::{Fault, Found};
 
 fn shape(torn_pages: TornPages) -> Shape {
     Shape { page_bytes: 8192, table_pages: 16, pages: 2, checkpoint_every: 4, torn_pages }

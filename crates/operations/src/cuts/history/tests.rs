@@ -1,9 +1,9 @@
 //! Verdicts on found states, for each way to replace a file and for a log.
 
 use super::{Expected, History, Verdict};
-use crate::database::TornPages;
-use crate::sequence::Operation;
-use crate::{Deed, Fault, Found, Sequence, Step, Subject, Subjects, Sync};
+use crate::cuts::database::TornPages;
+use crate::cuts::sequence::Operation;
+use crate::cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects, Sync};
 
 const FILE: Subject = Subject::Replaced(0);
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::{Entries, Entry, Operation, Sequence, Sync, Tree, bytes_of};
-use crate::{Fault, Found};
+use crate::cuts::{Fault, Found};
 
 /// The names after some operations, as they would be found.
 fn entries(operations: &[Operation]) -> Entries {

@@ -1,7 +1,7 @@
 //! Every kind of damage is distinguished from every other.
 
 use super::{Fault, Found};
-use crate::contents::{RECORD_BYTES, logged, replaced};
+use crate::cuts::contents::{RECORD_BYTES, logged, replaced};
 
 fn fault(bytes: &[u8]) -> Option<Fault> {
     Found::of_replaced(3, bytes).fault

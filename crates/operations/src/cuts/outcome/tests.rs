@@ -1,5 +1,5 @@
 use super::{Data, Finding, Moment, Outcome};
-use crate::{Fault, Verdict};
+use crate::cuts::{Fault, Verdict};
 
 fn outcome() -> Outcome {
     Outcome {
