@@ -18,7 +18,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab_guest as guest;
+use ssdlab_disk::guest;
 use ssdlab_workload::engine::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy, run};
 
 const ROUNDS: usize = 7;

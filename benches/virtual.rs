@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use ssdlab_disk::guest::{self as guest, Channel, Line, Machine, Message, Root};
 use ssdlab_disk::{Disk, Flash, Shape};
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
-use ssdlab_guest::{self as guest, Channel, Line, Machine, Message, Root};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;

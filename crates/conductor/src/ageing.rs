@@ -12,8 +12,8 @@ use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_aged::{self as aged, AgedError, State};
+use ssdlab_disk::guest::Message;
 use ssdlab_filesystem::Format;
-use ssdlab_guest::Message;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{Start, Tools};

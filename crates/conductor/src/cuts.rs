@@ -6,9 +6,9 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ssdlab_disk::guest::Message;
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
-use ssdlab_guest::Message;
 use ssdlab_operations::cuts::{Data, Moment, Outcome, Recovery};
 
 use super::assignment::for_guest;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ssdlab_disk::Flash;
+use ssdlab_disk::guest::Message;
 use ssdlab_flash::{FlashActivity, FlashTotals, Nanos};
-use ssdlab_guest::Message;
 use ssdlab_plan::schedule::Phase;
 use ssdlab_results::DriveCourse;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use ssdlab_guest::{MachineError, RootError};
+use ssdlab_disk::guest::{MachineError, RootError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_kernel::KernelError;
 use ssdlab_results::StoreError;

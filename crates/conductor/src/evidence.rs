@@ -2,8 +2,8 @@
 //! operations on its files, and the cases that follow from both.
 
 use ssdlab_disk::Memory;
+use ssdlab_disk::guest::Message;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
-use ssdlab_guest::Message;
 use ssdlab_operations::cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::Trial;

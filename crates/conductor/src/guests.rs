@@ -11,11 +11,11 @@ use std::thread;
 
 use sha2::{Digest, Sha256};
 use ssdlab_aged::Store;
+use ssdlab_disk::guest::{Message, Root, pin, room};
 use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
-use ssdlab_guest::{Message, Root, pin, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;

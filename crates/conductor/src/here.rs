@@ -2,7 +2,7 @@
 //! and undoes before the next.
 
 use ssdlab_aged::Store;
-use ssdlab_guest::Message;
+use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::Holder;
 use ssdlab_host::turn::{Told, Turn};

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use ssdlab_disk::guest::{Channel, Ended, Machine, MachineError, Message, Root, room};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::Nanos;
-use ssdlab_guest::{Channel, Ended, Machine, MachineError, Message, Root, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel::{self as kernel, LabKernel};

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_aged::Store;
-use ssdlab_guest::{self as guest, Line, Message};
+use ssdlab_disk::guest::{self as guest, Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_lab::{self as lab, Tools};

@@ -62,7 +62,7 @@ pub use presence::Presence;
 pub use repeat::{Asked, AskedStage, CutOfRun, Remains, Survives};
 pub use shrink::Shrunk;
 use ssdlab_advice as advice;
-pub use ssdlab_guest::is_confined as are_guests_confined;
+pub use ssdlab_disk::guest::is_confined as are_guests_confined;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Ending, Status};
 pub use submission::{Expected, Submission};

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_guest::{Line, Message};
+use ssdlab_disk::guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_lab::{self as lab, Tools};

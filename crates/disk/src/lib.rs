@@ -23,6 +23,7 @@ mod device;
 mod disk;
 mod error;
 mod fingerprint;
+pub mod guest;
 mod log;
 mod process;
 mod run;

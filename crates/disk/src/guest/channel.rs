@@ -10,10 +10,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use crate::{Backend, BackendError};
 use rustix::fs::{Mode, OFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ssdlab_disk::{Backend, BackendError};
 use ssdlab_flash::{Extent, Nanos};
 use ssdlab_operations::cuts::{Deed, Recovery};
 use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};

@@ -11,6 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::{Disk, DiskError, Fingerprint, Options, Process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::process::{
@@ -18,7 +19,6 @@ use rustix::process::{
     pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use ssdlab_disk::{Disk, DiskError, Fingerprint, Options, Process};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::processes::MARKER_VARIABLE;
@@ -173,7 +173,7 @@ impl Machine<'_> {
         let kernel = guest.pidfd().map_err(step("watch the guest"))?;
         let (served, console) = thread::scope(|scope| {
             let attendant = scope.spawn(|| attend(console, &kernel, interrupt));
-            let served = ssdlab_disk::run(calendar, disks, options);
+            let served = crate::run(calendar, disks, options);
             if served.is_err() {
                 guest.kill();
             }
