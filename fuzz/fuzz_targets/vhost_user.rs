@@ -21,7 +21,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use ssdlab_disk::{Memory, Shape};
-use ssdlab_serve::VhostUserDisk;
+use ssdlab_disk::serve::VhostUserDisk;
 
 const MEMORY_BYTES: u64 = 1 << 16;
 const DISK_BYTES: u64 = 1 << 20;

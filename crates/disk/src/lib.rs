@@ -27,6 +27,7 @@ pub mod guest;
 mod log;
 mod process;
 mod run;
+pub mod serve;
 mod socket;
 mod vhost;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ssdlab_serve::Summary;
+use ssdlab_disk::serve::Summary;
 
 use super::grid::Grid;
 use super::number;

@@ -7,9 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use ssdlab_disk::serve::{Departure, ServeError, VhostUserDisk};
 use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_serve::{Departure, ServeError, VhostUserDisk};
 use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
 use vhost::vhost_user::{Frontend, VhostUserFrontend};
 use vhost::{VhostBackend, VhostUserMemoryRegionInfo, VringConfigData};

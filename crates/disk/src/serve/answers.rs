@@ -16,7 +16,7 @@ use hdrhistogram::Histogram;
 use ssdlab_flash::Nanos;
 use ssdlab_stats::latency::LatencySummary;
 
-use crate::clock::Clock;
+use crate::serve::clock::Clock;
 
 /// How long before an answer is due the thread stops sleeping.
 const SPIN: Nanos = Nanos(60_000);

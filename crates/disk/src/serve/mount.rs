@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, Statx, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 
-use crate::error::ServeError;
+use crate::serve::error::ServeError;
 
 /// The type in the mount table.
 pub const KIND: &str = "fuse.ssdlab";

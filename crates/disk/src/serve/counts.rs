@@ -1,6 +1,6 @@
 //! Defines how the requests to a disk are counted.
 
-use ssdlab_disk::{Served, Status};
+use crate::{Served, Status};
 use ssdlab_flash::Extent;
 use ssdlab_trace::Kind;
 

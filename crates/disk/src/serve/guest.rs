@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use ssdlab_disk::{Device, Features, Served as Request, Witness, answer};
+use crate::{Device, Features, Served as Request, Witness, answer};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
 use vhost::vhost_user::{Error as MessageError, Listener};
 use vhost_user_backend::{
@@ -23,11 +23,11 @@ use vm_memory::{
 use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
-use crate::answers::{Answers, lock};
-use crate::clock::Clock;
-use crate::counts::Counts;
-use crate::error::Departure;
-use crate::shrunk::Watched;
+use crate::serve::answers::{Answers, lock};
+use crate::serve::clock::Clock;
+use crate::serve::counts::Counts;
+use crate::serve::error::Departure;
+use crate::serve::shrunk::Watched;
 
 /// The features of the ring and the transport: indirect descriptors, event indices, protocol
 /// features, and version 1 of virtio.

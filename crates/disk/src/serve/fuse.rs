@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::{AnyBackend, Shape};
 use fuser::{BackgroundSession, Config, Session, SessionACL};
-use ssdlab_disk::{AnyBackend, Shape};
 
-use crate::Summary;
-use crate::answers::{Answers, lock};
-use crate::clock::Clock;
-use crate::counts::Counts;
-use crate::error::ServeError;
-use crate::folder::{Disk, FILE, Folder};
-use crate::memory;
-use crate::mount::{self, Mount};
-use crate::watchdog::Watchdog;
+use crate::serve::Summary;
+use crate::serve::answers::{Answers, lock};
+use crate::serve::clock::Clock;
+use crate::serve::counts::Counts;
+use crate::serve::error::ServeError;
+use crate::serve::folder::{Disk, FILE, Folder};
+use crate::serve::memory;
+use crate::serve::mount::{self, Mount};
+use crate::serve::watchdog::Watchdog;
 
 /// Threads that receive requests from the kernel. The drive is behind a lock; more threads only
 /// copy data in parallel.

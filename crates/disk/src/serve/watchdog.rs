@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use crate::answers::Answers;
+use crate::serve::answers::Answers;
 
 /// A watching thread, until this is dropped.
 #[derive(Debug)]

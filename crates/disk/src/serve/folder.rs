@@ -9,19 +9,19 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use crate::{AnyBackend, BackendError, Shape};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
-use ssdlab_disk::{AnyBackend, BackendError, Shape};
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
-use crate::answers::{Answers, lock};
-use crate::clock::Clock;
-use crate::counts::Counts;
+use crate::serve::answers::{Answers, lock};
+use crate::serve::clock::Clock;
+use crate::serve::counts::Counts;
 
 /// The name of the file.
 pub const FILE: &str = "disk";

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use ssdlab_disk::ShapeFault;
+use crate::ShapeFault;
 use ssdlab_host::lock::Holder;
 use thiserror::Error;
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+use ssdlab_disk::serve::{FuseDisk, State};
 use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_serve::{FuseDisk, State};
 
 use crate::body::conforms;
 use crate::{BOUND, Case, drive, wait_for};

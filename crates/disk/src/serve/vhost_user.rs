@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::{AnyBackend, Device, Shape};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use ssdlab_disk::{AnyBackend, Device, Shape};
 use vhost::vhost_user::Listener;
 
-use crate::Summary;
-use crate::answers::{Answers, lock};
-use crate::clock::Clock;
-use crate::counts::Counts;
-use crate::error::{Departure, ServeError};
-use crate::guest::{Guest, Served};
-use crate::socket::Socket;
+use crate::serve::Summary;
+use crate::serve::answers::{Answers, lock};
+use crate::serve::clock::Clock;
+use crate::serve::counts::Counts;
+use crate::serve::error::{Departure, ServeError};
+use crate::serve::guest::{Guest, Served};
+use crate::serve::socket::Socket;
 
 /// The interval at which a stop is noticed between two guests.
 const STEP: Duration = Duration::from_millis(50);

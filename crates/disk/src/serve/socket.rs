@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connec
 use ssdlab_host::lock::{self, FileLock};
 use vhost::vhost_user::Listener;
 
-use crate::error::ServeError;
+use crate::serve::error::ServeError;
 
 /// How long another server may hold the lock of a socket's folder, and how often to try it.
 const PATIENCE: Duration = Duration::from_secs(2);
