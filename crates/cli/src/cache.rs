@@ -8,9 +8,9 @@ use comfy_table::{Table, presets};
 use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_aged::Store;
 use ssdlab_bisect::BisectError;
 use ssdlab_conductor as conductor;
+use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, KernelError};
 use ssdlab_report::{bytes, counted};
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
-use ssdlab_aged::Store;
 use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
 use ssdlab_plan::schedule::{Claim, Treatment};

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_aged::{self as aged, AgedError, State};
 use ssdlab_disk::guest::Message;
 use ssdlab_filesystem::Format;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_kernel::aged::{self as aged, AgedError, State};
 use ssdlab_lab::{Start, Tools};
 use ssdlab_meter::environment;
 use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};

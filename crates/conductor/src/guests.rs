@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use sha2::{Digest, Sha256};
-use ssdlab_aged::Store;
 use ssdlab_disk::guest::{Message, Root, pin, room};
 use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
@@ -19,6 +18,7 @@ use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specifi
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_kernel::LabKernel;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab as lab;
 use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::recordings::Recording;

@@ -1,11 +1,11 @@
 //! The stage for trials on this machine: one at a time, each on ground that its lab has prepared
 //! and undoes before the next.
 
-use ssdlab_aged::Store;
 use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::Holder;
 use ssdlab_host::turn::{Told, Turn};
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::Lab;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Setup, Target};

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_aged::Store;
 use ssdlab_disk::guest::{self as guest, Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{self as lab, Tools};
 use ssdlab_meter::processor;
 use ssdlab_plan::schedule::{Hashes, Workload};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ssdlab_aged::Store;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{Ground, Lab, LabError, Start, Tools};
 use ssdlab_plan::{Overrides, Schedule, Setup};
 use ssdlab_results::{Record, Run};

@@ -4,6 +4,7 @@
 //! `kernel/build`, which is embedded in the program, knows how to build it; this room does not know
 //! what it is run for.
 
+pub mod aged;
 mod binary;
 mod build;
 mod cache;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use ssdlab_host::interrupt::Interrupt;
 
 use super::*;
-use crate::State;
+use crate::aged::State;
 
 fn get(store: &Store, from: &str) -> State<String> {
     let make = |folder: &Path| {
