@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
 use ssdlab_results::{Ending, Phase, Record, Run, Work};

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use ssdlab_advice as advice;
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
 use ssdlab_results::{

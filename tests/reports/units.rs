@@ -8,7 +8,7 @@ use serde_json::Value;
 use ssdlab_advice as advice;
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_operations::cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};

@@ -6,7 +6,7 @@ use std::path::Path;
 use ssdlab_advice::{Analysis, Verdict, Warning, analyse, guarantee, outline};
 use ssdlab_flash::Draw;
 use ssdlab_flash::evidence::Value;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Phase, Record};

@@ -61,7 +61,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::Report;
-use ssdlab_meter::environment;
+use ssdlab_host::meter::environment;
 
 use self::exit::Exit;
 

@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_filesystem::{Filesystem, Layout};
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::requests::Requests;
 use ssdlab_host::mounts::Mounted;
 use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs;
 use ssdlab_ledger::{self as ledger, Known, Read};
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::requests::Requests;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{ByKind, Executed, Phase, Written};
 use ssdlab_trace::{Options, Reader};

@@ -5,9 +5,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_flash::Draw;
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
-use ssdlab_meter::smart::Smart;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
+use ssdlab_host::meter::smart::Smart;
 use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;

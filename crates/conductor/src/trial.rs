@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::environment;
+use ssdlab_host::meter::smart;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, Ground, LabError, Start, Tools};
-use ssdlab_meter::environment;
-use ssdlab_meter::smart;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Amount, LabKind, Setup};
 use ssdlab_results::{self as results, Teardown};

@@ -18,6 +18,7 @@ pub mod lock;
 pub mod loop_device;
 pub mod machine;
 pub mod memory;
+pub mod meter;
 pub mod missing;
 pub mod mounts;
 pub mod open_files;

@@ -17,7 +17,7 @@ pub use run::Run;
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::Levels;
 use ssdlab_results::{Phase, Told};
 use ssdlab_workload::printed;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use ssdlab_advice::{Analysis, Effect, Judgement, TreatmentStatus, Verdict, analyse, taking_part};
 use ssdlab_flash::{Draw, FlashActivity};
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
 use ssdlab_report::{Answer, Answered, Style, answer, brief, charts, html, markdown, text};

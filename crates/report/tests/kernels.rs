@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ssdlab_advice::{Verdict, analyse};
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::{Factor, Overrides, schedule};
 use ssdlab_report::{Style, answer, html, markdown, text};
 use ssdlab_results::{Ending, Phase, Record};

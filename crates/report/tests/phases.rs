@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{Style, answer, brief, html, markdown, text};

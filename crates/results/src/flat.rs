@@ -8,7 +8,7 @@ use std::mem::take;
 
 use serde::{Deserialize, Deserializer};
 use ssdlab_flash::FlashActivity;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 
 use super::ledger::Ledger;
 use super::record::Phase;

@@ -14,7 +14,7 @@ mod sieve;
 mod store;
 mod work;
 
-pub use ssdlab_meter::smart::Smart;
+pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
 pub use attempts::{

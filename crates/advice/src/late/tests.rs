@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{LabKind, Overrides, schedule};
 use ssdlab_results::Ending;

@@ -5,9 +5,9 @@
 
 use std::io;
 
+use crate::thread::{self, Usage};
 use procfs::process::Process;
 use procfs::ticks_per_second;
-use ssdlab_host::thread::{self, Usage};
 
 /// The resources used so far by the calling thread, plus the processor time, at tick resolution, of
 /// the children that this process has reaped.

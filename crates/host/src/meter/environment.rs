@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::program;
+use crate::sysfs::{self, BlockDevice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_host::program;
-use ssdlab_host::sysfs::{self, BlockDevice};
 
 /// The machine and the program, as they were for a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

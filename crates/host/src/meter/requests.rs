@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use ssdlab_host::sysfs::{self, BlockDevice};
-use ssdlab_host::tracefs::{Event, Instance, Recording, Sink};
+use crate::sysfs::{self, BlockDevice};
+use crate::tracefs::{Event, Instance, Recording, Sink};
 use ssdlab_trace::RequestLogWriter;
 use ssdlab_trace::ftrace::{Assembler, EVENTS, Layout, Target, device_number};
 

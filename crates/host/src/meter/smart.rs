@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::program::{self, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use ssdlab_host::program::{self, Rules};
 
 /// Parts of drivedb.h's titles for what a drive wrote to its flash. Of some drives these attributes
 /// come before the host's.
