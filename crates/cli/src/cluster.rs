@@ -9,10 +9,10 @@ use miette::Report;
 use ssdlab_conductor::{self as conductor, Expected, Submission};
 use ssdlab_host::checksum::checksum;
 use ssdlab_host::meter::environment;
+use ssdlab_host::undo;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::schedule::Hashes;
 use ssdlab_plan::{KernelLevel, LabKind, Schedule, Target, differ_in_machine};
-use ssdlab_undo as undo;
 
 use super::exit::Wrong;
 

@@ -13,8 +13,8 @@ use ssdlab_filesystem::{self as filesystem, Filesystem};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment::{self, Environment};
 use ssdlab_host::mounts;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel as kernel;
-use ssdlab_undo::Journal;
 
 use super::exit::{Exit, Wrong};
 use super::{output, restore};

@@ -10,13 +10,13 @@ use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{Conductor, Desk, Presence, Submission};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::sync::sync_folder;
+use ssdlab_host::undo::Journal;
 use ssdlab_host::whole_file;
 use ssdlab_lab::LabError;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Schedule, Target};
 use ssdlab_results::{self as results, Attempt, AttemptId, logs_of};
 use ssdlab_slurm::{JobId, attempt};
-use ssdlab_undo::Journal;
 
 use super::cluster;
 use super::exit::{Exit, Wrong};

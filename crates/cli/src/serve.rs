@@ -11,10 +11,10 @@ use ssdlab_disk::{Flash, Shape};
 use ssdlab_flash::{Condition, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
+use ssdlab_host::undo::{self as undo, Change};
 use ssdlab_lab::LabError;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
-use ssdlab_undo::{self as undo, Change};
 
 use super::exit::{Exit, Wrong};
 use super::{drive, output};

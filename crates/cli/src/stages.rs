@@ -10,13 +10,13 @@ use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
 use ssdlab_plan::schedule::{Claim, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
-use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
 use super::exit::Wrong;

@@ -15,11 +15,11 @@ use ssdlab_host::mounts::Mounted;
 use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs;
+use ssdlab_host::undo::{Change, Journal};
 use ssdlab_ledger::{self as ledger, Known, Read};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{ByKind, Executed, Phase, Written};
 use ssdlab_trace::{Options, Reader};
-use ssdlab_undo::{Change, Journal};
 
 use super::failure::Failure;
 use super::performed::Measured;

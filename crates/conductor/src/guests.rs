@@ -17,6 +17,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab as lab;
@@ -28,7 +29,6 @@ use ssdlab_plan::{
     WHOLE_SLC_CACHE_BYTES,
 };
 use ssdlab_results::Executed;
-use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
 
 use super::assignment::Assignment;

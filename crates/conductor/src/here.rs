@@ -5,11 +5,11 @@ use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::Holder;
 use ssdlab_host::turn::{Told, Turn};
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab::Lab;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Setup, Target};
-use ssdlab_undo::Journal;
 use ssdlab_workload::Workload;
 
 use super::assignment::Assignment;

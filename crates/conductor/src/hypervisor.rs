@@ -13,9 +13,9 @@ use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_plan::HostModel;
-use ssdlab_undo::Journal;
 
 use super::drive_watch::locked;
 use super::error::GuestsError;

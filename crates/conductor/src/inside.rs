@@ -11,11 +11,11 @@ use ssdlab_disk::guest::{self as guest, Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::processor;
 use ssdlab_host::program::Rules;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{self as lab, Tools};
 use ssdlab_plan::schedule::{Hashes, Workload};
 use ssdlab_plan::{Setup, Target};
-use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Happened};
 
 use super::assignment::Assignment;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ssdlab_host::undo::Journal;
 use ssdlab_host::whole_file;
 use ssdlab_results::{Attempt, node_of};
-use ssdlab_undo::Journal;
 
 /// The presence of an attempt on a node.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use ssdlab_disk::guest::{Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::undo::Journal;
 use ssdlab_lab::{self as lab, Tools};
 use ssdlab_operations::cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_plan::Setup;
 use ssdlab_quantity::Words;
-use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
 
 use super::measure::nanos;

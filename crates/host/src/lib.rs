@@ -31,4 +31,5 @@ pub mod thread;
 pub mod tracefs;
 pub mod trust;
 pub mod turn;
+pub mod undo;
 pub mod whole_file;

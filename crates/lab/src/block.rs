@@ -10,8 +10,8 @@ use ssdlab_host::kernel;
 use ssdlab_host::mounts::{self, Mounted};
 use ssdlab_host::program::{self, ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Change;
 use ssdlab_plan::{CAPACITY_BYTES, Setup};
-use ssdlab_undo::Change;
 
 use super::layout::Owners;
 use super::{

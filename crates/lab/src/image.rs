@@ -15,8 +15,8 @@ use ssdlab_host::file_id::FileId;
 use ssdlab_host::loop_device;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Change;
 use ssdlab_kernel::aged;
-use ssdlab_undo::Change;
 
 use super::block::{BlockLab, Source};
 use super::held::HeldFolder;

@@ -41,8 +41,8 @@ pub use recovery::{Recovered, Recovery};
 use ssdlab_filesystem::Layout;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Journal;
 use ssdlab_plan::Setup;
-use ssdlab_undo::Journal;
 pub use survey::survey;
 
 /// The workload's directory in a filesystem that a lab has made.

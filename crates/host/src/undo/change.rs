@@ -12,15 +12,15 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::file_id::FileId;
+use crate::interrupt::Interrupt;
+use crate::missing::if_there;
+use crate::mounts::{self, MountElsewhere, Mounted};
+use crate::open_files::{self, Holder, Object};
+use crate::program::{self, Rules};
+use crate::sysfs::{self, disk_sequence};
+use crate::{drive_identity, loop_device, processes, tracefs};
 use serde::{Deserialize, Serialize};
-use ssdlab_host::file_id::FileId;
-use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::missing::if_there;
-use ssdlab_host::mounts::{self, MountElsewhere, Mounted};
-use ssdlab_host::open_files::{self, Holder, Object};
-use ssdlab_host::program::{self, Rules};
-use ssdlab_host::sysfs::{self, disk_sequence};
-use ssdlab_host::{drive_identity, loop_device, processes, tracefs};
 
 use super::{UndoError, attribute, name};
 

@@ -12,8 +12,8 @@ mod name;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::base_folder::{base_folder, named_by};
 use miette::Diagnostic;
-use ssdlab_host::base_folder::{base_folder, named_by};
 use thiserror::Error;
 
 pub use attribute::Attribute;

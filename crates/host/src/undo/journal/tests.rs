@@ -1,4 +1,4 @@
-use ssdlab_host::mounts::Mounted;
+use crate::mounts::Mounted;
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn changes_are_taken_back_newest_first_and_the_journal_goes() {
 
 #[test]
 fn a_value_that_somebody_else_set_since_is_left_alone() {
-    use crate::change::restore_value;
+    use crate::undo::change::restore_value;
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("scheduler");
     fs::write(&path, "none mq-deadline [kyber]\n").unwrap();

@@ -3,8 +3,8 @@
 
 use std::io;
 
+use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
-use ssdlab_host::machine::Machine;
 
 use super::Change;
 

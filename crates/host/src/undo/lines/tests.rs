@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use ssdlab_host::mounts::Mounted;
+use crate::mounts::Mounted;
 
 use super::*;
-use crate::fuzzing::{BOOT, MARKER, fuzz_journal};
-use crate::restore;
+use crate::undo::fuzzing::{BOOT, MARKER, fuzz_journal};
+use crate::undo::restore;
 
 #[test]
 fn after_a_reboot_only_what_outlives_it_is_taken_back() {
@@ -70,8 +70,8 @@ fn a_line_that_cannot_be_undone_keeps_no_other_from_being_undone_and_stays() {
 #[test]
 fn the_fuzzer_begins_with_sound_journals() {
     let journals = [
-        (&include_bytes!("../../../../fuzz/seeds/journals/changes.undo")[..], 8),
-        (&include_bytes!("../../../../fuzz/seeds/journals/current.undo")[..], 5),
+        (&include_bytes!("../../../../../fuzz/seeds/journals/changes.undo")[..], 8),
+        (&include_bytes!("../../../../../fuzz/seeds/journals/current.undo")[..], 5),
     ];
     for (journal, count) in journals {
         let Parsed { changes, unsound } = parse(journal, BOOT, MARKER).unwrap();

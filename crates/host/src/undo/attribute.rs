@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use ssdlab_host::sysfs;
+use crate::sysfs;
 
 /// An attribute of a disk that a run may set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

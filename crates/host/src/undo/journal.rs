@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::lock;
+use crate::machine::Machine;
+use crate::processes;
+use crate::regular_file;
+use crate::sync::sync_folder;
+use crate::trust::exposed_to_others;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use ssdlab_host::lock;
-use ssdlab_host::machine::Machine;
-use ssdlab_host::processes;
-use ssdlab_host::regular_file;
-use ssdlab_host::sync::sync_folder;
-use ssdlab_host::trust::exposed_to_others;
 
 use super::lines::{Header, Parsed, Place, Unsound, header, lines, parse};
 use super::{Change, UndoError};
