@@ -16,8 +16,8 @@ use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs;
 use ssdlab_host::undo::{Change, Journal};
-use ssdlab_ledger::{self as ledger, Known, Read};
 use ssdlab_plan::schedule::Trial;
+use ssdlab_results::classification::{self as ledger, Known, Read};
 use ssdlab_results::{ByKind, Executed, Phase, Written};
 use ssdlab_trace::{Options, Reader};
 

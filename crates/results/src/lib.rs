@@ -2,6 +2,7 @@
 
 mod attempt_id;
 mod attempts;
+pub mod classification;
 mod device_cut;
 mod drive;
 mod executed;

@@ -12,9 +12,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 
+use crate::{ByKind, Written};
 use ssdlab_filesystem::Layout;
 use ssdlab_filesystem::layout::Kind;
-use ssdlab_results::{ByKind, Written};
 use ssdlab_trace::{Kind as Does, Request, TraceError};
 use thiserror::Error;
 

@@ -4,8 +4,8 @@
 //! reports how many belong to files, to directories and to the filesystem's own structures; the
 //! layout gives the kind of those structures, or each block reveals it by its first bytes.
 
+use crate::{ByKind, Written};
 use ssdlab_filesystem::layout::Kind;
-use ssdlab_results::{ByKind, Written};
 use ssdlab_trace::{Origin, Request};
 
 use super::{Known, LedgerError};
