@@ -8,11 +8,11 @@ use ssdlab_bisect::BisectError;
 use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, TaskError};
 use ssdlab_flash::simulation::SimulationError;
 use ssdlab_host::program::ProgramError;
-use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
 use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
 use ssdlab_results::StoreError;
+use ssdlab_results::import::ImportError;
 use ssdlab_slurm::SlurmError;
 use ssdlab_workload::{InputError, WorkloadError};
 

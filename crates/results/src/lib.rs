@@ -7,6 +7,7 @@ mod device_cut;
 mod drive;
 mod executed;
 mod flat;
+pub mod import;
 mod ledger;
 mod metrics;
 mod record;

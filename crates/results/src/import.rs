@@ -16,10 +16,10 @@ pub use run::Run;
 
 use std::collections::BTreeMap;
 
+use crate::{Phase, Told};
 use sha2::{Digest, Sha256};
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::Levels;
-use ssdlab_results::{Phase, Told};
 use ssdlab_workload::printed;
 
 use self::error::Fault;

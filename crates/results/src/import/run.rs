@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::{Imported, Record, Status};
 use ssdlab_plan::schedule::{
     Action, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
 };
 use ssdlab_plan::{Factor, Levels, Schedule, check_name};
-use ssdlab_results::{Imported, Record, Status};
 
 use super::error::{Fault, ImportError};
 use super::{Found, Sample, Source, check_trials};

@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Told;
 use serde::Deserialize;
 use serde_json::Value;
 use ssdlab_plan::metric::HYPERFINE_MEMORY;
 use ssdlab_plan::{Factor, Levels};
-use ssdlab_results::Told;
 
 use super::error::Fault;
 use super::{Found, Sample, check_trials, phase};

@@ -1,9 +1,9 @@
 //! Reads fio's JSON: a file is a treatment, its jobs are phases.
 
+use crate::{Phase, Told};
 use serde_json::Value;
 use ssdlab_plan::fio_job::{self, SYNCS, bytes};
 use ssdlab_plan::metric::FIO_PREFIX;
-use ssdlab_results::{Phase, Told};
 use ssdlab_workload::printed::fio::{Group, of_object};
 
 use super::error::Fault;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab_results::Told;
+use crate::Told;
 use ssdlab_workload::printed::bonnie::{self, Line, Rate, Tested};
 
 use super::error::Fault;
