@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_book::{self as book, Figure, KEPT, Kept, KeptRun, Place};
 use ssdlab_flash::presets;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::book_markdown;
+use ssdlab_report::figures::{self as book, Figure, KEPT, Kept, KeptRun, Place};
 use ssdlab_results::{Contents, Run};
 
 fn path(parts: &[&str]) -> PathBuf {

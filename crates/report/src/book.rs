@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::figures::{Against, Amount, Figure, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_book::{Against, Amount, Figure, Standing};
 
 use super::answer::capitalised;
 use super::grid::Grid;

@@ -15,6 +15,7 @@ mod cuts;
 mod device_cuts;
 mod evidence;
 mod features;
+pub mod figures;
 mod functions;
 mod grid;
 mod history;

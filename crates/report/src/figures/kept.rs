@@ -9,7 +9,7 @@ use ssdlab_flash::presets::{self, Preset};
 use ssdlab_plan::{Model, Schedule, find_host};
 
 /// The results shipped with the program, as `make evidence` writes them.
-pub const KEPT: &str = include_str!("../kept.toml");
+pub const KEPT: &str = include_str!("../../kept.toml");
 
 /// Kept results, by plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

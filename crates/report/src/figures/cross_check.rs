@@ -11,7 +11,7 @@ use ssdlab_plan::metric::Unit;
 use super::figure::{Against, Amount, Figure, Standing};
 
 /// The measurements shipped with the program, as `make cross-check` writes them.
-const MEASURED: &str = include_str!("../cross-check.toml");
+const MEASURED: &str = include_str!("../../cross-check.toml");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
