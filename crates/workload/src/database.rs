@@ -1,7 +1,8 @@
 //! Commits to a database as a server makes them: to a log that is recycled, synced one by one, and
 //! at checkpoints to its pages.
 //!
-//! What is written where, and what recovery makes of it, says [`ssdlab_operations::cuts::database`]. Each sync
+//! What is written where, and what recovery makes of it, says
+//! [`ssdlab_operations::cuts::database`]. Each sync
 //! that returns is reported, so that the state after a power cut can be judged.
 
 use std::collections::BTreeMap;
