@@ -106,7 +106,8 @@ test: kernel
 	CARGO_TARGET_DIR="$(TARGET)" scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	# Tests make folders that nobody else may be able to write to.
-	umask 022; $(CARGO) test --workspace --locked --no-fail-fast
+	umask 022; SSDLAB_TEST_PROGRAM="$(abspath $(TARGET))/release/ssdlab" \
+		$(CARGO) test --workspace --locked --no-fail-fast
 
 # What must hold of the source.
 check: lint rustdoc
