@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use ssdlab_disk::guest::Message;
 use ssdlab_filesystem::Format;
 use ssdlab_host::meter::environment;
-use ssdlab_host::program::Rules;
+use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_kernel::aged::{self as aged, AgedError, State};
+use ssdlab_kernel::KernelError;
+use ssdlab_kernel::aged::{self, State};
 use ssdlab_lab::{Start, Tools};
 use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};
 use ssdlab_results::Aged;
@@ -206,11 +207,11 @@ impl Here<'_> {
     }
 }
 
-impl From<AgedError> for Failure {
-    fn from(error: AgedError) -> Self {
+impl From<KernelError> for Failure {
+    fn from(error: KernelError) -> Self {
         match error {
-            AgedError::Interrupted => Self::Interrupted,
-            AgedError::NoCache => Self::Unavailable(error.to_string()),
+            KernelError::Program(ProgramError::Interrupted) => Self::Interrupted,
+            KernelError::NoCache => Self::Unavailable(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }
