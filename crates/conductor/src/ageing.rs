@@ -20,12 +20,11 @@ use ssdlab_kernel::KernelError;
 use ssdlab_kernel::aged::{self, State};
 use ssdlab_lab::{Start, Tools};
 use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};
-use ssdlab_results::Aged;
+use ssdlab_results::{Aged, Record};
 use ssdlab_workload::Place;
 
 use super::failure::Failure;
 use super::here::Here;
-use super::performed::Measured;
 use super::trial::{IMAGE, PREPARATION, place};
 
 /// The version of the format of kept states.
@@ -106,7 +105,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Enters them into the measurements of a trial that started from it.
-    pub fn enter(self, state: Option<String>, measured: &mut Measured) {
+    pub fn enter(self, state: Option<String>, measured: &mut Record) {
         measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
         measured.aged = Some(Aged { state, ..self.aged });
     }

@@ -8,9 +8,7 @@ use ssdlab_disk::Flash;
 use ssdlab_disk::guest::Message;
 use ssdlab_flash::{FlashActivity, FlashTotals, Nanos};
 use ssdlab_plan::schedule::Phase;
-use ssdlab_results::DriveCourse;
-
-use super::performed::Measured;
+use ssdlab_results::{DriveCourse, Record};
 
 /// The number of moments in a drive's time series.
 const MOMENTS: usize = 48;
@@ -76,7 +74,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Adds the observations to the guest's measurements.
-    pub fn complete(mut self, measured: &mut Measured) {
+    pub fn complete(mut self, measured: &mut Record) {
         for phase in &mut measured.phases {
             phase.flash = self.phases.remove(&phase.name);
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {

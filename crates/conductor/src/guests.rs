@@ -28,7 +28,7 @@ use ssdlab_plan::{
     Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
     WHOLE_SLC_CACHE_BYTES,
 };
-use ssdlab_results::Executed;
+use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
 
 use super::assignment::Assignment;
@@ -41,7 +41,7 @@ use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
-use super::performed::{Began, Measured, Performed};
+use super::performed::{Began, Performed};
 use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
 
@@ -210,7 +210,7 @@ impl<'a> Guests<'a> {
             performed.ended =
                 performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
             // The guest's own clock is virtual.
-            performed.took = began.took();
+            began.time(&mut performed.measured);
             let _ = news.send(News::Ended(trial, Box::new(performed)));
         }
     }
@@ -364,7 +364,7 @@ fn limit(workload: &Workload) -> Nanos {
 /// Enters the kinds of bytes that the guest wrote, from the log of its requests, the filesystem's
 /// layout and, where that does not suffice, the contents left on the drive.
 fn attribute(
-    measured: &mut Measured,
+    measured: &mut Record,
     filesystem: &Filesystem,
     told: Option<(serde_json::Value, Option<Memory>)>,
     log: &Path,
