@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_disk::guest::Message;
 use ssdlab_filesystem::Format;
 use ssdlab_host::meter::environment;
 use ssdlab_host::program::{ProgramError, Rules};
@@ -25,6 +24,7 @@ use ssdlab_workload::Place;
 
 use super::failure::Failure;
 use super::here::Here;
+use super::message::Message;
 use super::trial::{IMAGE, PREPARATION, place};
 
 /// The version of the format of kept states.

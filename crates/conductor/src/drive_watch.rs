@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ssdlab_disk::Flash;
-use ssdlab_disk::guest::Message;
 use ssdlab_flash::{FlashActivity, FlashTotals, Nanos};
 use ssdlab_plan::schedule::Phase;
 use ssdlab_results::{DriveCourse, Record};
+
+use super::message::Message;
 
 /// The number of moments in a drive's time series.
 const MOMENTS: usize = 48;
@@ -41,7 +42,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Hears a guest's progress, at a moment.
-    pub fn hear(&mut self, now: Nanos, message: &Message) {
+    pub fn hear<T>(&mut self, now: Nanos, message: &Message<T>) {
         match message {
             Message::Begins(name) => {
                 let mut flash = locked(self.flash);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use sha2::{Digest, Sha256};
-use ssdlab_disk::guest::{Message, Root, pin, room};
+use ssdlab_disk::guest::{Root, pin, room};
 use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
@@ -41,6 +41,7 @@ use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
+use super::message::Message;
 use super::performed::{Began, Performed};
 use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
@@ -366,7 +367,7 @@ fn limit(workload: &Workload) -> Nanos {
 fn attribute(
     measured: &mut Record,
     filesystem: &Filesystem,
-    told: Option<(serde_json::Value, Option<Memory>)>,
+    told: Option<(Result<Layout, String>, Option<Memory>)>,
     log: &Path,
 ) {
     let Some((layout, contents)) = told else {
@@ -375,8 +376,6 @@ fn attribute(
             "the guest does not say where its filesystem keeps what",
         );
     };
-    let layout: Result<Layout, String> = serde_json::from_value(layout)
-        .unwrap_or_else(|error| Err(format!("the guest's layout is invalid: {error}")));
     match layout {
         Err(reason) => books::leave_out(measured, &reason),
         Ok(layout) => {

@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
 use ssdlab_host::meter::smart;
@@ -22,6 +21,7 @@ use super::books;
 use super::failure::Failure;
 use super::here::Here;
 use super::measure::{Watched, nanos};
+use super::message::Message;
 use super::performed::{Began, Performed};
 
 /// The longest mkfs, a mount or a prefill may take.
@@ -316,10 +316,12 @@ impl Here<'_> {
             return;
         };
         let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
-        let layout = asked.as_ref().map_err(String::as_str);
         match log {
-            Some(log) => books::close(measured, log, &device.node, filesystem, layout),
-            None => told(Message::Layout(serde_json::json!(layout))),
+            Some(log) => {
+                let layout = asked.as_ref().map_err(String::as_str);
+                books::close(measured, log, &device.node, filesystem, layout);
+            }
+            None => told(Message::Layout(asked)),
         }
     }
 
