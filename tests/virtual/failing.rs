@@ -90,7 +90,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     };
     let disk = |name: &str| machine.door(name).unwrap();
     let memory = Box::new(Memory::new(1 << 20));
-    let channel = Box::new(Channel::new(&job, |_, _| ()));
+    let channel = Box::new(Channel::new(&job, |_, ()| ()));
     let mut disks = [
         Disk::new("drive", disk("drive"), memory, Shape::default()).unwrap(),
         Disk::new("channel", disk("channel"), channel, Shape::default()).unwrap(),

@@ -6,7 +6,6 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ssdlab_disk::guest::Message;
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_operations::cuts::{Data, Moment, Outcome, Recovery};
@@ -20,6 +19,7 @@ use super::hypervisor::Run;
 use super::images::{Images, Requests};
 use super::inside::Job;
 use super::measure::nanos;
+use super::message::Message;
 use super::recovery::{Check, Recoveries};
 use super::trial::PREPARATION;
 
@@ -59,7 +59,7 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    fn hear(&mut self, flash: &Mutex<Flash>, message: &Message) {
+    fn hear<T>(&mut self, flash: &Mutex<Flash>, message: &Message<T>) {
         match message {
             Message::Next => {
                 self.current = self.cases.next();

@@ -1,7 +1,6 @@
 //! The stage for trials on this machine: one at a time, each on ground that its lab has prepared
 //! and undoes before the next.
 
-use ssdlab_disk::guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::Holder;
 use ssdlab_host::turn::{Told, Turn};
@@ -15,6 +14,7 @@ use ssdlab_workload::Workload;
 use super::assignment::Assignment;
 use super::books::Books;
 use super::failure::Failure;
+use super::message::Message;
 use super::performed::Performed;
 use super::{ConductorError, Desk, Event, Stage};
 

@@ -28,6 +28,7 @@ mod images;
 mod inside;
 mod least;
 mod measure;
+mod message;
 mod observer;
 mod patience;
 mod performed;

@@ -13,7 +13,7 @@ mod init;
 mod machine;
 mod root;
 
-pub use channel::{Channel, Line, Message};
+pub use channel::{Channel, Line};
 pub use confinement::is_confined;
 pub use init::{prepare, shut_down};
 pub use machine::{Ended, Machine, MachineError, pin, room};

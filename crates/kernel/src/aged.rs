@@ -9,15 +9,13 @@ mod shelf;
 mod sparse;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use miette::Diagnostic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -25,13 +23,13 @@ use ssdlab_host::base_folder::cache_folder;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
+use ssdlab_host::program::ProgramError;
 use ssdlab_host::sync::sync_tree;
-use ssdlab_host::trust::{Exposed, exposed_to_others};
-use thiserror::Error;
 
-pub use self::shelf::{Cleared, Kept};
 use self::shelf::{DIGITS, WORK, hold_state, hold_work};
 pub use self::sparse::{copy, each_block};
+use super::KernelError;
+use super::binary::open_cache;
 
 /// The file of a state that describes it.
 const RECORD: &str = "state.json";
@@ -41,49 +39,6 @@ const FACTS: &str = "facts.json";
 
 /// The interval at which a waiter polls.
 const GLANCE: Duration = Duration::from_millis(50);
-
-/// A state that cannot be kept or had.
-#[derive(Debug, Error, Diagnostic)]
-pub enum AgedError {
-    /// No cache folder is known.
-    #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
-    NoCache,
-    /// Others could change it.
-    #[error(
-        "refusing to use aged filesystems in {}, because others could change them: {exposed}",
-        path.display()
-    )]
-    #[diagnostic(help(
-        "chmod go-w {}, or set XDG_CACHE_HOME to a folder of this user's own",
-        exposed.path.display()
-    ))]
-    Exposed {
-        /// The folder.
-        path: PathBuf,
-        /// The part of its path that they could change.
-        exposed: Exposed,
-    },
-    /// The machine could not do a step.
-    #[error("cannot {step} {}: {cause}", path.display())]
-    Step {
-        /// What was attempted.
-        step: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
-    /// The run is to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl AgedError {
-    fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self::Step { step, path, cause }
-    }
-}
 
 /// The states of this user.
 #[derive(Debug)]
@@ -147,13 +102,13 @@ impl Store {
     ) -> Result<State<T>, E>
     where
         T: Serialize + DeserializeOwned,
-        E: From<AgedError>,
+        E: From<KernelError>,
     {
         let made_from = serde_json::to_value(made_from).expect("it is plain data");
         let hash = Sha256::digest(made_from.to_string());
         let identity = hex::encode(hash)[..DIGITS].to_owned();
-        let all = self.folder.as_ref().ok_or(AgedError::NoCache)?;
-        open(all)?;
+        let all = self.folder.as_ref().ok_or(KernelError::NoCache)?;
+        open_cache(all)?;
         let folder = all.join(&identity);
         let work = all.join(format!("{WORK}{identity}"));
         let _lock = claim(&work, interrupt)?;
@@ -161,16 +116,16 @@ impl Store {
         let found = match self.find(&identity, &folder, &made_from) {
             Some((facts, record)) => hold_state(&folder)
                 .map(|in_use| (facts, record, in_use))
-                .map_err(|cause| AgedError::step("lock", &folder)(cause).into()),
+                .map_err(|cause| KernelError::at("lock", &folder)(cause).into()),
             None => empty(&work)
                 .and_then(|()| empty(&folder))
-                .map_err(|cause| AgedError::step("empty", all)(cause).into())
+                .map_err(|cause| KernelError::at("empty", all)(cause).into())
                 // What killed runs have left may be what is in its way.
                 .and_then(|()| Ok(self.make_room()?))
                 .and_then(|()| make(&work))
                 .and_then(|facts| {
                     let (record, in_use) = keep(&work, &folder, made_from, &facts)
-                        .map_err(AgedError::step("keep what was aged in", &folder))?;
+                        .map_err(KernelError::at("keep what was aged in", &folder))?;
                     is_kept = true;
                     self.checked().insert(identity.clone());
                     Ok((facts, record, in_use))
@@ -210,28 +165,17 @@ impl Store {
     }
 }
 
-/// Makes the folder, and ensures that nobody else can write to it: its contents are mounted.
-fn open(folder: &Path) -> Result<(), AgedError> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(AgedError::step("make the folder", folder))?;
-    let found = exposed_to_others(folder);
-    match found.map_err(AgedError::step("look at", folder))? {
-        None => Ok(()),
-        Some(exposed) => Err(AgedError::Exposed { path: folder.to_owned(), exposed }),
-    }
-}
-
 fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 /// Makes a folder and takes its lock, waiting for other holders.
-fn claim(folder: &Path, interrupt: &Interrupt) -> Result<FileLock, AgedError> {
+fn claim(folder: &Path, interrupt: &Interrupt) -> Result<FileLock, KernelError> {
     loop {
         if interrupt.is_set() {
-            return Err(AgedError::Interrupted);
+            return Err(ProgramError::Interrupted.into());
         }
-        match hold_work(folder).map_err(AgedError::step("lock", folder))? {
+        match hold_work(folder).map_err(KernelError::at("lock", folder))? {
             Some(held) => return Ok(held),
             None => sleep(GLANCE),
         }

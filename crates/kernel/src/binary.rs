@@ -81,7 +81,13 @@ pub fn make_own(folder: &Path) -> Result<(), KernelError> {
     made.map_err(KernelError::at("make the folder", folder))
 }
 
-/// Refuses a kernel that users other than this one and root can change.
+/// Makes the folder of a cache, or refuses the one that is there if others could change it.
+pub fn open_cache(folder: &Path) -> Result<(), KernelError> {
+    make_own(folder)?;
+    is_out_of_reach(folder)
+}
+
+/// Refuses a kernel or a cache that users other than this one and root can change.
 pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
     let found = exposed_to_others(path);
     match found.map_err(KernelError::at("look at", path))? {

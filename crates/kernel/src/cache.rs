@@ -5,15 +5,18 @@
 
 use std::fs::{self, File};
 use std::iter;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
-use ssdlab_host::lock::FileLock;
+use ssdlab_host::disk_usage::disk_usage;
+use ssdlab_host::lock::{self, FileLock};
 use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
-use super::binary::{inspect, is_out_of_reach, make_own};
+use super::binary::{inspect, is_out_of_reach, open_cache};
+use super::entry::{CacheEntry, Cleared, EntryKind};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
 
@@ -31,11 +34,6 @@ impl Cache {
     /// A cache in a folder.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
-    }
-
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Where builds work.
@@ -120,8 +118,7 @@ impl Cache {
     /// Makes the folder and claims it, for as long as the claim is held.
     pub fn claim(&self) -> Result<FileLock, KernelError> {
         let folder = &self.folder;
-        make_own(folder)?;
-        is_out_of_reach(&self.folder)?;
+        open_cache(folder)?;
         let path = folder.join("lock");
         let file = File::create(&path).map_err(KernelError::at("write", &path))?;
         let lock = FileLock::exclusive(file).map_err(KernelError::at("lock", &path))?;
@@ -192,7 +189,7 @@ impl Cache {
     }
 
     /// The kernels and the records of those that are not the default, sorted by path.
-    pub fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
+    fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
         let entries =
             if_there(fs::read_dir(&self.folder)).map_err(KernelError::at("read", &self.folder))?;
         let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
@@ -200,6 +197,41 @@ impl Cache {
             entries.into_iter().flatten().flatten().map(|e| e.path()).filter(is_one).collect();
         paths.sort();
         Ok(paths)
+    }
+
+    /// Its kernels, and a build that has not ended.
+    pub fn listed(&self) -> Result<Vec<CacheEntry>, KernelError> {
+        let entry = |path: PathBuf| {
+            // There may be no build, or a build may just have removed a kernel.
+            let metadata = path.symlink_metadata().ok()?;
+            let is_build = path == self.work();
+            Some(CacheEntry {
+                kind: if is_build { EntryKind::KernelBuild } else { EntryKind::Kernel },
+                made_from: None,
+                size_bytes: disk_usage(&path, &metadata),
+                used_s: u64::try_from(metadata.atime().max(metadata.mtime())).unwrap_or(0),
+                is_in_use: is_build && lock::holder(&self.folder.join("lock")).is_some(),
+                path,
+            })
+        };
+        let kernels = self.entries()?.into_iter().filter(|path| !has_ending(path, "json"));
+        Ok(kernels.chain([self.work()]).filter_map(entry).collect())
+    }
+
+    /// Removes a build that has not ended, unless it is running. Kernels stay, as nothing would
+    /// rebuild them automatically.
+    pub fn clear(&self, cleared: &mut Cleared) -> Result<(), KernelError> {
+        let is_build = |entry: &CacheEntry| entry.kind == EntryKind::KernelBuild;
+        let Some(build) = self.listed()?.into_iter().find(is_build) else { return Ok(()) };
+        let claimed = match self.claim() {
+            Err(KernelError::Busy { .. }) => None,
+            claim => Some(claim?),
+        };
+        if claimed.is_some() {
+            self.clean()?;
+        }
+        cleared.count(&build, claimed.is_some());
+        Ok(())
     }
 
     /// Removes the remains of builds.
@@ -223,6 +255,6 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Whether a path has this extension.
-pub fn has_ending(path: &Path, ending: &str) -> bool {
+fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|own| own == ending)
 }

@@ -8,10 +8,10 @@ pub mod aged;
 mod binary;
 mod build;
 mod cache;
+mod entry;
 mod error;
 mod origin;
 mod recipe;
-mod shelf;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -22,12 +22,13 @@ use std::time::SystemTime;
 
 use ssdlab_host::interrupt::Interrupt;
 
+use self::aged::Store;
 use self::build::Order;
 use self::cache::Cache;
+pub use self::entry::{CacheEntry, Cleared, EntryKind};
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
 use self::recipe::Recipe;
-pub use self::shelf::Kept;
 
 /// A lab kernel that is ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,15 +190,19 @@ pub fn recipe() -> String {
     Recipe::shipped().identity()
 }
 
-/// The contents of the cache: the kernels, and any unfinished build.
-pub fn kept() -> Result<Vec<Kept>, KernelError> {
-    Cache::of_user()?.kept()
+/// The contents of the caches: aged states, the least recently used first, the kernels, and any
+/// unfinished build.
+pub fn cached() -> Result<Vec<CacheEntry>, KernelError> {
+    let mut entries = Store::of_user().all()?;
+    entries.extend(Cache::of_user()?.listed()?);
+    Ok(entries)
 }
 
-/// Removes an unfinished build that is not running. Kernels stay, as nothing would rebuild them
-/// automatically.
-pub fn clear() -> Result<(), KernelError> {
-    Cache::of_user()?.clear()
+/// Removes aged states and unfinished builds that are not in use.
+pub fn clear() -> Result<Cleared, KernelError> {
+    let mut cleared = Store::of_user().clear()?;
+    Cache::of_user()?.clear(&mut cleared)?;
+    Ok(cleared)
 }
 
 fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>), KernelError> {

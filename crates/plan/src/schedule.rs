@@ -157,7 +157,7 @@ impl From<StoredTreatment> for Treatment {
 }
 
 /// One trial: a treatment in a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// The block, from 0.
     pub block: u32,

@@ -33,7 +33,8 @@ pub use repeat::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
     SHRINK_SCHEMA, Shrink,
 };
+pub use ssdlab_workload::engine::Series;
 pub use store::{
     Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, is_run, runs_in,
 };
-pub use work::{Latency, Series, Work};
+pub use work::{Latency, Work};

@@ -1,12 +1,11 @@
 //! Performs operations on files as fast as the kernel allows, and times each of them.
 //!
 //! It knows how to submit operations to the kernel and how to count completions; it must not know
-//! plans, filesystems, or what its numbers are for.
+//! filesystems, or what its numbers are for.
 
 mod aligned;
 mod counted;
 mod error;
-mod job;
 mod operations;
 mod ring;
 mod run;
@@ -14,6 +13,5 @@ mod run;
 pub use aligned::{Aligned, BLOCK_BYTES};
 pub use counted::{Counted, LONGEST_NS, MOST_STEPS, Series};
 pub use error::EngineError;
-pub use job::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy};
 pub use operations::Kind;
-pub use run::{Outcome, run};
+pub use run::{Job, Outcome, run};

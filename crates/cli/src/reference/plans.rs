@@ -22,7 +22,7 @@ pub const PLAN: Tables = Tables {
         ("WrittenReplace", "`replace` of a phase"),
         ("WrittenAppend", "`append` of a phase"),
         ("WrittenDatabase", "`database` of a phase"),
-        ("WrittenSequences", "`sequences` of a phase"),
+        ("Sequences", "`sequences` of a phase"),
         ("WrittenMaildir", "`maildir` of a phase"),
         ("WrittenRotate", "`rotate` of a phase"),
         ("WrittenCuts", "`[cuts]`"),

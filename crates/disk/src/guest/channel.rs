@@ -4,7 +4,6 @@
 //! Both directions are framed alike: eight bytes of length, little-endian, then JSON. A message
 //! starts at offset 0 and takes as many blocks as it needs.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -12,10 +11,9 @@ use std::path::Path;
 
 use crate::{Backend, BackendError};
 use rustix::fs::{Mode, OFlags};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_operations::cuts::{Deed, Recovery};
 use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};
 
 /// The size of the disk, and so of the longest job or message.
@@ -24,46 +22,16 @@ const CAPACITY_BYTES: u64 = 64 << 20;
 /// The length before the text.
 const HEADER_BYTES: usize = 8;
 
-/// A message from a guest to its host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Message {
-    /// A phase begins.
-    Begins(String),
-    /// A phase is over and the disk is quiet.
-    Over(String),
-    /// The blocks of each function of the kernel that were executed in the phase before.
-    Functions(BTreeMap<String, u64>),
-    /// The layout of the disk's filesystem, after the phases.
-    Layout(serde_json::Value),
-    /// An operation on a file that a power cut may undo, or a promise about the file.
-    Deed(Deed),
-    /// A line that a program of the workload printed.
-    Said(String),
-    /// The drive may be replaced by that of the next power cut: nothing uses it.
-    Next,
-    /// The drive may be replaced by the same again: a check may have changed it.
-    Again,
-    /// A piece of the archive of the files that it has once it is recovered.
-    Packed(Vec<u8>),
-    /// A name of which something is missing in that archive, and why.
-    Unreadable(String),
-    /// The result of recovering it.
-    Recovered(Recovery),
-    /// The job is done; this is its result.
-    Done(serde_json::Value),
-}
-
 /// The host's end: a disk to serve.
-pub struct Channel<'a> {
+pub struct Channel<'a, M> {
     job: Vec<u8>,
     message: Vec<u8>,
-    heard: Box<dyn FnMut(Nanos, Message) + Send + 'a>,
+    heard: Box<dyn FnMut(Nanos, M) + Send + 'a>,
 }
 
-impl<'a> Channel<'a> {
+impl<'a, M: DeserializeOwned> Channel<'a, M> {
     /// A channel with a job in it; `heard` is called with each message at its virtual time.
-    pub fn new(job: &impl Serialize, heard: impl FnMut(Nanos, Message) + Send + 'a) -> Self {
+    pub fn new(job: &impl Serialize, heard: impl FnMut(Nanos, M) + Send + 'a) -> Self {
         Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
     }
 
@@ -85,7 +53,7 @@ impl<'a> Channel<'a> {
     }
 }
 
-impl Backend for Channel<'_> {
+impl<M: DeserializeOwned> Backend for Channel<'_, M> {
     fn capacity_bytes(&self) -> u64 {
         CAPACITY_BYTES
     }
@@ -145,7 +113,7 @@ impl Line {
     }
 
     /// Sends a message to the host, which has received it when this returns.
-    pub fn tell(&self, message: &Message) -> io::Result<()> {
+    pub fn tell(&self, message: &impl Serialize) -> io::Result<()> {
         let framed = framed(message);
         let mut blocks = Aligned::new(framed.len());
         blocks.bytes()[..framed.len()].copy_from_slice(&framed);

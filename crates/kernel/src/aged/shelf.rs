@@ -6,14 +6,16 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
 
-use super::{AgedError, RECORD, Record, Store, open, parsed};
+use super::{KernelError, RECORD, Record, Store, open_cache, parsed};
+use crate::entry::{CacheEntry, Cleared, EntryKind};
 
 /// The maximum size of all states in bytes, however much space is free.
 pub(super) const MOST_BYTES: u64 = 32 << 30;
@@ -23,32 +25,6 @@ pub(super) const WORK: &str = "work-";
 
 /// The digits of a state's name.
 pub(super) const DIGITS: usize = 16;
-
-/// Something that is kept.
-#[derive(Debug)]
-pub struct Kept {
-    /// The folder its files are in.
-    pub folder: PathBuf,
-    /// Its origin; `None` while it is being made, or if it was abandoned or is damaged.
-    pub made_from: Option<serde_json::Value>,
-    /// Its disk usage.
-    pub size_bytes: u64,
-    /// When it was last used, in seconds since 1970.
-    pub used_s: u64,
-    /// Whether it is being used or made.
-    pub is_in_use: bool,
-}
-
-/// The outcome of a removal.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Cleared {
-    /// The folders that were removed.
-    pub removed: usize,
-    /// Their disk usage.
-    pub removed_bytes: u64,
-    /// The number in use, which were kept.
-    pub in_use: usize,
-}
 
 /// Marks the state in a folder as in use, until the lock is dropped, and as used now.
 pub(super) fn hold_state(folder: &Path) -> io::Result<FileLock> {
@@ -76,57 +52,53 @@ fn hold_alone(path: &Path) -> io::Result<Option<FileLock>> {
 
 impl Store {
     /// Everything that is kept or being made, the least recently used first.
-    pub fn all(&self) -> Result<Vec<Kept>, AgedError> {
+    pub fn all(&self) -> Result<Vec<CacheEntry>, KernelError> {
         let Some(folder) = self.folder.as_deref() else { return Ok(Vec::new()) };
         if !folder.exists() {
             return Ok(Vec::new());
         }
-        open(folder)?;
+        open_cache(folder)?;
         let mut all = Vec::new();
-        for entry in fs::read_dir(folder).map_err(AgedError::step("read", folder))?.flatten() {
+        for entry in fs::read_dir(folder).map_err(KernelError::at("read", folder))?.flatten() {
             let path = entry.path();
             if identity(&path).is_some() && path.is_dir() {
                 // It may just have been removed.
-                all.extend(Kept::at(path).ok());
+                all.extend(described(path).ok());
             }
         }
-        all.sort_by(|one, other| (one.used_s, &one.folder).cmp(&(other.used_s, &other.folder)));
+        all.sort_by(|one, other| (one.used_s, &one.path).cmp(&(other.used_s, &other.path)));
         Ok(all)
     }
 
     /// Removes everything that is not in use.
-    pub fn clear(&self) -> Result<Cleared, AgedError> {
+    pub fn clear(&self) -> Result<Cleared, KernelError> {
         let mut cleared = Cleared::default();
         for kept in self.all()? {
-            if remove(&kept.folder)? {
-                cleared.removed += 1;
-                cleared.removed_bytes += kept.size_bytes;
-            } else {
-                cleared.in_use += 1;
-            }
+            let is_removed = remove(&kept.path)?;
+            cleared.count(&kept, is_removed);
         }
         Ok(cleared)
     }
 
     /// Removes abandoned states, and then the least recently used unused ones until the rest fits:
     /// into half of the space that would be free without it, and into the maximum.
-    pub(super) fn make_room(&self) -> Result<(), AgedError> {
+    pub(super) fn make_room(&self) -> Result<(), KernelError> {
         let Some(folder) = self.folder.as_deref() else { return Ok(()) };
-        let (whole, given_up): (Vec<Kept>, Vec<Kept>) =
-            self.all()?.into_iter().partition(|kept| !is_work(&kept.folder));
+        let (whole, given_up): (Vec<CacheEntry>, Vec<CacheEntry>) =
+            self.all()?.into_iter().partition(|kept| !is_work(&kept.path));
         for kept in given_up {
-            remove(&kept.folder)?;
+            remove(&kept.path)?;
         }
         let mut kept_bytes: u64 = whole.iter().map(|kept| kept.size_bytes).sum();
         let found = rustix::fs::statvfs(folder);
-        let found = found.map_err(|errno| AgedError::step("look at", folder)(errno.into()))?;
+        let found = found.map_err(|errno| KernelError::at("look at", folder)(errno.into()))?;
         let free_bytes = found.f_bavail * found.f_frsize;
         let room_bytes = self.most_bytes.min(free_bytes.midpoint(kept_bytes));
         for kept in whole {
             if kept_bytes <= room_bytes {
                 break;
             }
-            if remove(&kept.folder)? {
+            if remove(&kept.path)? {
                 kept_bytes -= kept.size_bytes;
             }
         }
@@ -134,20 +106,21 @@ impl Store {
     }
 }
 
-impl Kept {
-    fn at(folder: PathBuf) -> io::Result<Self> {
-        let lock = if is_work(&folder) { folder.clone() } else { folder.join(RECORD) };
-        let is_in_use = hold_alone(&lock).is_ok_and(|held| held.is_none());
-        let record: Option<Record> = parsed(&folder.join(RECORD));
-        let mut size_bytes = 0;
-        for entry in fs::read_dir(&folder)? {
-            size_bytes += entry?.metadata()?.blocks() * 512;
-        }
-        let used = fs::metadata(folder.join(RECORD)).or_else(|_| fs::metadata(&folder))?;
-        let used = used.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let made_from = record.filter(|_| !is_work(&folder)).map(|record| record.made_from);
-        Ok(Self { folder, made_from, size_bytes, used_s: used.as_secs(), is_in_use })
-    }
+/// Describes the state in a folder. Its maker names what it is made from once it is complete.
+fn described(folder: PathBuf) -> io::Result<CacheEntry> {
+    let lock = if is_work(&folder) { folder.clone() } else { folder.join(RECORD) };
+    let is_in_use = hold_alone(&lock).is_ok_and(|held| held.is_none());
+    let record: Option<Record> = parsed(&folder.join(RECORD));
+    let used = fs::metadata(folder.join(RECORD)).or_else(|_| fs::metadata(&folder))?;
+    let used = used.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(CacheEntry {
+        kind: EntryKind::Aged,
+        made_from: record.filter(|_| !is_work(&folder)).map(|record| record.made_from),
+        size_bytes: disk_usage(&folder, &fs::metadata(&folder)?),
+        used_s: used.as_secs(),
+        is_in_use,
+        path: folder,
+    })
 }
 
 /// The name of the state in a folder, complete or unfinished; `None` for other folders.
@@ -164,10 +137,10 @@ fn is_work(folder: &Path) -> bool {
 
 /// Removes a state and its unfinished folder, unless it is being used or made; returns whether it
 /// did.
-fn remove(folder: &Path) -> Result<bool, AgedError> {
+fn remove(folder: &Path) -> Result<bool, KernelError> {
     let Some(identity) = identity(folder) else { return Ok(false) };
     let work = folder.with_file_name(format!("{WORK}{identity}"));
-    let error = |path| AgedError::step("remove", path);
+    let error = |path| KernelError::at("remove", path);
     let Some(_making) = hold_work(&work).map_err(error(&work))? else { return Ok(false) };
     let removed = if is_work(folder) { Ok(true) } else { remove_unused(folder) };
     // Waiters for its lock see that it is gone.

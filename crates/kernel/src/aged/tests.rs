@@ -7,8 +7,8 @@ fn get(store: &Store, from: &str) -> (PathBuf, bool) {
     let state = store
         .get(&from, &Interrupt::default(), |folder| {
             is_made = true;
-            fs::write(folder.join("image"), from).map_err(AgedError::step("write", folder))?;
-            Ok::<_, AgedError>(from.to_owned())
+            fs::write(folder.join("image"), from).map_err(KernelError::at("write", folder))?;
+            Ok::<_, KernelError>(from.to_owned())
         })
         .unwrap();
     assert_eq!(state.facts, from);
@@ -49,7 +49,7 @@ fn what_a_killed_run_left_makes_room_for_what_is_made() {
     let store = Store::at(Some(place.path().to_owned()));
     let full = store.get(&1, &Interrupt::default(), |_| {
         assert!(!left.exists());
-        Err::<(), _>(AgedError::Interrupted)
+        Err::<(), KernelError>(ProgramError::Interrupted.into())
     });
     assert!(full.is_err());
 }
@@ -62,9 +62,9 @@ fn a_store_that_others_could_replace_is_not_used() {
     get(&store, "one");
     let above = place.path().join("cache");
     fs::set_permissions(&above, fs::Permissions::from_mode(0o777)).unwrap();
-    let make = |_: &Path| Ok::<_, AgedError>("one".to_owned());
+    let make = |_: &Path| Ok::<_, KernelError>("one".to_owned());
     let refused = store.get(&"one", &Interrupt::default(), make).unwrap_err();
-    assert!(matches!(refused, AgedError::Exposed { exposed, .. } if exposed.path == above));
+    assert!(matches!(refused, KernelError::Exposed { exposed, .. } if exposed.path == above));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn what_cannot_be_made_leaves_nothing_and_two_at_once_make_it_once() {
     let store = Store::at(Some(place.path().to_owned()));
     let failed = store.get(&1, &Interrupt::default(), |folder| {
         fs::write(folder.join("image"), "half").unwrap();
-        Err::<(), _>(AgedError::Interrupted)
+        Err::<(), KernelError>(ProgramError::Interrupted.into())
     });
     assert!(failed.is_err() && names(place.path()).is_empty());
     let times = Mutex::new(0);
@@ -83,7 +83,7 @@ fn what_cannot_be_made_leaves_nothing_and_two_at_once_make_it_once() {
                 let make = |_: &Path| {
                     *times.lock().unwrap() += 1;
                     sleep(2 * GLANCE);
-                    Ok::<_, AgedError>(())
+                    Ok::<_, KernelError>(())
                 };
                 store.get(&1, &Interrupt::default(), make).unwrap();
             });
@@ -92,6 +92,6 @@ fn what_cannot_be_made_leaves_nothing_and_two_at_once_make_it_once() {
     assert_eq!(*times.lock().unwrap(), 1);
     let interrupt = Interrupt::default();
     interrupt.set();
-    let stopped = store.get(&1, &interrupt, |_| Ok::<_, AgedError>(()));
-    assert!(matches!(stopped, Err(AgedError::Interrupted)));
+    let stopped = store.get(&1, &interrupt, |_| Ok::<_, KernelError>(()));
+    assert!(matches!(stopped, Err(KernelError::Program(ProgramError::Interrupted))));
 }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The maximum recorded latency, in ns: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -67,12 +69,12 @@ impl Default for Counted {
     }
 }
 
-/// How many operations ended in each step of the time since the start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Operations over the time of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// The length of a step, in ns.
+    /// The length of an interval, in ns.
     pub step_ns: u64,
-    /// Operations that ended in each step.
+    /// Operations that ended in each interval.
     pub operations: Vec<u64>,
 }
 

@@ -35,12 +35,6 @@ pub enum EngineError {
         /// Why.
         cause: io::Error,
     },
-    /// The job is invalid.
-    #[error("{what}")]
-    Job {
-        /// What is wrong with it.
-        what: &'static str,
-    },
     /// The kernel failed to accept or return operations.
     #[error("io_uring_enter failed: {cause}")]
     Enter {

@@ -4,8 +4,7 @@ use std::fmt;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use crate::engine::{Block, Job, Pattern};
+use ssdlab_plan::io::{Io, Pattern};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +42,8 @@ pub(crate) struct Operation {
 
 /// An endless sequence of operations.
 pub(crate) struct Operations<'a> {
-    blocks: &'a [Block],
+    io: &'a Io,
     weights: u64,
-    pattern: Pattern,
-    span_bytes: u64,
-    /// The probability of a read.
-    read_share: f64,
     /// The file of the next operation.
     file: usize,
     /// Where the next operation on each file goes, unless that is random.
@@ -58,16 +53,13 @@ pub(crate) struct Operations<'a> {
 
 impl<'a> Operations<'a> {
     /// The operations of a job, which begin at these offsets of its files unless they are random.
-    pub fn of(job: &Job<'a>, starts: Vec<u64>) -> Self {
+    pub fn of(io: &'a Io, seed: u64, starts: Vec<u64>) -> Self {
         Self {
-            blocks: job.blocks,
-            weights: job.blocks.iter().map(|block| u64::from(block.weight)).sum(),
-            pattern: job.pattern,
-            span_bytes: job.span_bytes,
-            read_share: job.read_share,
+            io,
+            weights: io.blocks.iter().map(|block| u64::from(block.weight)).sum(),
             file: 0,
             next_offsets: starts,
-            random: Xoshiro256PlusPlus::seed_from_u64(job.seed),
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
@@ -76,14 +68,14 @@ impl<'a> Operations<'a> {
         let file = self.file;
         self.file = (file + 1) % self.next_offsets.len();
         let next_offset = &mut self.next_offsets[file];
-        let offset = match self.pattern {
+        let offset = match self.io.pattern {
             Pattern::Random => {
-                let places = self.span_bytes / u64::from(length);
+                let places = self.io.size_bytes / u64::from(length);
                 self.below(places) * u64::from(length)
             }
             Pattern::Sequential | Pattern::Append => {
-                let is_bounded = self.pattern == Pattern::Sequential;
-                if is_bounded && *next_offset + u64::from(length) > self.span_bytes {
+                let is_bounded = self.io.pattern == Pattern::Sequential;
+                if is_bounded && *next_offset + u64::from(length) > self.io.size_bytes {
                     *next_offset = 0;
                 }
                 let offset = *next_offset;
@@ -96,11 +88,11 @@ impl<'a> Operations<'a> {
     }
 
     fn length(&mut self) -> u32 {
-        if let [block] = self.blocks {
+        if let [block] = self.io.blocks[..] {
             return block.bytes;
         }
         let mut drawn = self.below(self.weights);
-        for block in self.blocks {
+        for block in &self.io.blocks {
             match drawn.checked_sub(u64::from(block.weight)) {
                 Some(left) => drawn = left,
                 None => return block.bytes,
@@ -110,11 +102,11 @@ impl<'a> Operations<'a> {
     }
 
     fn reads(&mut self) -> bool {
-        if self.read_share <= 0.0 || self.read_share >= 1.0 {
-            return self.read_share >= 1.0;
+        if self.io.read_share <= 0.0 || self.io.read_share >= 1.0 {
+            return self.io.read_share >= 1.0;
         }
         // An f64 has 53 bits of precision.
-        (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 <= self.read_share
+        (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 <= self.io.read_share
     }
 
     /// A number below `bound`, by the upper half of a product (D. Lemire, "Fast Random Integer

@@ -14,9 +14,10 @@ use std::time::Duration;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
+use ssdlab_plan::io::SyncBy;
 
 use crate::engine::operations::Operation;
-use crate::engine::{Aligned, EngineError, Kind, SyncCall};
+use crate::engine::{Aligned, EngineError, Kind};
 
 /// The registered buffer; slots are parts of it.
 const BUFFER: u16 = 0;
@@ -66,7 +67,7 @@ impl Ring {
     }
 
     /// Queues an operation; a sync is made by this call.
-    pub fn queue(&mut self, slot: usize, operation: Operation, sync_call: SyncCall) {
+    pub fn queue(&mut self, slot: usize, operation: Operation, sync_by: SyncBy) {
         let Operation { kind, file, offset, length } = operation;
         let file = Fixed(u32::try_from(file).expect("it is the index of a registered file"));
         let (start, length) = self.part(slot, length);
@@ -78,9 +79,9 @@ impl Ring {
                 opcode::WriteFixed::new(file, start, length, BUFFER).offset(offset).build()
             }
             Kind::Sync => {
-                let flags = match sync_call {
-                    SyncCall::Fdatasync => FsyncFlags::DATASYNC,
-                    SyncCall::Fsync => FsyncFlags::empty(),
+                let flags = match sync_by {
+                    SyncBy::Fsync => FsyncFlags::empty(),
+                    SyncBy::Fdatasync | SyncBy::ODsync => FsyncFlags::DATASYNC,
                 };
                 opcode::Fsync::new(file).flags(flags).build()
             }

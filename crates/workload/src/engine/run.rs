@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
+use ssdlab_plan::io::{End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
 
 use crate::engine::operations::{Operation, Operations};
 use crate::engine::ring::Ring;
-use crate::engine::{
-    BLOCK_BYTES, Contents, Counted, End, EngineError, Job, Kind, Pattern, SyncPolicy,
-};
+use crate::engine::{BLOCK_BYTES, Counted, EngineError, Kind};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
@@ -27,6 +26,19 @@ const STAMP_BYTES: usize = 16;
 
 /// The maximum sleep of an open load between calls of `go_on`.
 const GLANCE: Duration = Duration::from_millis(100);
+
+/// The I/O to perform on files.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// What to read and write, how, and for how long.
+    pub io: &'a Io,
+    /// The files, which operations use in turn, opened as the I/O demands.
+    pub files: &'a [File],
+    /// What is written as text. There should be more of it than a compressor remembers.
+    pub text: &'a [u8],
+    /// The seed for offsets, kinds, sizes and random contents.
+    pub seed: u64,
+}
 
 /// The result of a job.
 #[derive(Debug, Clone, Default)]
@@ -52,8 +64,7 @@ impl Outcome {
 /// Runs a job to its end. `go_on` is called between operations with the time since the start; the
 /// job stops when it returns false.
 pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Outcome, EngineError> {
-    job.check()?;
-    let punctual = job.period.map(|_| Punctual::new());
+    let punctual = job.io.period_ns.map(|_| Punctual::new());
     let mut running = Running::new(job)?;
     let mut now = Duration::ZERO;
     loop {
@@ -83,6 +94,7 @@ pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Out
 /// A running job.
 struct Running<'a> {
     job: &'a Job<'a>,
+    depth: usize,
     ring: Ring,
     operations: Operations<'a>,
     /// Each slot's operation, and the start of its latency.
@@ -102,30 +114,30 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn new(job: &'a Job<'a>) -> Result<Self, EngineError> {
-        let slot_bytes = job.largest().next_multiple_of(BLOCK_BYTES);
-        let writes = job.read_share < 1.0;
-        let slots = job.depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
+        let io = job.io;
+        let largest_bytes = io.largest_block_bytes() as usize;
+        let slot_bytes = largest_bytes.next_multiple_of(BLOCK_BYTES);
+        let writes = io.read_share < 1.0;
+        let depth = io.depth as usize;
+        let slots = depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
         let mut ring = Ring::new(job.files, slots, slot_bytes)?;
         // A stream independent of the operations.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
-        let mut given = match job.contents {
-            Contents::Given(bytes) => bytes.iter().cycle(),
-            Contents::Random | Contents::Zeros => [].iter().cycle(),
-        };
+        let mut text = job.text.iter().cycle();
         for slot in 0..slots {
-            match job.contents {
-                Contents::Random => random.fill_bytes(ring.buffer(slot)),
-                Contents::Given(_) => {
-                    ring.buffer(slot).iter_mut().zip(&mut given).for_each(|(own, b)| *own = *b);
-                }
-                Contents::Zeros => ring.buffer(slot).fill(0),
+            let buffer = ring.buffer(slot);
+            match io.contents {
+                IoContents::Random => random.fill_bytes(buffer),
+                IoContents::Text => buffer.iter_mut().zip(&mut text).for_each(|(own, b)| *own = *b),
+                IoContents::Zeros => buffer.fill(0),
             }
         }
         let nothing = sync(0);
         Ok(Self {
             job,
+            depth,
             ring,
-            operations: Operations::of(job, starts(job)?),
+            operations: Operations::of(io, job.seed, starts(job)?),
             slots: vec![(nothing, Duration::ZERO); slots],
             idle: (0..slots).collect(),
             issued: 0,
@@ -140,15 +152,15 @@ impl<'a> Running<'a> {
 
     /// Queues all operations that may start now.
     fn issue(&mut self, now: Duration) {
-        while self.ring.in_flight() < self.job.depth
+        while self.ring.in_flight() < self.depth
             && let Some((operation, due)) = self.next(now)
         {
             let slot = self.idle.pop_front().expect("there are slots for the whole depth");
-            if operation.kind == Kind::Write && self.job.contents != Contents::Zeros {
+            if operation.kind == Kind::Write && self.job.io.contents != IoContents::Zeros {
                 self.stamp(slot, operation.offset, operation.length);
             }
             self.slots[slot] = (operation, due.unwrap_or_else(|| self.started.elapsed()));
-            self.ring.queue(slot, operation, self.job.sync_call);
+            self.ring.queue(slot, operation, self.job.io.sync_by);
         }
     }
 
@@ -177,16 +189,21 @@ impl<'a> Running<'a> {
     }
 
     fn is_over(&self, now: Duration) -> bool {
-        match self.job.end {
+        match self.job.io.end {
             End::Bytes(bytes) => self.issued_bytes >= bytes,
             End::Operations(operations) => self.issued >= operations,
             // Operations that are due in time are performed, however late.
-            End::Time(time) => self.due().unwrap_or(now) >= time,
+            End::Time(ns) => self.due().unwrap_or(now) >= Duration::from_nanos(ns),
         }
     }
 
+    /// Whether to sync before anything else. A sync starts when all earlier operations are
+    /// complete, and later ones wait for it. Of several files it syncs those written since the last
+    /// one, one after the other.
     fn is_sync_due(&self, now: Duration) -> bool {
-        match self.job.sync {
+        match self.job.io.sync {
+            // The flag that the files were opened with does it.
+            _ if self.job.io.sync_by == SyncBy::ODsync => false,
             SyncPolicy::Never => false,
             SyncPolicy::AtEnd => self.unsynced > 0 && self.is_over(now),
             SyncPolicy::Every(writes) => self.unsynced >= writes,
@@ -194,15 +211,21 @@ impl<'a> Running<'a> {
     }
 
     /// When the next operation of an open load is due.
+    ///
+    /// Operations of an open load are due whether or not earlier ones are complete, and latency
+    /// counts from the due time, so that a stall affects all operations due meanwhile. In a closed
+    /// load an operation starts when an earlier one ends, and a stall delays the operations that
+    /// would have observed it ("coordinated omission"; G. Tene, "How NOT to Measure Latency",
+    /// 2013). Throughput is what a closed load measures.
     fn due(&self) -> Option<Duration> {
-        let period = u64::try_from(self.job.period?.as_nanos()).unwrap_or(u64::MAX);
-        Some(Duration::from_nanos(period.saturating_mul(self.issued)))
+        let period_ns = self.job.io.period_ns?;
+        Some(Duration::from_nanos(period_ns.saturating_mul(self.issued)))
     }
 
     /// How long to wait for the next operation of an open load, if there is nothing else to do.
     fn until_due(&self, now: Duration) -> Option<Duration> {
         let waits = !self.is_over(now) && !self.is_syncing && !self.is_sync_due(now);
-        let due = self.due().filter(|_| waits && self.ring.in_flight() < self.job.depth)?;
+        let due = self.due().filter(|_| waits && self.ring.in_flight() < self.depth)?;
         Some(due.saturating_sub(now))
     }
 
@@ -251,7 +274,7 @@ impl<'a> Running<'a> {
 
 /// Where the first operation on each file goes, unless that is random.
 fn starts(job: &Job<'_>) -> Result<Vec<u64>, EngineError> {
-    let start = |file: &File| match job.pattern {
+    let start = |file: &File| match job.io.pattern {
         Pattern::Append => Ok(file.metadata()?.len()),
         Pattern::Random | Pattern::Sequential => Ok(0),
     };

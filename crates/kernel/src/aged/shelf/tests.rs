@@ -8,8 +8,8 @@ use crate::aged::State;
 
 fn get(store: &Store, from: &str) -> State<String> {
     let make = |folder: &Path| {
-        fs::write(folder.join("image"), from).map_err(AgedError::step("write", folder))?;
-        Ok::<_, AgedError>(from.to_owned())
+        fs::write(folder.join("image"), from).map_err(KernelError::at("write", folder))?;
+        Ok::<_, KernelError>(from.to_owned())
     };
     store.get(&from, &Interrupt::default(), make).unwrap()
 }
@@ -17,7 +17,7 @@ fn get(store: &Store, from: &str) -> State<String> {
 /// The states in the cache, by origin, least recently used first.
 fn kept(store: &Store) -> Vec<(String, bool)> {
     let all = store.all().unwrap().into_iter();
-    let name = |kept: &Kept| match &kept.made_from {
+    let name = |kept: &CacheEntry| match &kept.made_from {
         Some(from) => from.as_str().unwrap().to_owned(),
         None => "?".to_owned(),
     };
@@ -76,7 +76,7 @@ fn clearing_leaves_what_is_in_use_and_what_is_no_state() {
         fs::write(given_up.join("image"), "half").unwrap();
         let cleared = store.clear().unwrap();
         assert_eq!((cleared.removed, cleared.in_use), (2, 2));
-        Ok::<_, AgedError>(())
+        Ok::<_, KernelError>(())
     };
     store.get(&"making", &Interrupt::default(), making).unwrap();
     assert!(used.folder.join("image").exists() && !given_up.exists());

@@ -1,25 +1,23 @@
 use super::*;
-use crate::engine::{Contents, End, SyncCall, SyncPolicy};
-
-const BLOCKS: [Block; 2] = [Block { bytes: 4096, weight: 3 }, Block { bytes: 65_536, weight: 1 }];
+use ssdlab_plan::io::{Block, End, IoContents, SyncBy, SyncPolicy};
 
 fn operations(pattern: Pattern, read_share: f64, seed: u64) -> Vec<Operation> {
-    let file = std::fs::File::open("/dev/null").unwrap();
-    let job = Job {
-        files: std::slice::from_ref(&file),
-        span_bytes: 10_000_000,
+    let io = Io {
+        file: "data".to_owned(),
+        files: 1,
+        size_bytes: 10_000_000,
         pattern,
         read_share,
-        blocks: &BLOCKS,
+        blocks: vec![Block { bytes: 4096, weight: 3 }, Block { bytes: 65_536, weight: 1 }],
+        contents: IoContents::Random,
         depth: 1,
+        direct: false,
         sync: SyncPolicy::Never,
-        sync_call: SyncCall::Fdatasync,
+        sync_by: SyncBy::Fdatasync,
         end: End::Operations(1),
-        period: None,
-        contents: Contents::Random,
-        seed,
+        period_ns: None,
     };
-    let mut operations = Operations::of(&job, vec![0]);
+    let mut operations = Operations::of(&io, seed, vec![0]);
     (0..40_000).map(|_| operations.next()).collect()
 }
 
