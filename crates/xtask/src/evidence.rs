@@ -16,6 +16,8 @@ use ssdlab_plan::{Model, Schedule, find_host};
 use ssdlab_report::{Book, inline};
 use ssdlab_results::{Contents, Run};
 
+use super::source;
+
 /// The page of the manual.
 const PAGE: &str = "docs/evidence.md";
 
@@ -32,9 +34,9 @@ pub fn write(runs: Option<&Path>) -> Result<()> {
         }
         let text = toml::to_string(&kept).expect("strings and numbers are TOML");
         let says = "# What runs of the virtual lab came to. `make evidence` writes this file.\n\n";
-        super::write_source("crates/book/kept.toml", &(says.to_owned() + &text))?;
+        source::write("crates/book/kept.toml", &(says.to_owned() + &text))?;
     }
-    super::write_source(PAGE, &page(&figures(&kept)))
+    source::write(PAGE, &page(&figures(&kept)))
 }
 
 /// Every figure, given what runs came to.

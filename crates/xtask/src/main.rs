@@ -2,12 +2,12 @@
 
 mod evidence;
 mod reference;
+mod source;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Parser;
-use miette::{IntoDiagnostic, Result, WrapErr};
+use miette::Result;
 
 /// Makes the files of ssdlab's source that follow from the program.
 #[derive(Debug, Parser)]
@@ -28,13 +28,4 @@ fn main() -> Result<()> {
         Task::Reference => reference::write(),
         Task::Evidence { runs } => evidence::write(runs.as_deref()),
     }
-}
-
-/// A file of the source.
-fn source(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
-fn write_source(path: &str, text: &str) -> Result<()> {
-    fs::write(source(path), text).into_diagnostic().wrap_err_with(|| format!("cannot write {path}"))
 }

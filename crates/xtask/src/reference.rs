@@ -19,6 +19,7 @@ use ssdlab_flash::{self as flash, Specification, presets};
 use ssdlab_plan::metric::{self, Better};
 
 use self::cell::cell;
+use super::source;
 
 /// The folder of the pages.
 const FOLDER: &str = "docs/reference";
@@ -30,7 +31,7 @@ const WIDTH: usize = 100;
 pub fn write() -> Result<()> {
     pages()
         .into_iter()
-        .try_for_each(|(name, page)| super::write_source(&format!("{FOLDER}/{name}"), &page))
+        .try_for_each(|(name, page)| source::write(&format!("{FOLDER}/{name}"), &page))
 }
 
 /// The pages: file and text.

@@ -4,12 +4,11 @@ use std::fs;
 use ssdlab_plan::LabKind;
 
 use super::*;
-use crate::source;
 
 #[test]
 fn the_page_shows_the_book() {
     let kept = Kept::parse(KEPT).unwrap();
-    let written = fs::read_to_string(source(PAGE)).unwrap();
+    let written = fs::read_to_string(source::path(PAGE)).unwrap();
     assert_eq!(
         written,
         page(&figures(&kept)),

@@ -13,7 +13,7 @@ use crate::source;
 #[test]
 fn the_manual_has_the_pages_as_the_program_makes_them() {
     let made = BTreeMap::from(pages());
-    let kept = fs::read_dir(source(FOLDER)).unwrap().map(|file| {
+    let kept = fs::read_dir(source::path(FOLDER)).unwrap().map(|file| {
         let file = file.unwrap();
         (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
     });
