@@ -47,7 +47,7 @@ readme: kernel
 
 # The pages of the manual that are made from the program; `make test` compares.
 reference:
-	$(CARGO) run --quiet --locked -- reference docs/reference
+	$(CARGO) xtask reference
 
 # The manual, as a website in target/manual. Installs mdBook below target.
 manual:
@@ -84,8 +84,8 @@ evidence: kernel
 	rm -rf target/evidence
 	for plan in $(EVIDENCE); do \
 		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
-	UPDATE_EVIDENCE=runs $(CARGO) test --locked --test evidence the_page
-	$(CARGO) test --locked --test evidence
+	$(CARGO) xtask evidence --runs target/evidence
+	$(CARGO) test --locked --package ssdlab-xtask evidence
 
 # The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md, and
 # docs/evidence.md. On an idle machine.
@@ -93,7 +93,7 @@ cross-check: kernel-6.12
 	scripts/install-packages build run test
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
-	UPDATE_EVIDENCE=page $(CARGO) test --locked --test evidence the_page
+	$(CARGO) xtask evidence
 
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel

@@ -50,7 +50,7 @@ fn main() {
         run(&long, LONG, seed);
     }
     println!("{} trials of 12 phases, {ROUNDS} rounds:", 20 * LONG);
-    for format in ["text", "markdown", "json", "html", "csv", "parquet", "ods"] {
+    for format in ["text", "markdown", "json", "html", "csv", "ods"] {
         measure(&long, &["report", "run-1", "--format", format]);
     }
     measure(&long, &["compare", "run-1", "run-2"]);

@@ -41,6 +41,7 @@ impl Exit {
         [Self::Done, Self::Failed, Self::Wrong, Self::Refused, Self::Lacking, Self::Interrupted];
 
     /// The exit code.
+    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -53,6 +54,7 @@ impl Exit {
     }
 
     /// What it means.
+    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -65,7 +67,7 @@ impl Exit {
     }
 
     /// All of them in a sentence.
-    pub fn codes() -> String {
+    pub(super) fn codes() -> String {
         let all = Self::ALL.map(|exit| format!("{} {}", exit.code(), exit.says()));
         format!("Exit codes: {}.", all.join(", "))
     }

@@ -39,7 +39,6 @@ mod output;
 mod plan_arguments;
 mod progress;
 mod record;
-mod reference;
 mod report;
 mod restore;
 mod results_folder;
@@ -63,7 +62,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::Report;
 use ssdlab_host::meter::environment;
 
-use self::exit::Exit;
+pub use self::exit::Exit;
+pub use self::list::{factor_rows, metric_meaning};
+pub use self::schema::JsonFormat;
 
 /// Settles questions about filesystems on SSDs by controlled experiment.
 #[derive(Debug, Parser)]
@@ -133,13 +134,11 @@ enum Command {
     Man(man::Pages),
 }
 
-/// What ssdlab runs itself, on nodes and in guests, and what makes its manual: commands that no
-/// help, completion or suggestion names.
+/// What ssdlab runs itself, on nodes, in guests and in shells: commands that no help, completion or
+/// suggestion names.
 #[derive(Debug, Parser)]
 #[command(name = "ssdlab")]
 enum Internal {
-    /// Write the reference pages of the manual to a folder.
-    Reference(reference::Reference),
     /// Print the names that completions offer.
     Names(names::Names),
     /// Run one Slurm array task.
@@ -148,21 +147,26 @@ enum Internal {
     Guest(guest::Guest),
 }
 
+/// The command line with its help.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    help::explained(Cli::command())
+}
+
 /// Runs the program, which records name by `version`, and returns its exit code.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
-    let line = help::explained(Cli::command());
     let first = std::env::args_os().nth(1).unwrap_or_default();
     let done = if Internal::command().find_subcommand(first).is_some() {
-        parsed(Internal::command()).map(|internal| run_internal(&internal, &line))
+        parsed(Internal::command()).map(|internal| run_internal(&internal))
     } else {
-        parsed(line.clone()).map(|cli: Cli| {
+        parsed(command_line()).map(|cli: Cli| {
             let Some(command) = cli.command else {
                 output::tell(help::FIRST_STEPS);
                 return Ok(Exit::Wrong);
             };
-            run(command, line)
+            run(command)
         })
     };
     match done {
@@ -182,16 +186,15 @@ fn parsed<T: FromArgMatches>(line: clap::Command) -> Result<T, Exit> {
     })
 }
 
-fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report> {
+fn run_internal(command: &Internal) -> Result<Exit, Report> {
     match command {
-        Internal::Reference(reference) => reference.run(line),
         Internal::Names(names) => Ok(names.run()),
         Internal::Node(node) => node.run(),
         Internal::Guest(_) => guest::Guest::run(),
     }
 }
 
-fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
+fn run(command: Command) -> Result<Exit, Report> {
     match command {
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
@@ -218,7 +221,7 @@ fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
         Command::Kernel(kernel) => kernel.run(),
         Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),
-        Command::Completions(completions) => Ok(completions.run(line)),
-        Command::Man(pages) => pages.run(line),
+        Command::Completions(completions) => Ok(completions.run(command_line())),
+        Command::Man(pages) => pages.run(command_line()),
     }
 }

@@ -24,12 +24,12 @@ use super::trace::Printed;
 pub struct Schema {
     /// The format to describe.
     #[arg(default_value = "plan")]
-    of: Of,
+    of: JsonFormat,
 }
 
 /// A format with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Of {
+pub enum JsonFormat {
     /// A plan.
     Plan,
     /// A line of a run's records.jsonl.
@@ -78,8 +78,9 @@ impl Schema {
     }
 }
 
-impl Of {
+impl JsonFormat {
     /// The JSON schema.
+    #[must_use]
     pub fn schema(self) -> schemars::Schema {
         match self {
             Self::Plan => schema_for!(Plan),

@@ -33,7 +33,7 @@ pub fn ods(
 
 fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
     let metrics = samples.metrics();
-    let of_trial = samples.trial_columns().map(|(name, _)| name).chain(["phase"]);
+    let of_trial = samples.trial_columns().chain(["phase"]);
     let columns = of_trial.map(Cow::from).chain(metrics.iter().cloned()).collect();
     let rows = samples.trials().flat_map(move |trial| phase_rows(&trial, &metrics));
     Sheet { name: "samples", columns, rows: Box::new(rows) }

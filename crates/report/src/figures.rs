@@ -18,7 +18,7 @@ use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 pub use cross_check::cross_checks;
 pub use drives::of_drive;
 pub use figure::{Against, Amount, Figure, Standing};
-pub use kept::{KEPT, Kept, KeptRun, depends_on};
+pub use kept::{KEPT, Kept, KeptRun};
 pub use plans::{Place, places};
 
 /// The schedules of the shipped plans, in the order of their figures.

@@ -36,7 +36,7 @@ mod trace;
 
 pub use answer::{Answer, answer};
 pub use answered::Answered;
-pub use book::{BOOK_SCHEMA, Book, book, book_markdown};
+pub use book::{BOOK_SCHEMA, Book, book};
 pub use brief::brief;
 pub use chart::{Chart, charts, trace_chart};
 pub use comparison::{comparison, comparison_markdown};
@@ -46,7 +46,7 @@ pub use functions::functions;
 pub use history::{HISTORY_SCHEMA, History, Past, history};
 pub use html::html;
 pub use live::{Going, Shown, SoFar, live};
-pub use markdown::markdown;
+pub use markdown::{inline, markdown};
 pub use method::method;
 pub use number::{bounded, bytes, duration, roughly, roughly_written};
 pub use plausible::value;

@@ -132,9 +132,10 @@ pub(super) fn table(grid: &Grid) -> String {
 /// where nothing shows that a character was escaped.
 const NOT_A_REFERENCE: &str = "<!-- -->";
 
-/// A text on one line, escaped so that it makes no markup, HTML, column or link. Plain text stays
-/// as it is, for readers of the source.
-pub(super) fn inline(text: &str) -> String {
+/// A text on one line of Markdown, escaped so that it makes no markup, HTML, column or link. Plain
+/// text stays as it is, for readers of the source.
+#[must_use]
+pub fn inline(text: &str) -> String {
     let text: Vec<char> = plain(text).chars().collect();
     let mut escaped = String::with_capacity(text.len());
     for (index, c) in text.iter().enumerate() {

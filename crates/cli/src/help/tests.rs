@@ -6,7 +6,7 @@ use ssdlab_flash::presets;
 use ssdlab_plan::{metric, shipped, shipped_host};
 
 use super::*;
-use crate::Cli;
+use crate::{Cli, command_line};
 
 fn commands() -> BTreeSet<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
@@ -25,7 +25,7 @@ fn every_command_is_in_one_group_and_has_examples() {
 /// NEWCOMER.md: clap's hint was to write `-- -1`.
 #[test]
 fn a_negative_number_is_a_value_that_is_out_of_range() {
-    let line = explained(Cli::command());
+    let line = command_line();
     for arguments in [["run", "discard", "--runs", "-1"], ["check", "discard", "--seed", "-3"]] {
         let words = iter::once("ssdlab").chain(arguments);
         let error = line.clone().try_get_matches_from(words).unwrap_err().to_string();
@@ -95,7 +95,7 @@ fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
 
 #[test]
 fn no_line_of_help_is_wider_than_a_terminal() {
-    for line in explained(Cli::command()).term_width(80).render_help().to_string().lines() {
+    for line in command_line().term_width(80).render_help().to_string().lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }

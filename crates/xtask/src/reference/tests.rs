@@ -1,10 +1,27 @@
+use std::collections::BTreeMap;
+use std::fs;
+
 use schemars::schema_for;
 use ssdlab_plan::Plan;
 
-use super::model_files;
 use super::plans::PLAN;
 use super::properties::{Property, properties};
 use super::tables::definition;
+use super::{FOLDER, model_files, pages};
+use crate::source;
+
+#[test]
+fn the_manual_has_the_pages_as_the_program_makes_them() {
+    let made = BTreeMap::from(pages());
+    let kept = fs::read_dir(source::path(FOLDER)).unwrap().map(|file| {
+        let file = file.unwrap();
+        (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
+    });
+    let kept: BTreeMap<String, String> = kept.collect();
+    assert!(made.keys().eq(kept.keys()), "make reference: {:?}", kept.keys());
+    let stale: Vec<&String> = made.keys().filter(|name| made[*name] != kept[*name]).collect();
+    assert!(stale.is_empty(), "make reference: {stale:?}");
+}
 
 #[test]
 fn every_key_of_a_plan_has_an_example_or_a_table_of_its_own() {

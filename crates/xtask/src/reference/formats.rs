@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use ssdlab_cli::JsonFormat;
 
-use super::super::schema::Of;
 use super::cell::cell;
 use super::properties::properties;
 
@@ -16,16 +16,16 @@ pub fn page() -> String {
                    changes its meaning, and stays when one is added. Units end names: `_ns`, \
                    `_bytes`.\n"
             .to_owned();
-    for of in Of::value_variants() {
-        let value = of.to_possible_value().expect("no format is hidden");
+    for format in JsonFormat::value_variants() {
+        let value = format.to_possible_value().expect("no format is hidden");
         let says = value.get_help().map(ToString::to_string).unwrap_or_default();
         let _ = write!(out, "\n## {}\n\n{says}\n\n", value.get_name());
-        if *of == Of::Plan {
+        if *format == JsonFormat::Plan {
             out.push_str("[Plans, key by key](plans.md)\n");
             continue;
         }
         out.push_str("| key | meaning |\n|---|---|\n");
-        let schema = of.schema().to_value();
+        let schema = format.schema().to_value();
         for key in properties(&schema) {
             let _ = writeln!(out, "| `{}` | {} |", key.name, cell(&key.says));
         }

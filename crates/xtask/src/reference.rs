@@ -1,5 +1,4 @@
-//! `ssdlab reference`: the reference pages of the manual, made from the tables that the program
-//! uses, so that they always agree.
+//! docs/reference: the pages of the manual made from the tables that the program uses.
 
 mod cell;
 mod formats;
@@ -11,45 +10,32 @@ mod tables;
 mod tests;
 
 use std::fmt::Write;
-use std::fs;
-use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::Command;
 use miette::Result;
 use serde::Serialize;
+use ssdlab_cli::{Exit, command_line, factor_rows, metric_meaning};
 use ssdlab_flash::{self as flash, Specification, presets};
 use ssdlab_plan::metric::{self, Better};
 
 use self::cell::cell;
-use super::exit::Exit;
-use super::{list, output};
+use super::source;
+
+/// The folder of the pages.
+const FOLDER: &str = "docs/reference";
 
 /// The width of help texts in the manual, whatever terminal it is made in.
 const WIDTH: usize = 100;
 
-/// Arguments of `ssdlab reference`.
-#[derive(Debug, Args)]
-pub struct Reference {
-    /// The folder to write to, `docs/reference` of the source. It is created if it does not exist.
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+/// Writes the pages.
+pub fn write() -> Result<()> {
+    pages()
+        .into_iter()
+        .try_for_each(|(name, page)| source::write(&format!("{FOLDER}/{name}"), &page))
 }
 
-impl Reference {
-    /// Runs the command, for this command line.
-    pub fn run(&self, line: &Command) -> Result<Exit> {
-        fs::create_dir_all(&self.folder).map_err(output::unwritten(&self.folder))?;
-        for (name, title, text) in pages(line) {
-            let path = self.folder.join(name).with_extension("md");
-            let page = format!("# {title}\n\n{}\n", text.trim_end());
-            fs::write(&path, page).map_err(output::unwritten(&path))?;
-        }
-        Ok(Exit::Done)
-    }
-}
-
-/// The pages: file, title, text.
-fn pages(line: &Command) -> [(&'static str, &'static str, String); 9] {
+/// The pages: file and text.
+fn pages() -> [(String, String); 9] {
     [
         ("plans", "Plans, key by key", plans::page()),
         ("factors", "Factors", factors()),
@@ -58,9 +44,12 @@ fn pages(line: &Command) -> [(&'static str, &'static str, String); 9] {
         ("drive-files", "Drive files, key by key", model_files::drives()),
         ("host-files", "Host files, key by key", model_files::hosts()),
         ("formats", "JSON formats", formats::page()),
-        ("commands", "Commands", commands(line)),
+        ("commands", "Commands", commands()),
         ("exit-codes", "Exit codes", exit_codes()),
     ]
+    .map(|(name, title, text)| {
+        (format!("{name}.md"), format!("# {title}\n\n{}\n", text.trim_end()))
+    })
 }
 
 fn factors() -> String {
@@ -68,7 +57,7 @@ fn factors() -> String {
         "A plan varies factors: `[factors]` gives each its levels. `ssdlab list factors` \
                    prints this table.\n\n| factor | levels |\n|---|---|\n"
             .to_owned();
-    for (name, levels) in list::factors() {
+    for (name, levels) in factor_rows() {
         let _ = writeln!(out, "| `{name}` | {} |", cell(&levels));
     }
     out
@@ -86,7 +75,7 @@ fn metrics() -> String {
             Better::More => "more",
             Better::Neither => "",
         };
-        let says = list::meaning(metric, says);
+        let says = metric_meaning(metric, says);
         let _ =
             writeln!(out, "| `{name}` | {} | {better} | {} |", metric.unit.symbol(), cell(&says));
     }
@@ -118,8 +107,8 @@ fn drives() -> String {
     out
 }
 
-fn commands(line: &Command) -> String {
-    let mut line = line.clone().term_width(WIDTH).disable_help_subcommand(true);
+fn commands() -> String {
+    let mut line = command_line().term_width(WIDTH).disable_help_subcommand(true);
     line.build();
     let mut out = format!("```text\n{}```\n", trimmed(&line.render_long_help().to_string()));
     for command in line.get_subcommands() {
