@@ -3,6 +3,7 @@
 
 mod attribute;
 mod change;
+mod error;
 #[cfg(any(test, fuzzing))]
 mod fuzzing;
 mod journal;
@@ -10,55 +11,17 @@ mod lines;
 mod name;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::base_folder::{base_folder, named_by};
-use miette::Diagnostic;
-use thiserror::Error;
 
 pub use attribute::Attribute;
 pub use change::Change;
+pub use error::UndoError;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub use fuzzing::fuzz_journal;
 pub use journal::{Journal, Restored, has_leftovers, restore};
-
-/// A change that could not be taken back.
-#[derive(Debug, Error, Diagnostic)]
-#[error("cannot {verb} {}: {cause}", path.display())]
-pub struct UndoError {
-    verb: &'static str,
-    path: PathBuf,
-    cause: io::Error,
-    #[help]
-    help: &'static str,
-}
-
-/// The remedies for a change whose object is in use, and for one that needs inspection.
-const IN_USE: &str = "stop the programs that use it, then run `ssdlab restore`";
-const BY_HAND: &str = "undo by hand what it names (umount, losetup --detach, rm), then remove the \
-                       journal; whatever else it lists is undone, or an error of its own";
-
-/// The remedy for a drive that is not there.
-const MISSING: &str = "connect the drive, by one path only, then run `ssdlab restore`; if it is \
-                       gone for good, run that until it names nothing else, then remove the \
-                       journal";
-
-impl UndoError {
-    fn new(verb: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self { verb, path: path.to_owned(), cause, help: IN_USE }
-    }
-
-    /// The same for a problem that waiting does not solve.
-    fn by_hand(verb: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self { help: BY_HAND, ..Self::new(verb, path, cause) }
-    }
-
-    /// The same for a change of a drive that is missing.
-    fn missing(verb: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self { help: MISSING, ..Self::new(verb, path, cause) }
-    }
-}
 
 /// The location of undo journals: `$XDG_STATE_HOME/ssdlab/undo`, where the variable defaults to
 /// `/var/lib` for root (also via sudo) and `~/.local/state` for others; for a user without a
