@@ -13,7 +13,7 @@ use ssdlab_host::program;
 use super::cache::Cache;
 use super::origin::{Kind, Origin, Source};
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Progress, binary};
+use super::{KernelError, LabKernel, binary};
 
 /// How many files a build compiles: 906 of Linux 6.1.192, 945 of 6.12.117.
 const FILES: u32 = 920;
@@ -28,6 +28,22 @@ const MOST_SHOWN: usize = 12;
 /// compiler was killed, as by the kernel's out-of-memory killer.
 const EXHAUSTED: [(&str, &str); 2] =
     [("No space left on device", "disk space"), ("Killed signal terminated program", "memory")];
+
+/// How a build gets on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// The kernel in the cache is what would be built.
+    Current,
+    /// A step has begun.
+    Step(&'a str),
+    /// Files have been compiled.
+    Compiled {
+        /// So many.
+        files: u32,
+        /// The approximate total.
+        about: u32,
+    },
+}
 
 /// What is built, and how.
 pub struct Order<'a> {

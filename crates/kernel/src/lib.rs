@@ -16,56 +16,20 @@ mod recipe;
 mod tests;
 mod version;
 
-use std::fs::{self, File, FileTimes};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use ssdlab_host::interrupt::Interrupt;
 
 use self::aged::Store;
+pub use self::binary::LabKernel;
 use self::build::Order;
+pub use self::build::Progress;
 use self::cache::Cache;
 pub use self::entry::{CacheEntry, Cleared, EntryKind};
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
 use self::recipe::Recipe;
-
-/// A lab kernel that is ready to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabKernel {
-    /// The program.
-    pub path: PathBuf,
-    /// The first 16 hexadecimal digits of its SHA-256.
-    pub identity: String,
-    /// Its version string, e.g. `6.1.192-ssdlab`.
-    pub version: String,
-}
-
-impl LabKernel {
-    /// Marks it as used now: reading it does so once a day at most, and with `noatime` never.
-    fn used(self) -> Self {
-        let now = FileTimes::new().set_accessed(SystemTime::now());
-        // Only what the cache shows depends on it, and a kernel may belong to another user.
-        let _ = File::open(&self.path).and_then(|file| file.set_times(now));
-        self
-    }
-}
-
-/// How a build gets on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress<'a> {
-    /// The kernel in the cache is what would be built.
-    Current,
-    /// A step has begun.
-    Step(&'a str),
-    /// Files have been compiled.
-    Compiled {
-        /// So many.
-        files: u32,
-        /// The approximate total.
-        about: u32,
-    },
-}
 
 /// A description of a lab kernel.
 #[derive(Debug)]
