@@ -15,11 +15,10 @@ use ssdlab_host::regular_file;
 use ssdlab_plan::Schedule;
 
 use super::attempt_id::AttemptId;
+use super::error::{StoreError, at};
+use super::lines::{versioned, whole_lines};
+use super::paths::ATTEMPTS;
 use super::record::{RECORD_SCHEMA, Record, Status};
-use super::store::{StoreError, at, versioned, whole_lines};
-
-/// The folder of attempts in a run's folder.
-pub const ATTEMPTS: &str = "attempts";
 
 /// The file name extension of an attempt's records.
 const ENDING: &str = "jsonl";

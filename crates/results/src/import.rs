@@ -10,83 +10,21 @@ mod fio;
 mod hyperfine;
 mod phoronix;
 mod run;
+mod sample;
 
 pub use error::ImportError;
 pub use run::Run;
+pub use sample::Source;
 
-use std::collections::BTreeMap;
-
-use crate::{Phase, Told};
 use sha2::{Digest, Sha256};
-use ssdlab_host::meter::environment::Environment;
-use ssdlab_plan::Levels;
 use ssdlab_workload::printed;
 
 use self::error::Fault;
+use self::sample::Found;
 
 /// The maximum file size: results are text, and the largest seen (fio's with every latency bin)
 /// have a few MB.
 pub const LARGEST_BYTES: u64 = 64 << 20;
-
-/// The maximum number of trials of a run: a hundred times the largest published result seen.
-const MOST_TRIALS: usize = 20_000;
-
-/// A file to import.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// Its name in messages and records.
-    pub name: &'a str,
-    /// The name of its treatment; by default from the file's contents, or its name.
-    pub label: Option<&'a str>,
-    /// Its contents.
-    pub contents: &'a [u8],
-}
-
-/// The contents of a file.
-struct Found {
-    program: &'static str,
-    version: Option<String>,
-    /// The main metric, which all phases have that were long enough to be measured.
-    metric: &'static str,
-    /// Whether samples are in chronological order.
-    is_in_order: bool,
-    samples: Vec<Sample>,
-    /// Caveats about the numbers.
-    notes: Vec<String>,
-}
-
-/// One measurement of one treatment.
-#[derive(Default)]
-struct Sample {
-    /// The file's name of the treatment; `None` if it has only an unnamed one, or levels tell all
-    /// of its treatments apart.
-    name: Option<String>,
-    /// Levels of factors that the file names.
-    levels: Levels,
-    /// When it was taken, in ms since 1970.
-    at_ms: Option<u64>,
-    environment: Environment,
-    /// Settings of the machine.
-    applied: BTreeMap<String, String>,
-    phases: Vec<Phase>,
-    told: BTreeMap<String, Told>,
-    /// Why it failed, if it did.
-    failure: Option<String>,
-}
-
-/// Refuses more trials than a run can have, before they exhaust memory.
-fn check_trials(trials: usize) -> Result<(), Fault> {
-    if trials <= MOST_TRIALS {
-        return Ok(());
-    }
-    let message = format!("it has more than {MOST_TRIALS} trials, which no run can have");
-    Err(Fault::new(message, "import a part of it"))
-}
-
-/// A phase with only a program's reported values.
-fn phase(name: &str, reported: BTreeMap<String, f64>) -> Phase {
-    Phase { name: name.to_owned(), reported, ..Phase::default() }
-}
 
 /// Imports files, all from one program, as one run with this name, by default the program's.
 pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportError> {

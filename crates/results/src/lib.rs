@@ -5,11 +5,14 @@ mod attempts;
 pub mod classification;
 mod device_cut;
 mod drive;
+mod error;
 mod executed;
 mod flat;
 pub mod import;
 mod ledger;
+mod lines;
 mod metrics;
+mod paths;
 mod record;
 mod repeat;
 mod sieve;
@@ -20,12 +23,15 @@ pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
 pub use attempts::{
-    ATTEMPTS, Attempts, Double, Left, News, NotUndone, is_path_of_node, logs_of, node_of, output_of,
+    Attempts, Double, Left, News, NotUndone, is_path_of_node, logs_of, node_of, output_of,
 };
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;
+pub use error::StoreError;
 pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
+pub use lines::fuzz_records;
+pub use paths::{ATTEMPTS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
@@ -34,7 +40,5 @@ pub use repeat::{
     SHRINK_SCHEMA, Shrink,
 };
 pub use ssdlab_workload::engine::Series;
-pub use store::{
-    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, is_run, runs_in,
-};
+pub use store::{Contents, Run};
 pub use work::{Latency, Work};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::Told;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_workload::printed::bonnie::{self, Line, Rate, Tested};
 
 use super::error::Fault;
-use super::{Environment, Found, Sample, check_trials, phase};
+use super::sample::{Found, Sample, check_trials, phase};
 
 const HELP: &str =
     "expected the CSV lines that bonnie++ 1.93 to 2.00 prints last; other lines start with #";

@@ -2,12 +2,13 @@
 
 use crate::{Phase, Told};
 use serde_json::Value;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::fio_job::{self, SYNCS, bytes};
 use ssdlab_plan::metric::FIO_PREFIX;
 use ssdlab_workload::printed::fio::{Group, of_object};
 
 use super::error::Fault;
-use super::{Environment, Found, Sample, phase};
+use super::sample::{Found, Sample, phase};
 
 pub(super) fn read(object: &Value) -> Result<Found, Fault> {
     let help = "run fio again, or remove the job from the file";

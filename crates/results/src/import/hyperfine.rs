@@ -15,7 +15,7 @@ use ssdlab_plan::metric::HYPERFINE_MEMORY;
 use ssdlab_plan::{Factor, Levels};
 
 use super::error::Fault;
-use super::{Found, Sample, check_trials, phase};
+use super::sample::{Found, Sample, check_trials, phase};
 
 /// The longest plausible time, in seconds: ten years.
 const LONGEST_S: f64 = 3.2e8;

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 
 use super::error::Fault;
-use super::{Environment, Found, Sample, check_trials, phase};
+use super::sample::{Found, Sample, check_trials, phase};
 
 const HELP: &str = "expected the composite.xml of a result folder of the Phoronix Test Suite";
 

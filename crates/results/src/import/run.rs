@@ -10,7 +10,7 @@ use ssdlab_plan::schedule::{
 use ssdlab_plan::{Factor, Levels, Schedule, check_name};
 
 use super::error::{Fault, ImportError};
-use super::{Found, Sample, Source, check_trials};
+use super::sample::{Found, Sample, Source, check_trials};
 
 /// Limits: the largest results seen have some hundred tests on some dozen systems.
 const MOST_PHASES: usize = 1000;
