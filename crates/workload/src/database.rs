@@ -16,8 +16,8 @@ use ssdlab_operations::cuts::database::{
 use ssdlab_operations::cuts::{Fault, Found, Step, Subject};
 use ssdlab_plan::database::Database;
 
+use super::history::{Teller, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::versions::{Teller, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 /// A write when files are laid out, in bytes.

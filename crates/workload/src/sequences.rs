@@ -17,8 +17,8 @@ use ssdlab_operations::cuts::{Fault, Found, Sequence, Step, Subject, Sync};
 use ssdlab_plan::sequences::Sequences;
 
 use super::clearing::entries as listed;
+use super::history::{Teller, fault, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::versions::{Teller, fault, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);

@@ -16,8 +16,8 @@ use ssdlab_operations::cuts::{Subject, Subjects};
 use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
 
 use super::WorkloadError;
+use super::calls::CHUNK_BYTES;
 use super::content::{Content, Contents};
-use super::player::CHUNK_BYTES;
 use super::ranges::Ranges;
 use super::script::Script;
 use super::snapshot::Snapshot;

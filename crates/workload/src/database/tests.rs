@@ -14,8 +14,9 @@ use ssdlab_plan::database::Database;
 use ssdlab_plan::schedule::{Action, Phase};
 
 use super::run;
-use crate::versions::{Happened, Teller, lay_out, look, verify};
-use crate::{Place, WorkloadError};
+use crate::history::Teller;
+use crate::versions::{lay_out, look, verify};
+use crate::{Happened, Place, WorkloadError};
 
 fn work(torn_pages: TornPages) -> Database {
     let shape =

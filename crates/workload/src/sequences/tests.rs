@@ -11,8 +11,9 @@ use ssdlab_operations::cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subje
 use ssdlab_plan::sequences::Sequences;
 
 use super::{lay_out, run};
-use crate::Place;
-use crate::versions::{Happened, Teller, look};
+use crate::history::Teller;
+use crate::versions::look;
+use crate::{Happened, Place};
 
 #[test]
 fn every_sequence_ends_in_the_version_that_its_sync_promises() {
