@@ -16,11 +16,11 @@ use ssdlab_quantity::listed;
 use super::answering::{claims, listed_levels, noun, over};
 use super::cuts;
 use super::evidence::sides;
+use super::levels::label;
 use super::number;
 use super::plausible;
 use super::reason::{Of, main_reason};
-use super::table::label;
-use super::text::counted;
+use super::words::counted;
 
 /// The answer of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

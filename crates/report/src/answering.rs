@@ -7,11 +7,11 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
 
 use super::claims::varied;
+use super::levels::level_names;
 use super::number;
 use super::plausible;
 use super::reason::{Of, main_reason};
-use super::table::level_names;
-use super::text::counted;
+use super::words::counted;
 
 /// The first words of yes-or-no questions.
 const VERBS: [&str; 17] = [

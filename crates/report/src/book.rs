@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::answer::capitalised;
 use super::grid::Grid;
 use super::number;
-use super::text::{Style, counted};
+use super::words::{Style, counted};
 
 /// The version of what `ssdlab evidence --json` prints.
 pub const BOOK_SCHEMA: u32 = 1;

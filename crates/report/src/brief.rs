@@ -13,10 +13,8 @@ use super::compared::Compared;
 use super::evidence::{self, why_open};
 use super::grid::Grid;
 use super::table::{Layout, places};
-use super::text::{
-    INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
-    written,
-};
+use super::text::{INDENT, main_heading, ranking_heading, verdict, write_setting};
+use super::words::{Style, counted, plain, wrapped, written};
 use super::{bars, cuts, number};
 
 /// The maximum numbers of claims, settings, and rows of a table.

@@ -6,8 +6,8 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::evidence::evidence;
+use super::levels::level_name;
 use super::reason::reasons;
-use super::table::level_name;
 
 /// A claim, and each treatment or pair of treatments for which it was judged.
 pub(super) struct Claim<'a> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ssdlab_advice::{Analysis, Judgement, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::table::named;
+use super::levels::named;
 
 /// Treatments, and how they differ.
 pub(super) struct Compared<'a> {

@@ -8,9 +8,10 @@ use ssdlab_quantity::listed;
 
 use super::compared::Compared;
 use super::grid::Grid;
+use super::levels::label;
 use super::number;
-use super::table::{label, mean};
-use super::text::argument;
+use super::table::mean;
+use super::words::argument;
 
 /// The table's heading.
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), what was lost \

@@ -10,7 +10,7 @@ use super::cuts::{proportion, quantiles};
 use super::grid::Grid;
 use super::number;
 use super::repeat::{Recovered, at_risk, write_recovery};
-use super::text::{Style, wrapped, written};
+use super::words::{Style, wrapped, written};
 
 /// The heading of the table.
 const HEADING: &str = "After power cuts: how many cuts did what (95 %), and how long mounting took \

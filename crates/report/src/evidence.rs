@@ -5,7 +5,7 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
 use super::plausible;
-use super::text::counted;
+use super::words::counted;
 
 /// The evidence of a claim, in parts to be joined.
 pub(super) fn evidence(claim: &Judgement) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::claims::claims;
 use super::evidence::so_far;
 use super::number;
 use super::plausible;
-use super::text::plain;
+use super::words::plain;
 
 /// The progress of a run.
 #[derive(Debug, Clone, Default, Serialize)]

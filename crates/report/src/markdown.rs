@@ -16,7 +16,8 @@ use super::grid::Grid;
 use super::hosts;
 use super::number;
 use super::table::Layout;
-use super::text::{Style, counted, how, main_heading, plain, ranking_heading, written};
+use super::text::{how, main_heading, ranking_heading};
+use super::words::{Style, counted, plain, written};
 
 /// Unlimited, so that no table is split: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };

@@ -6,7 +6,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_plan::{Bytes, Span};
 
 use super::number;
-use super::text::counted;
+use super::words::counted;
 
 /// An effect with its interval, or with its range over plausible drives.
 pub(super) fn effect(effect: &Effect) -> String {

@@ -10,7 +10,7 @@ use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
 use super::number::{bytes, duration};
-use super::text::{Style, counted, wrapped, written};
+use super::words::{Style, counted, wrapped, written};
 
 /// The maximum number of a check's or a kernel's lines that are shown; `--json` has all.
 const MOST_LINES: usize = 10;

@@ -6,7 +6,7 @@ use ssdlab_disk::serve::Summary;
 
 use super::grid::Grid;
 use super::number;
-use super::text::Style;
+use super::words::Style;
 
 /// The commands that a drive got, and how punctual its answers were.
 ///

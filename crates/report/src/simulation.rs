@@ -11,7 +11,7 @@ use ssdlab_quantity::DAYS_PER_YEAR;
 use ssdlab_stats::latency::LatencySummary;
 
 use super::grid::{self, Grid};
-use super::text::Style;
+use super::words::Style;
 use super::{number, trace};
 
 /// The outcomes of simulations.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 
+use super::cells::times;
 use super::strip::strip;
-use super::times;
 use crate::claims::{Case, Claim, advice};
-use crate::text::counted;
+use crate::words::counted;
 
 /// The settings that follow; `None` if no verdict has one.
 pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Markup> {

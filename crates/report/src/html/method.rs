@@ -8,8 +8,10 @@ use ssdlab_plan::Schedule;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::Repetitions;
 
-use super::{boxed, number, spoken};
-use crate::text::counted;
+use super::cells::boxed;
+use crate::answering::spoken;
+use crate::number;
+use crate::words::counted;
 
 /// What a reader must know before believing the numbers.
 pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {

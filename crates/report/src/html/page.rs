@@ -7,9 +7,11 @@ use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
-use super::Section;
 use crate::answer::Answer;
 use crate::text::how;
+
+/// A section's anchor, its heading and its content.
+pub(super) type Section = (&'static str, &'static str, Markup);
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

@@ -3,8 +3,8 @@
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Judgement, OverDrives};
 
-use super::number;
-use crate::text::counted;
+use crate::number;
+use crate::words::counted;
 
 /// Its width and height in user units.
 const WIDTH: f64 = 480.0;

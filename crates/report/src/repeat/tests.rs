@@ -10,7 +10,7 @@ use ssdlab_results::{
 };
 
 use super::{repeat, shrink};
-use crate::text::Style;
+use crate::words::Style;
 
 fn outcome() -> Outcome {
     Outcome {
