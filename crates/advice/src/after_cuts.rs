@@ -230,9 +230,10 @@ pub(super) fn weigh(
         judgement.reason = Some(unlike);
         return (judgement, None);
     }
-    let tests = tests(claim, |bound| sides.at_least(bound), |bound| sides.at_most(bound));
-    let evidence = |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Cuts, p_holds, p_refuted };
-    (judgement, tests.map(evidence))
+    let bounds = claim.statement.bounds();
+    let (p_holds, p_refuted) =
+        tests(bounds, |bound| sides.at_least(bound), |bound| sides.at_most(bound));
+    (judgement, Some(Evidence { rests_on: RestsOn::Cuts, p_holds, p_refuted }))
 }
 
 /// What may decide a case that these cuts leave open.

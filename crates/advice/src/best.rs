@@ -1,6 +1,6 @@
 //! Judges claims that one treatment is better than all of its rivals.
 
-use ssdlab_plan::metric::{self, Better};
+use ssdlab_plan::schedule::{Bounds, Statement};
 use ssdlab_plan::{Factor, Schedule};
 
 use super::case::{Case, Evidence, Judgement, RestsOn, Sample, measure, named};
@@ -9,15 +9,14 @@ use super::pairs::Blocks;
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
 /// factors that the claim names.
 pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
+    let Statement::Best { among, .. } = &case.claim.statement else { return Vec::new() };
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
         let levels = &schedule.treatments[*index].levels;
         let competes = |(factor, among): (&Factor, &Vec<String>)| {
             levels.0.get(factor).is_some_and(|level| among.contains(level))
         };
-        levels != best
-            && levels.with(&case.claim.compare) == *best
-            && case.claim.among.iter().all(competes)
+        levels != best && levels.with(&case.claim.compare) == *best && among.iter().all(competes)
     };
     (0..schedule.treatments.len()).filter(is_rival).collect()
 }
@@ -32,14 +31,9 @@ pub(super) fn weigh(
     case: &Case<'_>,
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
-    let is_higher = metric::of(&case.claim.metric).better == Better::More;
-    let asked = case.claim.at_least.unwrap_or(1.0);
-    // The lead as a ratio of the metric, of which less may be better.
-    let lead = if is_higher { asked } else { 1.0 / asked };
-    let ahead = |sample: &Sample| {
-        let (above, below) = sample.p_above_and_below(lead);
-        if is_higher { (above, below) } else { (below, above) }
-    };
+    let bounds = case.claim.bounds();
+    let is_higher = matches!(bounds, Bounds::AtLeast(_));
+    let ahead = |sample: &Sample| sample.tests(bounds);
     let mut measured: Vec<(Judgement, Option<Sample>)> = Vec::new();
     let mut not_measured = Vec::new();
     for rival in rivals(schedule, case) {
@@ -63,8 +57,7 @@ pub(super) fn weigh(
     };
     let mut judgement = nearest.clone();
     judgement.not_measured = not_measured;
-    let bound = (is_higher.then_some(lead), (!is_higher).then_some(lead));
-    (judgement.at_least, judgement.at_most) = bound;
+    [judgement.at_least, judgement.at_most] = bounds.ends();
     // One rival that is ahead refutes it, but what cannot be tested against each is not shown.
     let untested = measured.iter().find(|(_, sample)| sample.is_none()).map(|(one, _)| one.clone());
     let Some(sample) = sample.clone().or_else(|| measured.iter().find_map(|(_, own)| own.clone()))

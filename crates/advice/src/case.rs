@@ -5,7 +5,7 @@ use std::{fmt, slice};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric;
-use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{Basis, Levels, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
@@ -141,7 +141,7 @@ impl Judgement {
     /// Whether a value is within the claim's bounds.
     #[must_use]
     pub fn allows(&self, value: f64) -> bool {
-        is_within([self.at_least, self.at_most], value)
+        Bounds::new(self.at_least, self.at_most).is_none_or(|bounds| bounds.allow(value))
     }
 
     /// This judgement as that of a claim that the lab cannot test.
@@ -160,11 +160,6 @@ impl Judgement {
         let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
         are_equal.then(|| 1.0 - guarantee(self.n))
     }
-}
-
-/// Whether a value is within bounds, either of which may be absent.
-pub(super) fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
-    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
 }
 
 /// What became of a claim.
@@ -323,8 +318,17 @@ impl Sample {
         }
     }
 
+    /// The p-values of lying within bounds, and outside.
+    pub fn tests(&self, bounds: Bounds) -> (f64, f64) {
+        let at_most = |bound| {
+            let (above, below) = self.p_above_and_below(bound);
+            (below, above)
+        };
+        tests(bounds, |bound| self.p_above_and_below(bound), at_most)
+    }
+
     /// The p-values of lying above and below a bound.
-    pub fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
+    fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
         match self {
             Self::Blocks(ratio) => ratio.p_above(bound).zip(ratio.p_below(bound)).expect(TESTED),
             Self::Signs(signs) => signs.p_above_and_below(bound),
@@ -345,7 +349,7 @@ const TESTED: &str = "a sample that is tested has an interval";
 pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
     let side = |treatment: usize, phases: &'a [String]| {
         let excess_over = claim.less(schedule, treatment);
-        let is_there = excess_over.is_some() || claim.excess_over.is_none();
+        let is_there = excess_over.is_some() || claim.excess_over().is_none();
         let quantity = Quantity { metric: &claim.metric, phases };
         is_there.then_some(Side { excess_over, ..quantity.of(treatment) })
     };
@@ -387,10 +391,10 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         baseline: None,
         compare: claim.compare.clone(),
         against: claim.against.clone(),
-        excess_over: claim.excess_over.clone(),
-        is_absolute: claim.is_absolute,
-        at_least: claim.at_least,
-        at_most: claim.at_most,
+        excess_over: claim.excess_over().cloned(),
+        is_absolute: claim.is_absolute(),
+        at_least: claim.statement.bounds().ends()[0],
+        at_most: claim.statement.bounds().ends()[1],
         ratio: None,
         against_nothing: None,
         interval: None,
@@ -430,14 +434,9 @@ pub(super) fn weigh(
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
     let (judgement, sample) = measure(schedule, blocks, case, is_one_of_several);
-    let evidence = sample.and_then(|sample| {
-        let at_least = |bound| sample.p_above_and_below(bound);
-        let at_most = |bound| {
-            let (above, below) = sample.p_above_and_below(bound);
-            (below, above)
-        };
-        let (p_holds, p_refuted) = tests(case.claim, at_least, at_most)?;
-        Some(Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted })
+    let evidence = sample.map(|sample| {
+        let (p_holds, p_refuted) = sample.tests(case.claim.statement.bounds());
+        Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted }
     });
     (judgement, evidence)
 }
@@ -495,16 +494,22 @@ pub(super) fn measure(
 
 /// Why a claim about an amount cannot be judged by what this run measured.
 pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
-    schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute)
+    schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute())
 }
 
 /// The p-values of "it holds" and "it is refuted", from those of each bound: it holds if it is
 /// within both, and is refuted if it is not within one.
 pub(super) fn tests(
-    claim: &Claim,
+    bounds: Bounds,
     at_least: impl FnOnce(f64) -> (f64, f64),
     at_most: impl FnOnce(f64) -> (f64, f64),
-) -> Option<(f64, f64)> {
-    let bounds = [claim.at_least.map(at_least), claim.at_most.map(at_most)];
-    bounds.into_iter().flatten().reduce(|one, other| (one.0.max(other.0), one.1.min(other.1)))
+) -> (f64, f64) {
+    match bounds {
+        Bounds::AtLeast(low) => at_least(low),
+        Bounds::AtMost(high) => at_most(high),
+        Bounds::Between(low, high) => {
+            let (one, other) = (at_least(low), at_most(high));
+            (one.0.max(other.0), one.1.min(other.1))
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub(super) fn judge_all(
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
     for claim in &schedule.claims {
         let cases = cases(schedule, claim);
-        if cases.is_empty() || (claim.is_best && schedule.not_testable(claim).is_some()) {
+        if cases.is_empty() || (claim.is_best() && schedule.not_testable(claim).is_some()) {
             let judgement = blank(claim, claim.id.clone());
             let missing = || Some("this run has no such pair of treatments".to_owned());
             let judgement = match schedule.not_testable(claim) {
@@ -49,7 +49,7 @@ pub(super) fn judge_all(
         }
         for case in &cases {
             let is_one_of_several = cases.len() > 1;
-            judged.push(if claim.is_best {
+            judged.push(if claim.is_best() {
                 best::weigh(schedule, blocks, case, is_one_of_several)
             } else if let Some(what) = after_cuts::is_about(claim) {
                 after_cuts::weigh(schedule, blocks, case, what, is_one_of_several)

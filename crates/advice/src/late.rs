@@ -164,7 +164,7 @@ impl Trials<'_> {
             let treatment = self.schedule.find(judgement.baseline.as_ref()?)?;
             Some(case.side.quantity.of(treatment))
         };
-        let baseline = if case.claim.is_best { rival() } else { case.baseline };
+        let baseline = if case.claim.is_best() { rival() } else { case.baseline };
         let sides = [Some(case.side), baseline].into_iter().flatten();
         let treatments = sides.flat_map(|side| {
             let all = [Some(side.treatment), side.excess_over].into_iter().flatten();

@@ -7,14 +7,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ssdlab_plan::metric::{self, Better};
-use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::metric;
+use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
+use super::case::{Case, Judgement, Verdict, cases, named, unlike};
 use super::effects::Effect;
 use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
 use super::pairs::{Blocks, Quantity, Side, Which};
@@ -91,14 +91,15 @@ impl<'a> PlausibleDrives<'a> {
 
     /// Judges a claim by the drives on which it holds.
     fn judge_case(&self, case: &Case<'_>, judgement: &mut Judgement) {
-        let (found, bounds) = match found(self.schedule, &self.blocks, case) {
+        let bounds = case.claim.bounds();
+        let found = match found(self.schedule, &self.blocks, case) {
             Ok(found) => found,
             Err(reason) => {
                 *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
                 return;
             }
         };
-        let holds = |value: f64| is_within(bounds, value);
+        let holds = |value: f64| bounds.allow(value);
         let drawn = drawn_values(self.schedule, &found);
         let (of, count) = (drawn.len(), drawn.iter().filter(|value| holds(**value)).count());
         if of == 0 {
@@ -128,8 +129,8 @@ impl<'a> PlausibleDrives<'a> {
                 ratio: None,
                 against_nothing,
                 n: found.len(),
-                at_least: bounds[0],
-                at_most: bounds[1],
+                at_least: bounds.ends()[0],
+                at_most: bounds.ends()[1],
                 ..undecided(judgement)
             };
             return;
@@ -144,8 +145,8 @@ impl<'a> PlausibleDrives<'a> {
             ratio: Some(published.unwrap_or(spread.median)),
             against_nothing: None,
             n: found.len(),
-            at_least: bounds[0],
-            at_most: bounds[1],
+            at_least: bounds.ends()[0],
+            at_most: bounds.ends()[1],
             plausible: Some(OverDrives {
                 holds: count,
                 of,
@@ -230,8 +231,9 @@ pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     let blocks = Blocks::of(schedule, records);
     let mut standings = Vec::new();
     each_case(schedule, |case, subject| {
-        let Ok((values, bounds)) = found(schedule, &blocks, case) else { return };
-        let holds = values.iter().map(|(block, value)| (*block, is_within(bounds, *value)));
+        let Ok(values) = found(schedule, &blocks, case) else { return };
+        let bounds = case.claim.bounds();
+        let holds = values.iter().map(|(block, value)| (*block, bounds.allow(*value)));
         standings.push(Standing { subject, holds: holds.collect(), values });
     });
     standings
@@ -280,17 +282,16 @@ fn undecided(judgement: &Judgement) -> Judgement {
     }
 }
 
-/// The value in each block, and the bounds of the claim.
-type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
-
-fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<FoundWithin, String> {
-    let claim = case.claim;
-    if !claim.is_best {
-        let found = blocks.found(case.side, case.baseline)?;
-        return Ok((found, [claim.at_least, claim.at_most]));
+/// The value in each block; of a lead, that over the nearest rival.
+fn found(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+) -> Result<BTreeMap<u32, f64>, String> {
+    if !case.claim.is_best() {
+        return blocks.found(case.side, case.baseline);
     }
-    let is_higher = metric::of(&claim.metric).better == Better::More;
-    let asked = claim.at_least.unwrap_or(1.0);
+    let is_higher = matches!(case.claim.bounds(), Bounds::AtLeast(_));
     let mut nearest: BTreeMap<u32, f64> = BTreeMap::new();
     for rival in rivals(schedule, case) {
         for (block, ratio) in blocks.found(case.side, case.against(rival).baseline)? {
@@ -298,15 +299,12 @@ fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<Fo
             *known = if is_higher { known.min(ratio) } else { known.max(ratio) };
         }
     }
-    let bounds = if is_higher { [Some(asked), None] } else { [None, Some(1.0 / asked)] };
-    Ok((nearest, bounds))
+    Ok(nearest)
 }
 
 /// Every treatment that a case is about.
 fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
     let of = |side: Side<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);
-    let is_best = |claim: &Claim| claim.is_best;
-    let rivals = if is_best(case.claim) { rivals(schedule, case) } else { Vec::new() };
-    of(case.side).chain(baseline).chain(rivals).collect()
+    of(case.side).chain(baseline).chain(rivals(schedule, case)).collect()
 }

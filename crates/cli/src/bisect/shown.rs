@@ -73,9 +73,9 @@ fn verdict(holds: bool) -> &'static str {
 
 fn amount(asked: &Asked, value: Option<f64>) -> String {
     let claim = &asked.claim;
-    let of = if claim.is_absolute { "" } else { "ratio of " };
+    let of = if claim.is_absolute() { "" } else { "ratio of " };
     let value = value
-        .map_or("infinite".to_owned(), |value| bounded(&claim.metric, claim.is_absolute, value));
+        .map_or("infinite".to_owned(), |value| bounded(&claim.metric, claim.is_absolute(), value));
     format!("{of}{} {value}", claim.metric)
 }
 
