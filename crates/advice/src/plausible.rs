@@ -14,8 +14,9 @@ use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, Judgement, Verdict, cases, named, unlike};
+use super::case::{Case, cases, unlike};
 use super::effects::Effect;
+use super::judgement::{Conclusion, Estimate, Found, Outcome};
 use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::separation::{self, Drawn};
@@ -71,92 +72,66 @@ impl<'a> PlausibleDrives<'a> {
         }
     }
 
-    /// Judges claims, already judged on the published drive, by the drives on which they hold.
-    pub fn judge(&self, judged: &mut [Judgement]) {
-        for claim in &self.schedule.claims {
-            let is_untold = unlike(self.schedule, claim).is_some()
-                || self.schedule.not_testable(claim).is_some();
-            // Cuts are judged as before: a trial has many already, also on the published drive.
-            if is_untold || metric::of(&claim.metric).is_of_cuts() {
-                continue;
-            }
-            let own = judged.iter_mut().filter(|judgement| judgement.claim == claim.id);
-            for (judgement, case) in own.zip(cases(self.schedule, claim)) {
-                if !case.is_one_computation(&self.blocks) {
-                    self.judge_case(&case, judgement);
-                }
-            }
+    /// Judges a case, already judged on the published drive, by the drives on which it holds.
+    pub fn judge(&self, case: &Case<'_>, outcome: Outcome) -> (Outcome, Option<OverDrives>) {
+        let claim = case.claim;
+        let pair = case.baseline.filter(|_| !claim.is_best());
+        // Cuts are judged as before: a trial has many already, also on the published drive.
+        if unlike(self.schedule, claim).is_some()
+            || self.schedule.not_testable(claim).is_some()
+            || metric::of(&claim.metric).is_of_cuts()
+            || pair.is_some_and(|other| self.blocks.are_identical(case.side, other))
+        {
+            return (outcome, None);
         }
-    }
-
-    /// Judges a claim by the drives on which it holds.
-    fn judge_case(&self, case: &Case<'_>, judgement: &mut Judgement) {
-        let bounds = case.claim.bounds();
         let found = match found(self.schedule, &self.blocks, case) {
             Ok(found) => found,
-            Err(reason) => {
-                *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
-                return;
-            }
+            Err(reason) => return (outcome.of_one_run().opened(reason.into()), None),
         };
-        let holds = |value: f64| bounds.allow(value);
+        let holds = |value: f64| claim.bounds().allow(value);
         let drawn = drawn_values(self.schedule, &found);
         let (of, count) = (drawn.len(), drawn.iter().filter(|value| holds(**value)).count());
         if of == 0 {
-            return;
+            return (outcome, None);
         }
         let published = found.iter().find(|(block, _)| self.schedule.draw_of(**block).is_none());
         let published = published.map(|(_, value)| *value);
         let on_published = published.map(holds);
         // Enough draws that agree are not outvoted by the published drive, which is one more.
         let are_enough = FEWEST_DRAWS <= of;
-        let verdict = match (count, on_published) {
-            (holds, None | Some(true)) if holds == of => Verdict::Holds,
-            (0, None | Some(false)) => Verdict::Refuted,
-            (holds, _) if holds == of && are_enough => Verdict::Holds,
-            (0, _) if are_enough => Verdict::Refuted,
-            _ => Verdict::Depends,
+        let conclusion = match (count, on_published) {
+            (holds, None | Some(true)) if holds == of => Conclusion::Holds,
+            (0, None | Some(false)) => Conclusion::Refuted,
+            (holds, _) if holds == of && are_enough => Conclusion::Holds,
+            (0, _) if are_enough => Conclusion::Refuted,
+            _ => Conclusion::Depends,
         };
-        let has_nothing = case.baseline.is_some() && found.values().any(|own| is_of_nothing(*own));
-        let nothing = || self.blocks.against_nothing(case.side, case.baseline, Which::FirstStep);
-        let Some(spread) = over(self.schedule, &found).filter(|_| !has_nothing) else {
+        let measured = |found: Found, n: usize| {
+            let estimate = Estimate { found, n, across_hosts: None, p: None };
+            Outcome::Measured { estimate, conclusion }
+        };
+        if pair.is_some() && found.values().any(|own| is_of_nothing(*own)) {
             // There is no range of ratios; what both sides have says enough.
-            let against_nothing =
-                nothing().map(|signs| signs.found()).or(judgement.against_nothing);
-            *judgement = Judgement {
-                verdict,
-                reason: None,
-                ratio: None,
-                against_nothing,
-                n: found.len(),
-                at_least: bounds.ends()[0],
-                at_most: bounds.ends()[1],
-                ..undecided(judgement)
-            };
-            return;
-        };
+            let signs = self.blocks.against_nothing(case.side, pair, Which::FirstStep);
+            let on_drives = signs.map(|signs| Found::AgainstNothing(signs.found()));
+            let either = on_drives.or(outcome.estimate().map(|estimate| estimate.found));
+            return (either.map_or(outcome, |nothing| measured(nothing, found.len())), None);
+        }
+        let Some(spread) = over(self.schedule, &found) else { return (outcome, None) };
         let separated_by =
             (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
         let is_guaranteed =
-            (count == 0 || count == of) && are_enough && judgement.exploratory.is_none();
-        *judgement = Judgement {
-            verdict,
-            reason: None,
-            ratio: Some(published.unwrap_or(spread.median)),
-            against_nothing: None,
-            n: found.len(),
-            at_least: bounds.ends()[0],
-            at_most: bounds.ends()[1],
-            plausible: Some(OverDrives {
-                holds: count,
-                of,
-                published: on_published,
-                guarantees: is_guaranteed.then(|| guarantee(of)),
-                spread,
-                separated_by: separated_by.flatten(),
-            }),
-            ..undecided(judgement)
+            (count == 0 || count == of) && are_enough && claim.exploratory.is_none();
+        let ratio = published.unwrap_or(spread.median);
+        let over = OverDrives {
+            holds: count,
+            of,
+            published: on_published,
+            guarantees: is_guaranteed.then(|| guarantee(of)),
+            spread,
+            separated_by: separated_by.flatten(),
         };
+        (measured(Found::Ratio { ratio, interval: None }, found.len()), Some(over))
     }
 
     /// The draws of a case's treatments, each with its result.
@@ -244,7 +219,7 @@ fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
     for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
         for case in &cases {
-            let id = named(schedule, case, cases.len() > 1).id;
+            let id = case.id(schedule, cases.len() > 1);
             let treatments = treatments(schedule, case);
             call(case, Subject { id, claim: claim.id.clone(), treatments });
         }
@@ -269,17 +244,6 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let of_all: Vec<f64> = found.values().copied().collect();
     let Summary { min, max, .. } = Summary::of(&of_all)?;
     Some(Spread { least: min, median, most: max, values })
-}
-
-/// A judgement without the statistics of repeated runs.
-fn undecided(judgement: &Judgement) -> Judgement {
-    Judgement {
-        verdict: Verdict::Undecided,
-        interval: None,
-        p: None,
-        more_runs: None,
-        ..judgement.clone()
-    }
 }
 
 /// The value in each block; of a lead, that over the nearest rival.

@@ -48,7 +48,7 @@ pub use html::html;
 pub use live::{Going, Shown, SoFar, live};
 pub use markdown::markdown;
 pub use method::method;
-pub use number::{bounded, bytes, duration, roughly, roughly_written};
+pub use number::{bytes, claimed, duration, roughly, roughly_written};
 pub use plausible::value;
 pub use repeat::{repeat, shrink};
 pub use serving::serving;
