@@ -175,7 +175,7 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
         let pairs = claim.pairs(schedule);
         let is_measured =
             |(own, other): (usize, Option<usize>)| is_able(own) && other.is_none_or(is_able);
-        !claim.is_best && pairs.into_iter().any(is_measured)
+        !claim.is_best() && pairs.into_iter().any(is_measured)
     };
     let count = missing.len();
     let able = (0..count).filter(|treatment| is_able(*treatment)).count();

@@ -31,8 +31,8 @@ use super::versions::{Append, Replace};
 mod claim;
 mod distinct;
 
-pub use claim::Claim;
 use claim::is_zero;
+pub use claim::{Bounds, Claim, Statement};
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;

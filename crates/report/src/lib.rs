@@ -50,7 +50,7 @@ pub use html::html;
 pub use live::{Going, Shown, SoFar, live};
 pub use markdown::{inline, markdown};
 pub use method::method;
-pub use number::{bounded, bytes, duration, roughly, roughly_written};
+pub use number::{bytes, claimed, duration, roughly, roughly_written};
 pub use plausible::value;
 pub use repeat::{repeat, shrink};
 pub use serving::serving;

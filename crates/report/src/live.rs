@@ -98,7 +98,7 @@ impl Shown {
                     iter::once(case.line()).chain(claim.shared.iter().cloned()).collect();
                 let found = found.join("; ");
                 let (says, found) = (plain(claim.says), plain(&found));
-                LiveClaim { says, verdict: case.judgement.verdict, found }
+                LiveClaim { says, verdict: case.judgement.outcome.verdict(), found }
             })
         });
         Self {
@@ -121,7 +121,7 @@ impl Shown {
 }
 
 fn claim_so_far(claim: &Judgement) -> SoFar {
-    SoFar { id: plain(&claim.id), verdict: claim.verdict, says: plain(&so_far(claim)) }
+    SoFar { id: plain(&claim.id), verdict: claim.outcome.verdict(), says: plain(&so_far(claim)) }
 }
 
 fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {

@@ -103,7 +103,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
         writeln!(out, "- **{cases}**: {}", lines.join("<br>"))?;
     }
     for case in &claim.cases {
-        let verdict = case.judgement.verdict;
+        let verdict = case.judgement.outcome.verdict();
         let reason = case.reason.as_ref();
         let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(reason)));
         if is_one {

@@ -317,7 +317,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::R
         line(INDENT, says)?;
     }
     for case in &claim.cases {
-        let verdict = verdict(case.judgement.verdict, style);
+        let verdict = verdict(case.judgement.outcome.verdict(), style);
         if is_one {
             line(&verdict, claim.says)?;
             line(INDENT, &case.sides)?;

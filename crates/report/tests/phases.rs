@@ -92,8 +92,8 @@ fn turso_1864_the_answer_says_how_the_phases_compare_and_why() {
     assert!(markdown.contains("phase = fdatasync against phase = fsync"), "{markdown}");
     let page = html(&schedule, &analysis, "");
     assert!(page.contains("<code>ops_per_second</code> of fdatasync against fsync"), "{page}");
-    let json = serde_json::to_value(&analysis.claims[0]).unwrap();
-    let phases = (&json["phases"][0], &json["against_phase"]);
+    let json = serde_json::to_value(&analysis).unwrap();
+    let phases = (&json["claims"][0]["phases"][0], &json["claims"][0]["against_phase"]);
     assert_eq!(phases, (&"fdatasync".into(), &"fsync".into()));
     assert!(brief(&schedule, &analysis, Style::default()).contains("fsync"));
 }

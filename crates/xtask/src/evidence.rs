@@ -115,8 +115,8 @@ fn ours(schedule: &Schedule, analysis: &Analysis, place: Place<'_>) -> Option<f6
         }
         // Of several cases, the one that is farthest from what was published.
         Place::Claim(claim, published) => {
-            let cases = analysis.claims.iter().filter(|own| own.claim == claim.id);
-            let ratios = cases.filter_map(|own| own.ratio);
+            let cases = analysis.claims.iter().filter(|own| own.claim.id == claim.id);
+            let ratios = cases.filter_map(|own| own.outcome.ratio());
             let distance = |ratio: &f64| (ratio / published).ln().abs();
             ratios.max_by(|a, b| distance(a).total_cmp(&distance(b)))
         }

@@ -84,7 +84,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
             format!("name one of: {}", known.join(", ")),
         ));
     };
-    let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute);
+    let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute());
     match schedule.not_testable(claim).or_else(unlike) {
         None => Ok(claim),
         Some(why) => Err(Wrong::report(

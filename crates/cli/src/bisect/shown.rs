@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use ssdlab_bisect::{Commit, Finding, Outcome, Step};
-use ssdlab_report::{bounded, counted};
+use ssdlab_report::{claimed, counted};
 
 use super::asked::Asked;
 use super::kept::Search;
@@ -73,9 +73,8 @@ fn verdict(holds: bool) -> &'static str {
 
 fn amount(asked: &Asked, value: Option<f64>) -> String {
     let claim = &asked.claim;
-    let of = if claim.is_absolute { "" } else { "ratio of " };
-    let value = value
-        .map_or("infinite".to_owned(), |value| bounded(&claim.metric, claim.is_absolute, value));
+    let of = if claim.is_absolute() { "" } else { "ratio of " };
+    let value = value.map_or("infinite".to_owned(), |value| claimed(claim, value));
     format!("{of}{} {value}", claim.metric)
 }
 

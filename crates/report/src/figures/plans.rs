@@ -90,7 +90,7 @@ pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
             }
             Place::Claim(claim, value) => {
                 let unit =
-                    if claim.is_absolute { metric::of(&claim.metric).unit } else { Unit::Ratio };
+                    if claim.is_absolute() { metric::of(&claim.metric).unit } else { Unit::Ratio };
                 let untested = claim.not_testable.get(&LabKind::Virtual);
                 (claim.says.clone(), Amount::Of(unit, value), untested)
             }

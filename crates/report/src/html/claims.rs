@@ -63,7 +63,7 @@ fn claim(index: usize, claim: &Claim<'_>) -> Markup {
 
 fn only_case(case: &Case<'_>, says: &str) -> Markup {
     markup! {
-        (verdict(case.judgement.verdict))
+        (verdict(case.judgement.outcome.verdict()))
         div {
             p.says { (says) }
             (found(case))
@@ -74,7 +74,7 @@ fn only_case(case: &Case<'_>, says: &str) -> Markup {
 
 fn case(case: &Case<'_>) -> Markup {
     markup! {
-        (verdict(case.judgement.verdict))
+        (verdict(case.judgement.outcome.verdict()))
         div {
             p { (case.sides) }
             (found(case))
@@ -97,7 +97,7 @@ fn found(case: &Case<'_>) -> Markup {
     }
 }
 
-fn measured(claim: &Judgement) -> Markup {
+fn measured(Judgement { claim, .. }: &Judgement) -> Markup {
     let against = claim.against_phase.as_ref();
     markup! {
         code { (claim.metric) } " of " (claim.phases.join(" + "))

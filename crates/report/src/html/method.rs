@@ -112,8 +112,8 @@ fn verdicts(claims: &[Judgement], error: &str) -> String {
         claims.iter().partition(|claim| claim.plausible.is_some());
     let (exploratory, confirmatory): (Vec<_>, Vec<_>) = tested
         .into_iter()
-        .filter(|claim| claim.p.is_some())
-        .partition(|claim| claim.exploratory.is_some());
+        .filter(|claim| claim.outcome.p().is_some())
+        .partition(|claim| claim.claim.exploratory.is_some());
     let mut ways = Vec::new();
     if !counted_on.is_empty() {
         ways.push("counts of the plausible drives on which a claim holds".to_owned());
