@@ -14,10 +14,9 @@ mod error;
 mod folder;
 mod fuse;
 mod guest;
+mod listener;
 mod memory;
 mod mount;
-mod shrunk;
-mod socket;
 mod vhost_user;
 mod watchdog;
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
@@ -15,8 +15,8 @@ use crate::{Disk, DiskError, Fingerprint, Options, Process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open,
-    pidfd_send_signal, set_parent_process_death_signal, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_send_signal,
+    set_parent_process_death_signal, waitid,
 };
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use ssdlab_flash::Nanos;
@@ -169,8 +169,8 @@ impl Machine<'_> {
         let confinement = Confinement::new(needs).map_err(step("confine the lab kernel"))?;
         let mut guest = Guest::start(command, confinement)?;
         let process = Process::new(&guest.child, self.patience).map_err(step("watch the guest"))?;
+        let kernel = process.as_fd().try_clone_to_owned().map_err(step("watch the guest"))?;
         let options = Options { epoch: EPOCH, limit: Some(self.limit), process: Some(process) };
-        let kernel = guest.pidfd().map_err(step("watch the guest"))?;
         let (served, console) = thread::scope(|scope| {
             let attendant = scope.spawn(|| attend(console, &kernel, interrupt));
             let served = crate::run(calendar, disks, options);
@@ -296,10 +296,6 @@ impl Guest {
         }
         let child = command.spawn().map_err(step("start the lab kernel"))?;
         Ok(Self { child, has_ended: false })
-    }
-
-    fn pidfd(&self) -> io::Result<OwnedFd> {
-        Ok(pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?)
     }
 
     fn kill(&self) {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use hdrhistogram::Histogram;
 use ssdlab_flash::Nanos;
 use ssdlab_stats::latency::LatencySummary;
 
+use crate::backend::lock;
 use crate::serve::clock::Clock;
 
 /// How long before an answer is due the thread stops sleeping.
@@ -237,11 +238,6 @@ impl Waiting {
     fn first_due(&self) -> Option<Nanos> {
         self.answers.first_key_value().map(|((due, _), _)| *due)
     }
-}
-
-/// Locks a mutex even if poisoned: no panic leaves an inconsistent state behind.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

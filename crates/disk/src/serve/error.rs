@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::ShapeFault;
+use crate::InvalidValue;
 use ssdlab_host::lock::Holder;
 use thiserror::Error;
 
@@ -65,7 +65,7 @@ pub enum ServeError {
     NotEmpty(PathBuf),
     /// The disk's shape is invalid.
     #[error(transparent)]
-    Shape(#[from] ShapeFault),
+    Shape(#[from] InvalidValue),
 }
 
 /// Why a virtual machine is no longer served, if it did not simply disconnect. The disk stays

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use crate::backend::lock;
 use crate::{AnyBackend, BackendError, Shape};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
@@ -19,7 +20,7 @@ use rustix::fs::FallocateFlags;
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
-use crate::serve::answers::{Answers, lock};
+use crate::serve::answers::Answers;
 use crate::serve::clock::Clock;
 use crate::serve::counts::Counts;
 

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::backend::lock;
 use crate::{AnyBackend, Shape};
 use fuser::{BackgroundSession, Config, Session, SessionACL};
 
 use crate::serve::Summary;
-use crate::serve::answers::{Answers, lock};
+use crate::serve::answers::Answers;
 use crate::serve::clock::Clock;
 use crate::serve::counts::Counts;
 use crate::serve::error::ServeError;

@@ -1,24 +1,21 @@
-//! The disk of a virtual machine in real time: a guest that is none, with rust-vmm's half of the
-//! protocol that a machine has.
+//! The disk of a virtual machine in real time: a guest that is none.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fs::ftruncate;
 use ssdlab_disk::serve::{Departure, ServeError, VhostUserDisk};
 use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
 use ssdlab_flash::{Extent, Nanos};
-use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
-use vhost::vhost_user::{Frontend, VhostUserFrontend};
-use vhost::{VhostBackend, VhostUserMemoryRegionInfo, VringConfigData};
-use vm_memory::{GuestAddress, GuestMemoryBackend, GuestMemoryRegion};
-use vmm_sys_util::eventfd::{EFD_NONBLOCK, EventFd};
 
 use crate::body::conforms;
-use crate::driver::{AVAILABLE, BUFFERS, DESCRIPTORS, Driven, Driver, Request, Ring, SLOTS, USED};
+use crate::driver::{BUFFERS, Driven, Driver, Request, Ring, SLOTS};
 use crate::file::Odd;
+use crate::frontend::{Frontend, config, words};
 use crate::{BOUND, Case, drive, wait_for};
 
 pub const CASES: &[Case] = &[
@@ -59,8 +56,8 @@ impl Listening {
 struct Machine {
     frontend: Frontend,
     ring: Ring,
-    kick: EventFd,
-    call: EventFd,
+    kick: OwnedFd,
+    call: OwnedFd,
     capacity_bytes: u64,
     begun: Instant,
 }
@@ -72,38 +69,25 @@ impl Machine {
     }
 
     fn with(listening: &Listening, ring: Ring) -> Self {
-        let mut frontend = Frontend::connect(&listening.socket, 1).unwrap();
-        frontend.set_owner().unwrap();
-        let features = frontend.get_features().unwrap();
-        let protocol = frontend.get_protocol_features().unwrap();
-        assert!(protocol.contains(VhostUserProtocolFeatures::CONFIG));
-        frontend.set_protocol_features(protocol).unwrap();
-        let unset = VhostUserConfigFlags::empty();
-        let (_, config) = frontend.get_config(0, 60, unset, &[0; 60]).unwrap();
-        let sectors = u64::from_le_bytes(config[..8].try_into().unwrap());
-        frontend.set_features(features).unwrap();
-        let region = ring.memory.iter().next().unwrap();
-        let region = VhostUserMemoryRegionInfo::from_guest_region(region).unwrap();
-        frontend.set_mem_table(&[region]).unwrap();
-        let [kick, call] = [0, 1].map(|_| EventFd::new(EFD_NONBLOCK).unwrap());
-        frontend.set_vring_num(0, ring.slots).unwrap();
-        frontend.set_vring_base(0, 0).unwrap();
-        let place = |at: u64| ring.memory.get_host_address(GuestAddress(at)).unwrap() as u64;
-        let addresses = VringConfigData {
-            queue_max_size: ring.slots,
-            queue_size: ring.slots,
-            flags: 0,
-            desc_table_addr: place(DESCRIPTORS),
-            used_ring_addr: place(USED),
-            avail_ring_addr: place(AVAILABLE),
-            log_addr: None,
-        };
-        frontend.set_vring_addr(0, &addresses).unwrap();
-        frontend.set_vring_call(0, &call).unwrap();
-        frontend.set_vring_kick(0, &kick).unwrap();
-        frontend.set_vring_enable(0, true).unwrap();
-        Self { frontend, ring, kick, call, capacity_bytes: sectors * 512, begun: Instant::now() }
+        let frontend = connect(listening);
+        let [kick, call] = [0, 1].map(|_| eventfd(0, EventfdFlags::NONBLOCK).unwrap());
+        let events = [&kick, &call].map(|event| event.try_clone().unwrap());
+        let capacity_bytes = frontend.take_up(&ring, Some(events));
+        Self { frontend, ring, kick, call, capacity_bytes, begun: Instant::now() }
     }
+
+    fn kick(&self) {
+        rustix::io::write(&self.kick, &1_u64.to_ne_bytes()).unwrap();
+    }
+
+    /// Whether the disk has let it go, so that it need not wait.
+    fn is_let_go(&self) -> bool {
+        self.frontend.answer(1).is_err()
+    }
+}
+
+fn connect(listening: &Listening) -> Frontend {
+    Frontend(UnixStream::connect(&listening.socket).unwrap())
 }
 
 impl Driver for Machine {
@@ -113,11 +97,11 @@ impl Driver for Machine {
 
     fn perform(&mut self, _: Nanos, request: &Request<'_>, room: &mut [u8]) -> (u8, Nanos) {
         let slot = self.ring.submit(request, room.len());
-        self.kick.write(1).unwrap();
+        self.kick();
         let submitted = Instant::now();
         while self.ring.next_used().is_none() {
             // It is to be told; looking without that would hide a call that is missing.
-            while self.call.read().is_err() {
+            while rustix::io::read(&self.call, &mut [0; 8]).is_err() {
                 assert!(submitted.elapsed() < BOUND, "the disk never answers");
                 std::thread::sleep(Duration::from_micros(20));
             }
@@ -158,10 +142,8 @@ fn switched() {
     let mut machine = Machine::new(&listening);
     let write = Request { number: 1, sector: 0, data: &[1; 4096] };
     for byte in [0, 1] {
-        machine.frontend.set_config(32, VhostUserConfigFlags::WRITABLE, &[byte]).unwrap();
-        let unset = VhostUserConfigFlags::empty();
-        let (_, config) = machine.frontend.get_config(32, 1, unset, &[0]).unwrap();
-        assert_eq!(config, [byte]);
+        machine.frontend.tell(25, &config(32, &[byte]), &[]);
+        assert_eq!(machine.frontend.ask(24, false, &config(32, &[9])), config(32, &[byte]));
         assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
     }
 }
@@ -189,7 +171,7 @@ fn full() {
         machine.ring.describe(place, table, 48, 4, 0);
         machine.ring.offer(place);
     }
-    machine.kick.write(1).unwrap();
+    machine.kick();
     let (begun, mut answered) = (Instant::now(), 0);
     while answered < READS {
         let Some((head, used_bytes)) = machine.ring.next_used() else {
@@ -200,7 +182,7 @@ fn full() {
         assert_eq!(used_bytes, 513);
         answered += 1;
         machine.ring.offer(head.try_into().unwrap());
-        machine.kick.write(1).unwrap();
+        machine.kick();
     }
     assert!(!listening.disk.has_ended());
     drop(machine);
@@ -240,9 +222,9 @@ fn failing() {
     let listening = Listening::new(Unwritable(Memory::new(1 << 20)));
     let mut machine = Machine::new(&listening);
     machine.ring.submit(&Request { number: 1, sector: 0, data: &[1; 512] }, 0);
-    machine.kick.write(1).unwrap();
+    machine.kick();
     wait_for("it says that it has failed", || listening.disk.has_ended());
-    assert!(machine.frontend.get_features().is_err(), "the machine need not wait");
+    assert!(machine.is_let_go());
     let error = listening.disk.close().1.unwrap();
     assert!(error.contains("cannot write"), "{error}");
 }
@@ -272,10 +254,10 @@ fn senseless() {
     for _ in 0..=SLOTS {
         machine.ring.offer(0);
     }
-    machine.kick.write(1).unwrap();
+    machine.kick();
     let told = departure(&listening);
     assert!(told.to_string().contains("ring index"), "{told}");
-    assert!(machine.frontend.get_features().is_err(), "the machine need not wait");
+    assert!(machine.is_let_go());
     is_served(&listening);
 }
 
@@ -284,48 +266,38 @@ fn short_memory() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(1 << 20).unwrap();
     for (offset, length) in [(0, (1 << 20) + 1), (4096, 1 << 20), (1 << 20, 4096), (0, 1 << 45)] {
-        let frontend = Frontend::connect(&listening.socket, 1).unwrap();
-        frontend.set_owner().unwrap();
-        frontend.set_features(frontend.get_features().unwrap()).unwrap();
-        let region = VhostUserMemoryRegionInfo {
-            guest_phys_addr: 0,
-            memory_size: length,
-            userspace_addr: 0,
-            mmap_offset: offset,
-            mmap_handle: file.as_raw_fd(),
-        };
-        frontend.set_mem_table(&[region]).unwrap();
+        let frontend = connect(&listening);
+        let file = file.try_clone().unwrap().into();
+        frontend.send(5, false, &words(&[1, 0, length, 0, offset]), &[file]);
         let told = departure(&listening);
-        assert!(told.to_string().contains("beyond the end of its file"), "{told}");
+        assert!(told.to_string().contains("not within the 1048576 of its file"), "{told}");
+    }
+    is_served(&listening);
+}
+
+fn shortened_memory() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    // More often than ranges can be watched at once.
+    for _ in 0..1100 {
+        let mut machine = Machine::new(&listening);
+        let read = Request { number: 0, sector: 0, data: &[] };
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+        ftruncate(machine.ring.file(), 0).unwrap();
+        machine.kick();
+        let told = departure(&listening);
+        assert!(told.to_string().contains("the file of its memory is shorter"), "{told}");
     }
     is_served(&listening);
 }
 
 /// QEMU with more queues than the disk has asks what it can do, and goes.
-fn shortened_memory() {
-    let listening = Listening::new(Memory::new(1 << 20));
-    // More often than ranges can be watched at once.
-    for _ in 0..100 {
-        let mut machine = Machine::new(&listening);
-        let read = Request { number: 0, sector: 0, data: &[] };
-        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
-        let region = machine.ring.memory.iter().next().unwrap();
-        region.file_offset().unwrap().file().set_len(0).unwrap();
-        machine.kick.write(1).unwrap();
-        let told = departure(&listening);
-        assert!(told.to_string().contains("become shorter"), "{told}");
-    }
-    is_served(&listening);
-}
-
 fn unused() {
     let listening = Listening::new(Memory::new(1 << 20));
     // Somebody who only looks whether the disk is served is of no interest.
     drop(UnixStream::connect(&listening.socket).unwrap());
-    let mut frontend = Frontend::connect(&listening.socket, 1).unwrap();
-    frontend.set_owner().unwrap();
-    frontend.get_features().unwrap();
-    frontend.get_protocol_features().unwrap();
+    let frontend = connect(&listening);
+    frontend.ask(1, false, &[]);
+    frontend.ask(15, false, &[]);
     drop(frontend);
     assert_eq!(departure(&listening), Departure::Unused);
     is_served(&listening);
@@ -401,7 +373,7 @@ fn again() {
         assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
         // One says that it stops; the others just go.
         if round == 1 {
-            assert_eq!(machine.frontend.get_vring_base(0).unwrap(), 2);
+            assert_eq!(machine.frontend.ask(11, false, &words(&[0])), words(&[2 << 32]));
         }
     }
 }

@@ -8,6 +8,8 @@ mod common;
 #[path = "../../../disk/tests/disk/driver.rs"]
 mod driver;
 mod file;
+#[path = "../../../disk/tests/disk/frontend.rs"]
+mod frontend;
 mod guest;
 
 use std::fs::OpenOptions;

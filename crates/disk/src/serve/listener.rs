@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use ssdlab_host::lock::{self, FileLock};
-use vhost::vhost_user::Listener;
 
 use crate::serve::error::ServeError;
 
@@ -22,14 +21,14 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// A socket that is removed when dropped.
 #[derive(Debug)]
-pub struct Socket {
-    listener: UnixListener,
+pub struct Listener {
+    stream: UnixListener,
     path: PathBuf,
     /// Device and inode: only this file is removed.
     identity: (u64, u64),
 }
 
-impl Socket {
+impl Listener {
     /// Creates a socket. Only a socket without a listener is replaced.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
         // Without a lock, one of two servers that find the same dead socket could remove the
@@ -46,26 +45,26 @@ impl Socket {
             Err(error) => return Err(ServeError::step("look at", path)(error)),
         }
         let listen = || -> io::Result<Self> {
-            let listener = UnixListener::bind(path)?;
+            let stream = UnixListener::bind(path)?;
             let identity = identity(&fs::symlink_metadata(path)?);
-            Ok(Self { listener, path: path.to_owned(), identity })
+            Ok(Self { stream, path: path.to_owned(), identity })
         };
         listen().map_err(|cause| ServeError::Listen { path: path.to_owned(), cause })
     }
 
-    /// The listener, as the protocol's library needs it.
-    pub fn listener(&self) -> io::Result<Listener> {
-        self.listener.try_clone().map(Listener::from)
+    /// Accepts a connection, which exists if this is readable.
+    pub fn accept(&self) -> io::Result<UnixStream> {
+        Ok(self.stream.accept()?.0)
     }
 }
 
-impl AsFd for Socket {
+impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+        self.stream.as_fd()
     }
 }
 
-impl Drop for Socket {
+impl Drop for Listener {
     /// Another server may have taken the name meanwhile; its socket stays.
     fn drop(&mut self) {
         let found = fs::symlink_metadata(&self.path);

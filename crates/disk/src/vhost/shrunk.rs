@@ -1,8 +1,9 @@
-//! Survives a virtual machine that shortens the file behind its memory while the memory is mapped
-//! here. Access beyond the end of the file raises SIGBUS (mmap(2)), which would end this process
-//! and lose the disk; checking the length before each access cannot prevent that. The handler puts
-//! a page of zeros in the place of the missing one, so that the access succeeds, and notes it; the
-//! machine is then disconnected.
+//! Survives a guest that shortens the file behind its memory while the memory is mapped here.
+//!
+//! Access beyond the end of the file raises SIGBUS (mmap(2)), which would end this process and lose
+//! the disk; checking the length before each access cannot prevent that. The handler puts a page of
+//! zeros in the place of the missing one, so that the access succeeds, and notes it; the guest is
+//! then no longer served.
 
 use std::ffi::c_void;
 use std::io;
@@ -13,12 +14,14 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::param::page_size;
 
 /// The number of ranges that can be watched: a handler must not wait for a lock, so that they are
-/// in a fixed table. A machine has at most 8 regions, before and after they change.
-const RANGES: usize = 64;
+/// in a fixed table. A virtual machine has at most 8 regions, before and after they change; a guest
+/// of the lab has one for each disk, and there is a guest for each processor.
+const RANGES: usize = 1024;
 
 static TABLE: [Range; RANGES] = [const { Range::free() }; RANGES];
 
 /// A range of addresses of this process.
+#[derive(Debug)]
 struct Range {
     is_taken: AtomicBool,
     /// The first address, or 0 for none.
@@ -44,6 +47,7 @@ impl Range {
 }
 
 /// A mapping of a guest's memory, which is watched until this is dropped.
+#[derive(Debug)]
 pub struct Watched(&'static Range);
 
 impl Watched {
@@ -55,7 +59,7 @@ impl Watched {
             range.is_taken.compare_exchange(false, true, order, failed).is_ok()
         };
         let range = TABLE.iter().find(take).ok_or_else(|| {
-            io::Error::other(format!("the guests' memory has more than {RANGES} regions"))
+            io::Error::other(format!("the memory of guests has more than {RANGES} regions"))
         })?;
         range.has_shrunk.store(false, Ordering::Relaxed);
         range.end.store(address.addr().saturating_add(bytes), Ordering::Relaxed);
