@@ -7,6 +7,7 @@
 mod binary;
 mod build;
 mod cache;
+mod copy;
 mod error;
 mod origin;
 mod recipe;
