@@ -9,7 +9,6 @@ use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_aged::Store;
-use ssdlab_bisect::BisectError;
 use ssdlab_conductor as conductor;
 use ssdlab_kernel::{self as kernel, KernelError};
 use ssdlab_report::{bytes, counted};
@@ -33,8 +32,8 @@ pub struct Cache {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Remove aged filesystems, which runs recreate, unfinished builds of lab kernels, and what
-    /// `ssdlab bisect` has built; never anything in use, nor lab kernels themselves.
+    /// Remove aged filesystems, which runs recreate, and build folders of lab kernels; never
+    /// anything in use, nor lab kernels themselves.
     Clear,
 }
 
@@ -43,8 +42,7 @@ enum What {
 pub struct Cached {
     /// The version of this format.
     schema: u32,
-    /// Aged filesystems, the least recently used first, then lab kernels, then folders of `ssdlab
-    /// bisect`.
+    /// Aged filesystems, the least recently used first, then lab kernels, then their build folders.
     entries: Vec<Entry>,
 }
 
@@ -72,10 +70,9 @@ enum Kind {
     Aged,
     /// A lab kernel.
     Kernel,
-    /// An unfinished build of a lab kernel, abandoned or in progress.
+    /// A folder in which lab kernels are built: left by a build that has not ended, or kept by
+    /// `ssdlab judge`.
     KernelBuild,
-    /// Where `ssdlab bisect` builds the kernels of a tree's revisions.
-    Bisect,
 }
 
 impl Cache {
@@ -102,30 +99,14 @@ fn entries() -> Result<Vec<Entry>, Report> {
         is_in_use: kept.is_in_use,
     });
     let kernels = kernel::kept()?.into_iter().map(|kept| Entry {
-        kind: if kept.is_unfinished { Kind::KernelBuild } else { Kind::Kernel },
+        kind: if kept.is_build { Kind::KernelBuild } else { Kind::Kernel },
         path: kept.path,
         made_from: None,
         size_bytes: kept.size_bytes,
         used_s: kept.used_s,
         is_in_use: kept.is_in_use,
     });
-    let bisect = bisections()?.into_iter().map(|kept| Entry {
-        kind: Kind::Bisect,
-        path: kept.path,
-        made_from: None,
-        size_bytes: kept.size_bytes,
-        used_s: kept.used_s,
-        is_in_use: kept.is_in_use,
-    });
-    Ok(aged.chain(kernels).chain(bisect).collect())
-}
-
-/// The folders in which the kernels of revisions are built.
-fn bisections() -> Result<Vec<ssdlab_bisect::Kept>, Report> {
-    Ok(match super::bisect::folders() {
-        Some(folder) => ssdlab_bisect::kept(&folder)?,
-        None => Vec::new(),
-    })
+    Ok(aged.chain(kernels).collect())
 }
 
 fn shown(entries: &[Entry]) -> String {
@@ -156,8 +137,7 @@ impl Entry {
     fn what(&self) -> String {
         match self.kind {
             Kind::Kernel => "lab kernel".to_owned(),
-            Kind::KernelBuild => "unfinished build of a lab kernel".to_owned(),
-            Kind::Bisect => "build folder of `ssdlab bisect`".to_owned(),
+            Kind::KernelBuild => "build folder of a lab kernel".to_owned(),
             Kind::Aged => match self.made_from.as_ref().map(conductor::aged_from) {
                 None => "unfinished or damaged aged filesystem".to_owned(),
                 Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
@@ -169,7 +149,7 @@ impl Entry {
 
 fn clear() -> Result<(), Report> {
     let mut cleared = Store::of_user().clear()?;
-    let builds = kernel::kept()?.into_iter().filter(|kept| kept.is_unfinished);
+    let builds = kernel::kept()?.into_iter().filter(|kept| kept.is_build);
     for build in builds {
         match kernel::clear() {
             Ok(()) => {
@@ -177,16 +157,6 @@ fn clear() -> Result<(), Report> {
                 cleared.removed_bytes += build.size_bytes;
             }
             Err(KernelError::Busy { .. }) => cleared.in_use += 1,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    for bisection in bisections()? {
-        match ssdlab_bisect::remove(&bisection.path) {
-            Ok(()) => {
-                cleared.removed += 1;
-                cleared.removed_bytes += bisection.size_bytes;
-            }
-            Err(BisectError::Busy { .. }) => cleared.in_use += 1,
             Err(error) => return Err(error.into()),
         }
     }

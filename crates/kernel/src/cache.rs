@@ -1,7 +1,7 @@
 //! The user's cache of lab kernels, one of each version: its contents, its locking, and how a
 //! kernel is replaced. The folder contains `linux-IDENTITY`, a kernel; `kernel.json`, the origin of
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
-//! and `lock`. An origin is written after its kernel, and names it.
+//! `tree`, the last build of a tree; and `lock`. An origin is written after its kernel, and names it.
 
 use std::fs::{self, File};
 use std::iter;
@@ -41,6 +41,11 @@ impl Cache {
     /// Where builds work.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
+    }
+
+    /// Where kernels of trees are built, one after the other.
+    pub fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
     }
 
     /// The default kernel, if it exists, is intact, and was built from this recipe.
@@ -204,9 +209,7 @@ impl Cache {
 
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
-        let work = self.work();
-        if_there(fs::remove_dir_all(&work)).map_err(KernelError::at("remove", &work))?;
-        Ok(())
+        remove(&self.work())
     }
 
     fn default_record(&self) -> PathBuf {
@@ -220,6 +223,11 @@ impl Cache {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Removes a folder, if it exists.
+pub fn remove(folder: &Path) -> Result<(), KernelError> {
+    if_there(fs::remove_dir_all(folder)).map(drop).map_err(KernelError::at("remove", folder))
 }
 
 /// Whether a path has this extension.

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::lock::FileLock;
 
 use self::build::Order;
 use self::cache::Cache;
@@ -48,6 +49,16 @@ impl LabKernel {
         let _ = File::open(&self.path).and_then(|file| file.set_times(now));
         self
     }
+}
+
+/// A kernel of a tree. The next one takes its place once this is dropped.
+#[derive(Debug)]
+pub struct TreeKernel {
+    /// The kernel.
+    pub kernel: LabKernel,
+    /// The folder that it was built in.
+    pub folder: PathBuf,
+    _claim: FileLock,
 }
 
 /// How a build gets on.
@@ -171,16 +182,18 @@ pub fn build(
     build::build(&cache, &order, is_default, progress)
 }
 
-/// Builds a kernel from a tree in a folder outside of the cache. The folder keeps what was
-/// compiled, so that the next build there compiles only what has changed.
-pub fn build_in(
-    folder: &Path,
+/// Builds a kernel from a tree, beside those of the cache. What was compiled stays, so that the next
+/// build compiles only what has changed.
+pub fn build_tree(
     tree: &Path,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<LabKernel, KernelError> {
-    let (recipe, source) = (Recipe::shipped(), Source::named(tree)?);
-    build::make(&Order { recipe: &recipe, source: &source, interrupt }, folder, progress)
+) -> Result<TreeKernel, KernelError> {
+    let (cache, recipe, source) = (Cache::of_user()?, Recipe::shipped(), Source::named(tree)?);
+    let (claim, folder) = (cache.claim()?, cache.tree());
+    let order = Order { recipe: &recipe, source: &source, interrupt };
+    let kernel = build::make(&order, &folder, progress)?;
+    Ok(TreeKernel { kernel, folder, _claim: claim })
 }
 
 /// The identity of the files that kernels are built by.
@@ -189,12 +202,12 @@ pub fn recipe() -> String {
     Recipe::shipped().identity()
 }
 
-/// The contents of the cache: the kernels, and any unfinished build.
+/// The contents of the cache: the kernels, and the folders of builds.
 pub fn kept() -> Result<Vec<Kept>, KernelError> {
     Cache::of_user()?.kept()
 }
 
-/// Removes an unfinished build that is not running. Kernels stay, as nothing would rebuild them
+/// Removes the folders of builds, unless one is running. Kernels stay, as nothing would rebuild them
 /// automatically.
 pub fn clear() -> Result<(), KernelError> {
     Cache::of_user()?.clear()

@@ -170,7 +170,7 @@ fn a_kernel_is_built_in_a_folder_of_its_own_and_again() {
     let source = Source::named(&path).unwrap();
     let interrupt = Interrupt::default();
     let order = Order { recipe: &place.recipe, source: &source, interrupt: &interrupt };
-    let folder = place.folder.path().join("bisection");
+    let folder = place.folder.path().join("tree");
     let first = build::make(&order, &folder, &mut |_| ()).unwrap();
     assert_eq!(first.path, folder.join("output/linux"));
     fs::write(&path, "6.02").unwrap();
@@ -273,9 +273,9 @@ fn only_what_is_left_of_a_build_is_cleared() {
     cache.clear().unwrap();
     place.build("source").0.unwrap();
     let kept = cache.kept().unwrap();
-    assert!(matches!(&kept[..], [kernel] if !kernel.is_unfinished && kernel.size_bytes > 0));
+    assert!(matches!(&kept[..], [kernel] if !kernel.is_build && kernel.size_bytes > 0));
     place.build("broken").0.unwrap_err();
-    let unfinished = || cache.kept().unwrap().into_iter().find(|kept| kept.is_unfinished);
+    let unfinished = || cache.kept().unwrap().into_iter().find(|kept| kept.is_build);
     assert!(unfinished().is_some_and(|kept| kept.size_bytes > 0 && !kept.is_in_use));
     let claim = cache.claim().unwrap();
     assert!(matches!(cache.clear(), Err(KernelError::Busy { .. })));
