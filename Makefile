@@ -148,7 +148,7 @@ kill-test: build
 # Bisects a tree of Linux with eight commits, of which three change what a filesystem does (ten minutes).
 bisect-test:
 	scripts/install-packages build kernel
-	$(CARGO) test --locked --test bisect -- --ignored --nocapture
+	$(CARGO) test --locked --test judge -- --ignored --nocapture
 
 # Tens of thousands of power cuts (half an hour): each flush that is left out of Linux must be missed, and nothing
 # else. The tables of docs/power-cuts.md.

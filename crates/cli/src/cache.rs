@@ -7,7 +7,6 @@ use comfy_table::{Table, presets};
 use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_bisect::BisectError;
 use ssdlab_conductor as conductor;
 use ssdlab_kernel::{self as kernel, CacheEntry, EntryKind};
 use ssdlab_report::{bytes, counted};
@@ -31,8 +30,8 @@ pub struct Cache {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Remove aged filesystems, which runs recreate, unfinished builds of lab kernels, and what
-    /// `ssdlab bisect` has built; never anything in use, nor lab kernels themselves.
+    /// Remove aged filesystems, which runs recreate, and build folders of lab kernels; never
+    /// anything in use, nor lab kernels themselves.
     Clear,
 }
 
@@ -41,8 +40,7 @@ enum What {
 pub struct Cached {
     /// The version of this format.
     schema: u32,
-    /// Aged filesystems, the least recently used first, then lab kernels, then folders of `ssdlab
-    /// bisect`.
+    /// Aged filesystems, the least recently used first, then lab kernels, then their build folders.
     entries: Vec<CacheEntry>,
 }
 
@@ -61,23 +59,7 @@ impl Cache {
 }
 
 fn entries() -> Result<Vec<CacheEntry>, Report> {
-    let bisect = bisections()?.into_iter().map(|kept| CacheEntry {
-        kind: EntryKind::Bisect,
-        path: kept.path,
-        made_from: None,
-        size_bytes: kept.size_bytes,
-        used_s: kept.used_s,
-        is_in_use: kept.is_in_use,
-    });
-    Ok(kernel::cached()?.into_iter().chain(bisect).collect())
-}
-
-/// The folders in which the kernels of revisions are built.
-fn bisections() -> Result<Vec<ssdlab_bisect::Kept>, Report> {
-    Ok(match super::bisect::folders() {
-        Some(folder) => ssdlab_bisect::kept(&folder)?,
-        None => Vec::new(),
-    })
+    Ok(kernel::cached()?)
 }
 
 fn shown(entries: &[CacheEntry]) -> String {
@@ -107,8 +89,7 @@ fn shown(entries: &[CacheEntry]) -> String {
 fn what(entry: &CacheEntry) -> String {
     match entry.kind {
         EntryKind::Kernel => "lab kernel".to_owned(),
-        EntryKind::KernelBuild => "unfinished build of a lab kernel".to_owned(),
-        EntryKind::Bisect => "build folder of `ssdlab bisect`".to_owned(),
+        EntryKind::KernelBuild => "build folder of a lab kernel".to_owned(),
         EntryKind::Aged => match entry.made_from.as_ref().map(conductor::aged_from) {
             None => "unfinished or damaged aged filesystem".to_owned(),
             Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
@@ -118,17 +99,7 @@ fn what(entry: &CacheEntry) -> String {
 }
 
 fn clear() -> Result<(), Report> {
-    let mut cleared = kernel::clear()?;
-    for bisection in bisections()? {
-        match ssdlab_bisect::remove(&bisection.path) {
-            Ok(()) => {
-                cleared.removed += 1;
-                cleared.removed_bytes += bisection.size_bytes;
-            }
-            Err(BisectError::Busy { .. }) => cleared.in_use += 1,
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let cleared = kernel::clear()?;
     let removed = counted(cleared.removed, "folder");
     output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes as f64)));
     if cleared.in_use > 0 {

@@ -1,7 +1,6 @@
 //! The command line: one file per subcommand.
 
 mod ask;
-mod bisect;
 mod cache;
 mod cancel;
 mod charts;
@@ -26,6 +25,7 @@ mod host_fit;
 mod import;
 mod input;
 mod json;
+mod judge;
 mod kernel;
 mod kernel_progress;
 mod kernel_trial;
@@ -96,8 +96,13 @@ enum Command {
     Method(method::Method),
     /// Find the values of models that flip verdicts (virtual lab).
     Flip(flip::Flip),
-    /// Find the Linux commit that changed a verdict (virtual lab).
-    Bisect(bisect::Bisect),
+    /// Judge a claim under the kernel of a Linux tree, for `git bisect run`.
+    ///
+    /// Builds the tree's lab kernel, runs one trial of each treatment that the claim needs in the
+    /// virtual lab, and exits with 0 if the claim holds, 1 if not, 125 if the kernel does not build
+    /// or the claim cannot be judged under it, and 128 or more if anything else fails, which ends
+    /// `git bisect run`.
+    Judge(judge::Judge),
     /// Repeat one power cut of a run: what it left, and why.
     Cut(cut::Cut),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
@@ -158,7 +163,7 @@ pub fn command_line() -> clap::Command {
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
     let first = std::env::args_os().nth(1).unwrap_or_default();
-    let done = if Internal::command().find_subcommand(first).is_some() {
+    let done = if Internal::command().find_subcommand(&first).is_some() {
         parsed(Internal::command()).map(|internal| run_internal(&internal))
     } else {
         parsed(command_line()).map(|cli: Cli| {
@@ -169,9 +174,17 @@ pub fn main(version: &'static str) -> ExitCode {
             run(command)
         })
     };
-    match done {
-        Ok(done) => done.unwrap_or_else(|error| exit::explain(&error)).into(),
-        Err(exit) => exit.into(),
+    let failed = match done {
+        Ok(Ok(exit)) => return exit.into(),
+        Ok(Err(error)) => exit::explain(&error),
+        Err(exit) => exit,
+    };
+    match failed {
+        // `git bisect run` would take it for a verdict.
+        Exit::Failed | Exit::Wrong | Exit::Refused | Exit::Lacking if first == "judge" => {
+            Exit::NoVerdict.into()
+        }
+        other => other.into(),
     }
 }
 
@@ -206,7 +219,7 @@ fn run(command: Command) -> Result<Exit, Report> {
         Command::History(history) => history.run(),
         Command::Method(method) => method.run(),
         Command::Flip(flip) => flip.run(),
-        Command::Bisect(bisect) => bisect.run(),
+        Command::Judge(judge) => judge.run(),
         Command::Cut(cut) => cut.run(),
         Command::Import(import) => import.run(),
         Command::List(list) => list.run(),

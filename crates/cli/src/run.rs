@@ -1,7 +1,6 @@
 //! `ssdlab run`: runs a plan and shows its answer.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,9 +13,8 @@ use ssdlab_conductor::{
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{Answered, counted, roughly, roughly_written};
-use ssdlab_results::{self as results, Ending, Record, Status};
+use ssdlab_results::{self as results, Contents, Ending, Record, Status};
 use ssdlab_slurm::{Slurm, SlurmError};
-use ssdlab_watch::Watch;
 use ssdlab_workload::Workload;
 
 use super::cluster::{self, Collect, On};
@@ -25,7 +23,7 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::results_folder::Results;
 use super::stages::{self, Manner, Ready};
-use super::watching::{self, Watching};
+use super::watching::{Page, Watching};
 use super::{output, report, restore, sealing};
 
 /// Arguments of `ssdlab run`.
@@ -71,10 +69,10 @@ pub struct Running {
     /// request logs.
     #[arg(long)]
     no_trace: bool,
-    /// Serve a read-only live page of the run: on a port of this machine only, or at an address
-    /// that others can reach.
-    #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
-    watch: Option<SocketAddr>,
+    /// Keep the report as a page in the run's folder, which is rewritten between trials, and which
+    /// browsers reload while the run goes on.
+    #[arg(long)]
+    watch: bool,
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
@@ -131,6 +129,8 @@ impl Planned {
 /// A run that is ready to start or resume.
 struct Session {
     run: results::Run,
+    /// The plan's text.
+    plan: String,
     schedule: Schedule,
     records: Vec<Record>,
 }
@@ -196,17 +196,18 @@ impl Running {
             None
         };
         let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
-        let watch = self.watch.map(serve).transpose()?;
-        let watch = watch.as_ref();
         let session = || planned.start(&self.results.folder());
         let (ended, session) = match slurm {
-            Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session, watch)?,
-            None => self.on_this_machine(&schedule, session, watch)?,
+            Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session)?,
+            None => self.on_this_machine(&schedule, session)?,
         };
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
         let id = session.run.id();
         let mut analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         analysis.folder = report::beyond_name(session.run.folder());
+        if let Some(page) = self.page(&session) {
+            page.end(&session.schedule, &analysis);
+        }
         self.show(&session, &analysis);
         Ok(exit(ended?, &session.records))
     }
@@ -247,7 +248,6 @@ impl Running {
         &self,
         schedule: &Schedule,
         session: impl FnOnce() -> Result<Session, Report>,
-        watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
@@ -263,7 +263,8 @@ impl Running {
             ready.check_drive(&session.records)?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
-            Ok((conduct(&mut session, ready.stage(), watch), session))
+            let page = self.page(&session);
+            Ok((conduct(&mut session, ready.stage(), page.as_ref()), session))
         };
         let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, act)?;
         // Incomplete undoing is reported, but does not replace the measured results.
@@ -278,7 +279,6 @@ impl Running {
         schedule: &Schedule,
         is_staged: bool,
         session: impl FnOnce() -> Result<Session, Report>,
-        watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         // Otherwise each node would find this error itself.
@@ -300,8 +300,14 @@ impl Running {
         announce(schedule, 1);
         let folder = session.run.folder().canonicalize().into_diagnostic()?;
         let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
-        let ended = conduct(&mut session, &mut fleet, watch);
+        let page = self.page(&session);
+        let ended = conduct(&mut session, &mut fleet, page.as_ref());
         Ok((ended, session))
+    }
+
+    /// The page of a run that is watched.
+    fn page(&self, session: &Session) -> Option<Page> {
+        self.watch.then(|| Page::of(session.run.folder(), &session.plan))
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -349,32 +355,17 @@ fn announce(schedule: &Schedule, jobs: usize) {
     output::tell(&says.join(", "));
 }
 
-fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) -> Ended {
+fn conduct(session: &mut Session, stage: &mut dyn Stage, page: Option<&Page>) -> Ended {
     let mut progress = Progress::new();
     let id = session.run.id();
     let records = std::mem::take(&mut session.records);
-    let mut watching = Watching::new(&mut progress, watch, &session.schedule, &id, &records);
+    let mut watching = Watching::new(&mut progress, page, &session.schedule, &id, &records);
     let desk = Desk::new(&session.schedule, &mut session.run, &mut watching, records);
     let mut conductor = Conductor { desk, stage };
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);
-    watching.ended(&session.records, ended.as_ref().ok().copied());
     progress.finish();
     ended
-}
-
-/// Serves the page, and announces its address.
-fn serve(address: SocketAddr) -> Result<Watch, Report> {
-    let watch = Watch::serve(address).map_err(|error| {
-        Wrong::report(
-            format!("cannot serve the run at {address}: {error}"),
-            "name another port, or 0 for any free one",
-        )
-    })?;
-    let reach =
-        if address.ip().is_loopback() { "" } else { ", by everybody who can reach this address" };
-    output::tell(&format!("this run can be watched at http://{}/{reach}", watch.address()));
-    Ok(watch)
 }
 
 /// The name of a run that starts now.
@@ -401,8 +392,9 @@ fn seal(results: &Path, resolved: &mut Resolved) {
 
 fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
     let id = new_id(&resolved.schedule);
-    let run = results::Run::create(folder, &id, &resolved.text, &resolved.schedule)?;
-    Ok(Session { run, schedule: resolved.schedule, records: Vec::new() })
+    let Resolved { text: plan, schedule } = resolved;
+    let run = results::Run::create(folder, &id, &plan, &schedule)?;
+    Ok(Session { run, plan, schedule, records: Vec::new() })
 }
 
 fn resume(folder: &Path) -> Result<Session, Report> {
@@ -410,7 +402,8 @@ fn resume(folder: &Path) -> Result<Session, Report> {
     for warning in &contents.warnings {
         output::tell(warning);
     }
-    Ok(Session { run, schedule: contents.schedule, records: contents.records })
+    let Contents { plan, schedule, records, .. } = contents;
+    Ok(Session { run, plan, schedule, records })
 }
 
 fn exit(ending: Ending, records: &[Record]) -> Exit {

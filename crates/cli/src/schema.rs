@@ -8,7 +8,6 @@ use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
 use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
 
-use super::bisect::Search;
 use super::cache::Cached;
 use super::cut_device::PrintedCuts;
 use super::exit::Exit;
@@ -40,8 +39,6 @@ pub enum JsonFormat {
     Method,
     /// The output of `ssdlab compare --json`.
     Comparison,
-    /// The output of `ssdlab bisect --json`.
-    Bisect,
     /// The output of `ssdlab cut --json`.
     Cut,
     /// The output of `ssdlab cut --shrink --json`.
@@ -88,7 +85,6 @@ impl JsonFormat {
             Self::Analysis => schema_for!(Answered<'_>),
             Self::Method => schema_for!(Checked),
             Self::Comparison => schema_for!(Comparison),
-            Self::Bisect => schema_for!(Search),
             Self::Cut => schema_for!(Repeat),
             Self::Shrink => schema_for!(Shrink),
             Self::DeviceCuts => schema_for!(PrintedCuts),

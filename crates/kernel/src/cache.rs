@@ -1,7 +1,7 @@
 //! The user's cache of lab kernels, one of each version: its contents, its locking, and how a
 //! kernel is replaced. The folder contains `linux-IDENTITY`, a kernel; `kernel.json`, the origin of
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
-//! and `lock`. An origin is written after its kernel, and names it.
+//! `tree`, the last build of a tree; and `lock`. An origin is written after its kernel, and names it.
 
 use std::fs::{self, File};
 use std::iter;
@@ -39,6 +39,11 @@ impl Cache {
     /// Where builds work.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
+    }
+
+    /// Where kernels of trees are built, one after the other.
+    pub fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
     }
 
     /// The default kernel, if it exists, is intact, and was built from this recipe.
@@ -199,12 +204,13 @@ impl Cache {
         Ok(paths)
     }
 
-    /// Its kernels, and a build that has not ended.
+    /// Its kernels, and the folders of builds.
     pub fn listed(&self) -> Result<Vec<CacheEntry>, KernelError> {
+        let builds = [self.work(), self.tree()];
         let entry = |path: PathBuf| {
             // There may be no build, or a build may just have removed a kernel.
             let metadata = path.symlink_metadata().ok()?;
-            let is_build = path == self.work();
+            let is_build = builds.contains(&path);
             Some(CacheEntry {
                 kind: if is_build { EntryKind::KernelBuild } else { EntryKind::Kernel },
                 made_from: None,
@@ -215,30 +221,33 @@ impl Cache {
             })
         };
         let kernels = self.entries()?.into_iter().filter(|path| !has_ending(path, "json"));
-        Ok(kernels.chain([self.work()]).filter_map(entry).collect())
+        Ok(kernels.chain(builds.clone()).filter_map(entry).collect())
     }
 
-    /// Removes a build that has not ended, unless it is running. Kernels stay, as nothing would
-    /// rebuild them automatically.
+    /// Removes the folders of builds, unless one is running. Kernels stay, as nothing would rebuild
+    /// them automatically.
     pub fn clear(&self, cleared: &mut Cleared) -> Result<(), KernelError> {
         let is_build = |entry: &CacheEntry| entry.kind == EntryKind::KernelBuild;
-        let Some(build) = self.listed()?.into_iter().find(is_build) else { return Ok(()) };
+        let builds: Vec<CacheEntry> = self.listed()?.into_iter().filter(is_build).collect();
+        if builds.is_empty() {
+            return Ok(());
+        }
         let claimed = match self.claim() {
             Err(KernelError::Busy { .. }) => None,
             claim => Some(claim?),
         };
-        if claimed.is_some() {
-            self.clean()?;
+        for build in builds {
+            if claimed.is_some() {
+                remove(&build.path)?;
+            }
+            cleared.count(&build, claimed.is_some());
         }
-        cleared.count(&build, claimed.is_some());
         Ok(())
     }
 
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
-        let work = self.work();
-        if_there(fs::remove_dir_all(&work)).map_err(KernelError::at("remove", &work))?;
-        Ok(())
+        remove(&self.work())
     }
 
     fn default_record(&self) -> PathBuf {
@@ -252,6 +261,11 @@ impl Cache {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Removes a folder, if it exists.
+pub fn remove(folder: &Path) -> Result<(), KernelError> {
+    if_there(fs::remove_dir_all(folder)).map(drop).map_err(KernelError::at("remove", folder))
 }
 
 /// Whether a path has this extension.

@@ -32,10 +32,9 @@ pub enum EntryKind {
     Aged,
     /// A lab kernel.
     Kernel,
-    /// An unfinished build of a lab kernel, abandoned or in progress.
+    /// A folder in which lab kernels are built: left by a build that has not ended, or kept by
+    /// `ssdlab judge`.
     KernelBuild,
-    /// Where `ssdlab bisect` builds the kernels of a tree's revisions.
-    Bisect,
 }
 
 /// The outcome of a removal.

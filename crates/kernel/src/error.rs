@@ -120,7 +120,7 @@ pub enum KernelError {
         cause: io::Error,
     },
     /// Another build is running.
-    #[error("another `ssdlab kernel build` is running in {}", folder.display())]
+    #[error("another process builds a lab kernel in {}", folder.display())]
     #[diagnostic(help("wait for it to end"))]
     Busy {
         /// The cache.

@@ -8,6 +8,7 @@ pub mod aged;
 mod binary;
 mod build;
 mod cache;
+mod copy;
 mod entry;
 mod error;
 mod origin;
@@ -20,6 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::lock::FileLock;
 
 use self::aged::Store;
 pub use self::binary::LabKernel;
@@ -30,6 +32,16 @@ pub use self::entry::{CacheEntry, Cleared, EntryKind};
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
 use self::recipe::Recipe;
+
+/// A kernel of a tree. The next one takes its place once this is dropped.
+#[derive(Debug)]
+pub struct TreeKernel {
+    /// The kernel.
+    pub kernel: LabKernel,
+    /// The folder that it was built in.
+    pub folder: PathBuf,
+    _claim: FileLock,
+}
 
 /// A description of a lab kernel.
 #[derive(Debug)]
@@ -136,16 +148,18 @@ pub fn build(
     build::build(&cache, &order, is_default, progress)
 }
 
-/// Builds a kernel from a tree in a folder outside of the cache. The folder keeps what was
-/// compiled, so that the next build there compiles only what has changed.
-pub fn build_in(
-    folder: &Path,
+/// Builds a kernel from a tree, beside those of the cache. What was compiled stays, so that the next
+/// build compiles only what has changed.
+pub fn build_tree(
     tree: &Path,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<LabKernel, KernelError> {
-    let (recipe, source) = (Recipe::shipped(), Source::named(tree)?);
-    build::make(&Order { recipe: &recipe, source: &source, interrupt }, folder, progress)
+) -> Result<TreeKernel, KernelError> {
+    let (cache, recipe, source) = (Cache::of_user()?, Recipe::shipped(), Source::named(tree)?);
+    let (claim, folder) = (cache.claim()?, cache.tree());
+    let order = Order { recipe: &recipe, source: &source, interrupt };
+    let kernel = build::make(&order, &folder, progress)?;
+    Ok(TreeKernel { kernel, folder, _claim: claim })
 }
 
 /// The identity of the files that kernels are built by.

@@ -173,7 +173,7 @@ fn a_kernel_is_built_in_a_folder_of_its_own_and_again() {
     let source = Source::named(&path).unwrap();
     let interrupt = Interrupt::default();
     let order = Order { recipe: &place.recipe, source: &source, interrupt: &interrupt };
-    let folder = place.folder.path().join("bisection");
+    let folder = place.folder.path().join("tree");
     let first = build::make(&order, &folder, &mut |_| ()).unwrap();
     assert_eq!(first.path, folder.join("output/linux"));
     fs::write(&path, "6.02").unwrap();

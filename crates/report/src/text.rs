@@ -198,12 +198,17 @@ fn write_claims(
 
 /// Where, on what and how often it ran, and whether it is complete.
 pub(super) fn how(analysis: &Analysis) -> String {
+    let ended = analysis.seed.map_or(String::new(), |_| ended(analysis));
+    format!("{}{ended}", so_far(analysis))
+}
+
+/// Where, on what and how often it ran so far.
+pub(super) fn so_far(analysis: &Analysis) -> String {
     let trials = trials(analysis);
     match analysis.seed {
         Some(seed) => {
-            let (lab, ended) = (analysis.lab, ended(analysis));
-            let (drive, size) = (drive(analysis), size(analysis));
-            format!("{lab} lab{drive}, {trials} a treatment, seed {seed}{size}{ended}")
+            let (lab, drive, size) = (analysis.lab, drive(analysis), size(analysis));
+            format!("{lab} lab{drive}, {trials} a treatment, seed {seed}{size}")
         }
         None => format!("imported, {trials} a treatment"),
     }

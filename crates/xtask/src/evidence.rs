@@ -8,11 +8,11 @@ use std::path::Path;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_report::figures::{self as book, Figure, KEPT, Kept, KeptRun, Place};
 use ssdlab_flash::grounded::grounded;
 use ssdlab_flash::presets::{self, Preset};
 use ssdlab_kernel as kernel;
 use ssdlab_plan::{Model, Schedule, find_host};
+use ssdlab_report::figures::{self as book, Figure, KEPT, Kept, KeptRun, Place};
 use ssdlab_report::{Book, inline};
 use ssdlab_results::{Contents, Run};
 

@@ -45,6 +45,7 @@ fn paths(command: &Command) -> Vec<String> {
 /// The words of an example, without what a shell does with them.
 fn words(line: &str) -> Vec<String> {
     let line = line.strip_prefix("sudo ").unwrap_or(line);
+    let line = line.strip_prefix("git bisect run ").unwrap_or(line);
     let line = line.strip_prefix("source <(").unwrap_or(line).trim_end_matches(')');
     shlex::split(line).expect("a line that a shell understands")
 }
@@ -82,7 +83,7 @@ fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
                         presets::find(word).is_some()
                     }
                     ("host" | "host show", "show") => shipped_host(word).is_some(),
-                    (_, "run" | "check" | "bisect") => shipped::find(word).is_some(),
+                    (_, "run" | "check" | "judge") => shipped::find(word).is_some(),
                     _ => continue,
                 };
                 assert!(is_known, "`{word}` in {line}");

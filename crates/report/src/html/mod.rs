@@ -29,6 +29,16 @@ use super::words::is_unseen;
 /// The report of a run; `plan` is the plan's text.
 #[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
+    whole(schedule, analysis, plan, None)
+}
+
+/// The report of a run in progress: a browser loads it again after so many seconds.
+#[must_use]
+pub fn live_html(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: u32) -> String {
+    whole(schedule, analysis, plan, Some(reload_s))
+}
+
+fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<u32>) -> String {
     let all_claims = crate::claims::claims(schedule, analysis);
     let sections = [
         ("follows", "What follows", claims::settings(analysis, &all_claims)),
@@ -49,7 +59,8 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     ];
     let present = |(id, title, body)| Some((id, title, body?));
     let sections: Vec<page::Section> = sections.into_iter().filter_map(present).collect();
-    without_controls(page::page(schedule, analysis, &answer(schedule, analysis), &sections))
+    let answer = answer(schedule, analysis);
+    without_controls(page::page(schedule, analysis, &answer, &sections, reload_s))
 }
 
 /// HTML does not allow control characters, not even escaped; and characters that change the

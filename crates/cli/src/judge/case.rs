@@ -1,24 +1,24 @@
-//! What is asked of each revision: a claim of a plan, and one trial of each treatment it needs.
+//! The case that is judged: a claim of a plan, and one trial of each treatment that it needs.
 
 use miette::Report;
 use ssdlab_advice::{self as advice, Subject};
 use ssdlab_plan::schedule::{Claim, Trial};
-use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, metric};
+use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup, metric};
+use ssdlab_report::claimed;
+use ssdlab_results::{Record, Status};
 
-use crate::exit::Wrong;
+use crate::exit::{Skipped, Wrong};
 use crate::plan_arguments::Variation;
 
-/// What is asked.
-pub struct Asked {
+/// A case of a claim.
+pub struct Case {
     /// The plan, with the trials that the claim needs.
     pub schedule: Schedule,
-    /// The case of the claim.
-    pub subject: Subject,
-    /// The claim.
-    pub claim: Claim,
+    subject: Subject,
+    claim: Claim,
 }
 
-impl Asked {
+impl Case {
     /// Resolves the plan, and leaves of it what the claim needs: one trial of each treatment.
     pub fn resolve(plan: &str, claim: &str, variation: &Variation) -> Result<Self, Report> {
         let others =
@@ -26,7 +26,7 @@ impl Asked {
         let mut schedule = variation.resolve(plan, others)?.schedule;
         if schedule.setups().any(|setup| setup.levels.0.contains_key(&Factor::Kernel)) {
             return Err(Wrong::report(
-                "the plan names a kernel, but each revision is built and run as the kernel",
+                "the plan names a kernel, but its trials run under that of the tree",
                 "remove `kernel` from the plan's factors and from --set",
             ));
         }
@@ -41,6 +41,34 @@ impl Asked {
         };
         schedule.trials = trials.map(trial).collect();
         Ok(Self { schedule, subject, claim })
+    }
+
+    /// The setups of its treatments.
+    pub fn setups(&self) -> impl Iterator<Item = &Setup> {
+        let treatments = self.subject.treatments.iter();
+        treatments.filter_map(|index| self.schedule.treatments[*index].setup.as_ref().ok())
+    }
+
+    /// Whether the claim holds by these records, and in words. Equal trials are equal to the bit, so
+    /// that one of each treatment is enough.
+    pub fn judge(&self, records: &[Record]) -> Result<(bool, String), Skipped> {
+        let Self { schedule, subject, claim } = self;
+        if let Some(record) = records.iter().find(|record| record.status != Status::Ok) {
+            let reason = record.reason.as_deref().unwrap_or("no reason is recorded");
+            let levels = schedule.distinct(&record.levels);
+            let of = if levels.0.is_empty() { String::new() } else { format!(" of {levels}") };
+            return Err(Skipped(format!("the trial{of} is {}: {reason}", record.status)));
+        }
+        let standings = advice::standings(schedule, records);
+        let standing = standings.iter().find(|standing| standing.subject == *subject);
+        let judged = standing.and_then(|found| found.holds.get(&0).zip(found.values.get(&0)));
+        let Some((holds, value)) = judged else {
+            return Err(Skipped(format!("the trials did not measure {}", claim.metric)));
+        };
+        let verdict = if *holds { "holds" } else { "does not hold" };
+        let of = if claim.is_absolute() { "" } else { "ratio of " };
+        let value = if value.is_finite() { claimed(claim, *value) } else { "infinite".to_owned() };
+        Ok((*holds, format!("{} {verdict}: {of}{} {value}", subject.id, claim.metric)))
     }
 }
 
