@@ -47,7 +47,7 @@ readme: kernel
 
 # The pages of the manual that are made from the program; `make test` compares.
 reference:
-	$(CARGO) run --quiet --locked -- reference docs/reference
+	$(CARGO) xtask reference
 
 # The manual, as a website in target/manual. Installs mdBook below target.
 manual:
@@ -84,8 +84,8 @@ evidence: kernel
 	rm -rf target/evidence
 	for plan in $(EVIDENCE); do \
 		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
-	UPDATE_EVIDENCE=runs $(CARGO) test --locked --test evidence the_page
-	$(CARGO) test --locked --test evidence
+	$(CARGO) xtask evidence --runs target/evidence
+	$(CARGO) test --locked --package ssdlab-xtask evidence
 
 # The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md, and
 # docs/evidence.md. On an idle machine.
@@ -93,7 +93,7 @@ cross-check: kernel-6.12
 	scripts/install-packages build run test
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
-	UPDATE_EVIDENCE=page $(CARGO) test --locked --test evidence the_page
+	$(CARGO) xtask evidence
 
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel
@@ -106,7 +106,8 @@ test: kernel
 	CARGO_TARGET_DIR="$(TARGET)" scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	# Tests make folders that nobody else may be able to write to.
-	umask 022; $(CARGO) test --workspace --locked --no-fail-fast
+	umask 022; SSDLAB_TEST_PROGRAM="$(abspath $(TARGET))/release/ssdlab" \
+		$(CARGO) test --workspace --locked --no-fail-fast
 
 # What must hold of the source.
 check: lint rustdoc
@@ -146,7 +147,7 @@ kill-test: build
 # Bisects a tree of Linux with eight commits, of which three change what a filesystem does (ten minutes).
 bisect-test:
 	scripts/install-packages build kernel
-	$(CARGO) test --locked --test bisect -- --ignored --nocapture
+	$(CARGO) test --locked --test judge -- --ignored --nocapture
 
 # Tens of thousands of power cuts (half an hour): each flush that is left out of Linux must be missed, and nothing
 # else. The tables of docs/power-cuts.md.

@@ -20,9 +20,9 @@ use ssdlab_filesystem::{self as filesystem, Filesystem, Level};
 use ssdlab_flash::evidence::Value;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::thread;
+use ssdlab_host::undo;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_plan::{HostModel, find_host};
-use ssdlab_undo as undo;
 
 const FILESYSTEMS: [&str; 5] = ["ext4", "ext3", "ext2", "xfs", "btrfs"];
 

@@ -18,8 +18,9 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab_engine::{Block, Contents, End, Job, Pattern, SyncCall, SyncPolicy, run};
-use ssdlab_guest as guest;
+use ssdlab_disk::guest;
+use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
+use ssdlab_workload::engine::{Job, run};
 
 const ROUNDS: usize = 7;
 
@@ -45,7 +46,7 @@ struct Case<'a> {
     file: &'a Path,
     is_direct: bool,
     reads: bool,
-    depth: usize,
+    depth: u32,
 }
 
 fn main() {
@@ -94,22 +95,35 @@ fn table(place: &str, file: &Path, is_direct: bool) {
 /// Writes the whole file, so that all of it is on the device.
 fn lay_out(file: &Path) {
     let file = File::options().write(true).create_new(true).open(file).unwrap();
-    let blocks = [Block { bytes: 1 << 20, weight: 1 }];
-    let job = Job {
-        files: std::slice::from_ref(&file),
-        span_bytes: SPAN_BYTES,
+    let io = Io {
         pattern: Pattern::Sequential,
-        read_share: 0.0,
-        blocks: &blocks,
+        blocks: vec![Block { bytes: 1 << 20, weight: 1 }],
         depth: 4,
         sync: SyncPolicy::AtEnd,
-        sync_call: SyncCall::Fdatasync,
         end: End::Bytes(SPAN_BYTES),
-        period: None,
-        contents: Contents::Random,
-        seed: 1,
+        ..writes()
     };
+    let job = Job { io: &io, files: std::slice::from_ref(&file), text: &[], seed: 1 };
     run(&job, &mut |_| true).unwrap();
+}
+
+/// Writes of 4 KiB at random offsets, one at a time.
+fn writes() -> Io {
+    Io {
+        file: "data".to_owned(),
+        files: 1,
+        size_bytes: SPAN_BYTES,
+        pattern: Pattern::Random,
+        read_share: 0.0,
+        blocks: vec![Block { bytes: 4096, weight: 1 }],
+        contents: IoContents::Random,
+        depth: 1,
+        direct: false,
+        sync: SyncPolicy::Never,
+        sync_by: SyncBy::Fdatasync,
+        end: End::Time(u64::try_from(TIME.as_nanos()).unwrap()),
+        period_ns: None,
+    }
 }
 
 impl Case<'_> {
@@ -121,20 +135,9 @@ impl Case<'_> {
             .custom_flags(i32::try_from(flags.bits()).unwrap())
             .open(self.file)
             .unwrap();
-        let job = Job {
-            files: std::slice::from_ref(&file),
-            span_bytes: SPAN_BYTES,
-            pattern: Pattern::Random,
-            read_share: if self.reads { 1.0 } else { 0.0 },
-            blocks: &[Block { bytes: 4096, weight: 1 }],
-            depth: self.depth,
-            sync: SyncPolicy::Never,
-            sync_call: SyncCall::Fdatasync,
-            end: End::Time(TIME),
-            period: None,
-            contents: Contents::Random,
-            seed,
-        };
+        let read_share = if self.reads { 1.0 } else { 0.0 };
+        let io = Io { read_share, depth: self.depth, ..writes() };
+        let job = Job { io: &io, files: std::slice::from_ref(&file), text: &[], seed };
         let before = thread_cpu_ns();
         let done = run(&job, &mut |_| true).unwrap().moved();
         let operations = done.operations as f64;

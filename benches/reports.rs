@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ssdlab_engine::Counted;
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
 use ssdlab_results::{Ending, Phase, Record, Run, Work};
+use ssdlab_workload::engine::Counted;
 
 /// 20 treatments of the twelve phases of Bonnie's tests.
 const PLAN: &str = r#"
@@ -50,7 +50,7 @@ fn main() {
         run(&long, LONG, seed);
     }
     println!("{} trials of 12 phases, {ROUNDS} rounds:", 20 * LONG);
-    for format in ["text", "markdown", "json", "html", "csv", "parquet", "ods"] {
+    for format in ["text", "markdown", "json", "html", "csv", "ods"] {
         measure(&long, &["report", "run-1", "--format", format]);
     }
     measure(&long, &["compare", "run-1", "run-2"]);

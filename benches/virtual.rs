@@ -12,14 +12,14 @@ use std::sync::Mutex;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use ssdlab_disk::guest::{self as guest, Channel, Line, Machine, Root};
 use ssdlab_disk::{Disk, Flash, Shape};
-use ssdlab_engine::{Aligned, BLOCK_BYTES};
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
-use ssdlab_guest::{self as guest, Channel, Line, Machine, Message, Root};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::HOSTS;
+use ssdlab_workload::engine::{Aligned, BLOCK_BYTES};
 
 const REQUESTS: u64 = 50_000;
 
@@ -52,7 +52,7 @@ fn in_guest() {
     guest::prepare().unwrap();
     let line = Line::open(Path::new("/dev/vdb")).unwrap();
     let requests: u64 = line.job().unwrap();
-    line.tell(&Message::Begins("writes".to_owned())).unwrap();
+    line.tell(&"begins").unwrap();
     let direct = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap();
     let drive = OpenOptions::new().write(true).custom_flags(direct).open("/dev/vda").unwrap();
     let mut block = Aligned::new(BLOCK_BYTES);
@@ -62,7 +62,7 @@ fn in_guest() {
         let place = number * 7919 % (1 << 18) * BLOCK_BYTES as u64;
         drive.write_all_at(block.bytes(), place).unwrap();
     }
-    line.tell(&Message::Over("writes".to_owned())).unwrap();
+    line.tell(&"over").unwrap();
     let _ = guest::shut_down();
 }
 
@@ -91,7 +91,8 @@ fn requests(kernel: &Path) {
             marker: "bench",
         };
         let moments = Mutex::new(Vec::new());
-        let channel = Channel::new(&REQUESTS, |_, _| moments.lock().unwrap().push(Instant::now()));
+        let heard = |_, _: String| moments.lock().unwrap().push(Instant::now());
+        let channel = Channel::new(&REQUESTS, heard);
         let channel = Box::new(channel);
         let specification = Specification::parse(presets::find(DRIVE).unwrap().text).unwrap();
         let flash = Box::new(Flash::new(Drive::new(specification, 1)));

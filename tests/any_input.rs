@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use ssdlab_import as import;
 use ssdlab_plan::{self as plan, Overrides, shipped};
 use ssdlab_results::fuzz_records;
+use ssdlab_results::import;
 use ssdlab_workload::printed::bonnie;
 
 fn resolve(text: &str) -> bool {

@@ -78,7 +78,7 @@ fn records(
             "reason": null, "fingerprint": null, "started_s": 0, "took_ns": 1,
             "written_bytes": 0, "background_written_bytes": 0,
             "phases": phases(levels, trial.block), "teardown": null, "applied": {},
-            "environment": ssdlab_meter::environment::Environment::default(), "smart": null,
+            "environment": ssdlab_host::meter::environment::Environment::default(), "smart": null,
         }))
         .unwrap()
     };

@@ -12,9 +12,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use ssdlab_advice::{self as advice, Check, CheckOutcome, Criterion};
-use ssdlab_import::{self as import, Source};
 use ssdlab_report::{Style, method, text};
 use ssdlab_results::Ending;
+use ssdlab_results::import::{self as import, Source};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)

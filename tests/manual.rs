@@ -1,5 +1,4 @@
-//! The manual: its reference is what the program writes, its links have targets, and its commands
-//! do what it says.
+//! The manual: its links have targets, and its commands do what it says.
 //!
 //! Every block of `console` is run, page by page, each page in its own folder, unless its first
 //! line says what it needs: `console hardware`, `console root`, `console minutes`. What is not run
@@ -16,8 +15,6 @@ mod links;
 #[path = "manual/page.rs"]
 mod page;
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +30,6 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = vec![
-        trial("the_reference_is_what_the_program_writes", reference_is_current),
         trial("links_lead_somewhere", links::lead_somewhere),
         trial("commands_that_no_test_runs_are_known", known::are_known),
     ];
@@ -52,23 +48,6 @@ fn main() {
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// `make reference` writes it.
-fn reference_is_current() {
-    let place = tempfile::tempdir().unwrap();
-    let output = Command::new(SSDLAB).arg("reference").arg(place.path()).output().unwrap();
-    assert!(output.status.success(), "{}", shown(&output));
-    let names = |folder: &Path| -> BTreeSet<OsString> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
-    };
-    let kept = root().join("docs/reference");
-    assert_eq!(names(place.path()), names(&kept), "make reference");
-    for name in names(&kept) {
-        let [made, kept] = [place.path(), &kept].map(|folder| folder.join(&name));
-        let is_current = fs::read(made).unwrap() == fs::read(&kept).unwrap();
-        assert!(is_current, "{} is not current: make reference", kept.display());
-    }
 }
 
 fn commands_do_what_it_says(page: &Page) {

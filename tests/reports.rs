@@ -22,8 +22,8 @@ fn founding_post_1_as_it_was_measured() {
     let analysis = advice::analyse("discard-2011", &schedule, &records, Ending::AllBlocks);
     // (0.48 + 40.41) / (0.47 + 0.17) = 63.9
     let claim = &analysis.claims[0];
-    assert_eq!(claim.verdict, Verdict::Holds);
-    let ratio = claim.ratio.unwrap();
+    assert_eq!(claim.outcome.verdict(), Verdict::Holds);
+    let ratio = claim.outcome.ratio().unwrap();
     assert!((63.0..65.0).contains(&ratio), "{ratio}");
     insta::assert_snapshot!(text(&schedule, &analysis, Style::default()));
 }
@@ -133,7 +133,7 @@ fn the_short_report_shows_claims_in_words() {
         |text: &str, most: usize| text.split_whitespace().take(most).collect::<Vec<_>>().join(" ");
     let report = |width| brief(&schedule, &analysis, Style { is_coloured: false, width });
     let [narrow, report] = [40, 80].map(|width| words(&report(Some(width)), usize::MAX));
-    for claim in &analysis.claims {
+    for advice::Judgement { claim, .. } in &analysis.claims {
         assert!(report.contains(&format!("{}: ", claim.says)), "{}: {report}", claim.says);
         assert!(narrow.contains(&words(&claim.says, 8)), "{}: {narrow}", claim.says);
     }
@@ -260,8 +260,8 @@ fn a_plan_cannot_steer_the_terminal() {
 fn too_few_runs_decide_nothing() {
     let schedule = schedule("discard", 1);
     let analysis = advice::analyse("once", &schedule, post_1(&schedule), Ending::AllBlocks);
-    assert!(analysis.claims.iter().all(|claim| claim.verdict == Verdict::Undecided));
-    assert!(analysis.claims.iter().all(|claim| claim.interval.is_none()));
+    assert!(analysis.claims.iter().all(|claim| claim.outcome.verdict() == Verdict::Undecided));
+    assert!(analysis.claims.iter().all(|claim| claim.outcome.interval().is_none()));
     assert!(analysis.settings.is_empty());
 }
 
@@ -285,11 +285,12 @@ fn failures_keep_their_row_and_their_reason() {
 fn verdicts_are_corrected_for_their_number() {
     let alone = schedule("discard", 8);
     let analysis = advice::analyse("x", &alone, post_1(&alone), Ending::AllBlocks);
-    let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.p).collect();
+    let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.outcome.p()).collect();
     assert_eq!(raw.len(), 4);
     let mut one = alone.clone();
     one.claims.truncate(1);
-    let single = advice::analyse("x", &one, post_1(&one), Ending::AllBlocks).claims[0].p.unwrap();
+    let single =
+        advice::analyse("x", &one, post_1(&one), Ending::AllBlocks).claims[0].outcome.p().unwrap();
     assert!(raw[0] >= single);
 }
 
@@ -310,11 +311,14 @@ fn an_amount_is_judged_by_itself() {
         claims.find(|claim| claim.id == "fstrim-six-minutes").unwrap()
     };
     let six_minutes = judge(360_000);
-    assert_eq!((six_minutes.verdict, six_minutes.n), (Verdict::Holds, 6));
-    assert!(six_minutes.is_absolute && six_minutes.baseline.is_none());
-    let found = six_minutes.ratio.unwrap();
+    assert_eq!(
+        (six_minutes.outcome.verdict(), six_minutes.outcome.estimate().unwrap().n),
+        (Verdict::Holds, 6)
+    );
+    assert!(six_minutes.claim.is_absolute() && six_minutes.baseline.is_none());
+    let found = six_minutes.outcome.ratio().unwrap();
     assert!((3.6e11..3.61e11).contains(&found), "{found}");
-    assert_eq!(judge(9_000).verdict, Verdict::Refuted);
+    assert_eq!(judge(9_000).outcome.verdict(), Verdict::Refuted);
 }
 
 #[test]
@@ -332,7 +336,8 @@ fn a_chain_of_steps_ends_with_the_best_tandem() {
     };
     assert_eq!((place(0, 1), place(0, 2)), ((2, 3), (2, 3)));
     assert_eq!((place(2, 0), place(2, 1)), ((1, 1), (2, 2)));
-    let verdicts: Vec<Verdict> = analysis.claims.iter().map(|claim| claim.verdict).collect();
+    let verdicts: Vec<Verdict> =
+        analysis.claims.iter().map(|claim| claim.outcome.verdict()).collect();
     assert_eq!(verdicts, [Verdict::Holds, Verdict::Refuted]);
     assert_eq!(analysis.claims[0].not_measured, ["filesystem = jfs, scheduler = none"]);
     let style = Style { is_coloured: false, width: Some(80) };

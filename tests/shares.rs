@@ -183,6 +183,7 @@ fn one_machine_completes_what_shares_have_begun() {
         &["run", "--resume", &name, "--share", "3/2"][..],
         &["run", "--resume", &name, "--share", "1/2", "--json"],
         &["run", "plan.toml", "--share", "1/2"],
+        &["run", "--resume", &name, "--shares", "2", "--watch"],
         &["run", "plan.toml", "--lab", "device", "--device", "/dev/null", "--shares", "2"],
     ] {
         place.ends(2, words);

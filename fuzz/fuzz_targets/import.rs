@@ -4,4 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| ssdlab_import::fuzz(bytes));
+fuzz_target!(|bytes: &[u8]| ssdlab_results::import::fuzz(bytes));

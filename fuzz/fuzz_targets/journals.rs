@@ -5,4 +5,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| ssdlab_undo::fuzz_journal(bytes));
+fuzz_target!(|bytes: &[u8]| ssdlab_host::undo::fuzz_journal(bytes));

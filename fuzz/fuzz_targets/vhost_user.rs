@@ -20,8 +20,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use ssdlab_disk::serve::VhostUserDisk;
 use ssdlab_disk::{Memory, Shape};
-use ssdlab_serve::VhostUserDisk;
 
 const MEMORY_BYTES: u64 = 1 << 16;
 const DISK_BYTES: u64 = 1 << 20;

@@ -1,5 +1,4 @@
-//! The report, and the page of a watched run, in a real browser: Debian's chromium, headless,
-//! driven by `report.mjs`.
+//! The report in a real browser: Debian's chromium, headless, driven by `report.mjs`.
 //!
 //! It needs chromium, node and the packages of `package.json`. Without them, tests are ignored with
 //! that reason; in continuous integration (`CI=true`) they fail. Screenshots of the pages are kept
@@ -17,9 +16,8 @@ use serde_json::{Value, json};
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_host::program;
 use ssdlab_plan::{Schedule, shipped};
-use ssdlab_report::{Going, Shown, charts, html, live};
+use ssdlab_report::{charts, html};
 use ssdlab_results::{Ending, Record};
-use ssdlab_watch::Watch;
 
 use self::records::{HOSTILE, chain, hostile, post_1, schedule};
 
@@ -45,9 +43,7 @@ fn main() {
         reason.is_empty() || std::env::var_os("CI").is_none_or(|ci| ci != "true"),
         "the report cannot be looked at: {reason}"
     );
-    // It is served as long as the tests run.
-    let (_watch, watched) = watched();
-    let trials = [discard(), steps(), large(), attack(), watched].into_iter().flat_map(|page| {
+    let trials = [discard(), steps(), large(), attack()].into_iter().flat_map(|page| {
         let file = written(&page);
         let (browser, reason) = (&browser, &reason);
         page.cases.iter().map(move |case| {
@@ -195,28 +191,6 @@ fn attack() -> Page {
         expected: json!({ "says": [HOSTILE] }),
         cases: &["hostile", "phone", "prints", "accessible"],
     }
-}
-
-/// The page of a run that is watched, which a server shows.
-fn watched() -> (Watch, Page) {
-    let schedule = schedule("discard", 8);
-    let analysis = analysed(&schedule, &post_1(&schedule));
-    let watch = Watch::serve(([127, 0, 0, 1], 0).into()).unwrap();
-    let going = Going { done: 6, planned: 9, pace: "about 1m left".to_owned(), ..Going::default() };
-    watch.show(&live(&Shown::new(&schedule, &analysis), &going));
-    watch.draw(&serde_json::to_string(&charts(&schedule, &analysis)).unwrap());
-    let page = Page {
-        name: "watched",
-        html: String::new(),
-        expected: json!({
-            "address": format!("http://{}/", watch.address()),
-            "question": schedule.question,
-            "charts": ids(&schedule, &analysis),
-            "claims": analysis.claims.len(),
-        }),
-        cases: &["watched", "phone", "accessible"],
-    };
-    (watch, page)
 }
 
 /// How many marks the charts of each kind have: a dot per sample, a disc per effect.

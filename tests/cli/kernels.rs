@@ -1,4 +1,4 @@
-//! Kernels that a plan names or that are to be bisected, and that do not exist.
+//! Kernels that a plan names or that are to be judged, and that do not exist.
 
 use std::path::Path;
 
@@ -31,20 +31,21 @@ fn a_kernel_that_is_not_in_the_cache_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn what_cannot_be_bisected_is_refused_before_anything_is_built() {
+fn what_cannot_be_judged_is_refused_before_anything_is_built() {
     let place = Place::new();
     let refused = |arguments: &[&str], says: &str| {
-        let tree = ["--tree", ".", "--good", "v1", "--bad", "v2"];
-        let output = place.ssdlab(&[&["bisect"], arguments, &tree[..]].concat());
+        let output = place.ssdlab(&[&["judge"], arguments].concat());
         let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{message}");
+        // To `git bisect run` a lower code is a verdict.
+        assert_eq!(output.status.code(), Some(128), "{message}");
         assert!(message.contains(says), "{says}: {message}");
     };
-    refused(&["discard", "any-io-is-slow"], "is not a git tree");
+    refused(&["discard"], "<CLAIM>");
+    refused(&["discard", "any-io-is-slow", "--tree", "nowhere"], "nowhere");
     refused(&["discard", "slow"], "discard makes no claim `slow`");
     refused(&["discard", "fstrim-six-minutes", "--scale", "0.1"], "cannot be judged");
     refused(&["fsync", "ext3-slow"], "name one of: ");
-    refused(&["discard", "any-io-is-slow", "--set", "kernel=6.1"], "each revision is built");
+    refused(&["discard", "any-io-is-slow", "--set", "kernel=6.1"], "under that of the tree");
     refused(&["discard", "any-io-is-slow", "--set", "discard=off"], "no treatments of this run");
     assert!(!place.0.path().join("cache").exists() && !place.0.path().join("data").exists());
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ssdlab_advice::{self as advice, Candidate, Comparison, Incomparable, Method};
 use ssdlab_flash::Draw;
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::{Style, comparison, comparison_markdown};
 use ssdlab_results::{Ending, Phase, Record, Status};

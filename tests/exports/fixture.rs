@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use ssdlab_flash::FlashActivity;
-use ssdlab_latency::LatencySummary;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
 use ssdlab_results::{
     ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Run, Series, Status, Teardown, Work,
     Written,
 };
+use ssdlab_stats::latency::LatencySummary;
 use tempfile::TempDir;
 
 /// A run's folder, and a place for its exports.

@@ -15,12 +15,13 @@ pub fn cases() -> Vec<Case> {
         case("a_run_s_own_files_are_never_replaced", Nothing, own_files),
         case("a_file_that_cannot_be_written_is_named_and_kept", Nothing, unwritable),
         case("a_terminal_is_spared_what_is_no_text", Program("script"), terminal),
+        case("parquet_is_refused_with_what_to_do_instead", Nothing, parquet),
         case("an_empty_run_is_exported_too", Nothing, empty),
     ]
 }
 
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
-const FORMATS: [&str; 6] = ["text", "markdown", "json", "csv", "parquet", "ods"];
+const FORMATS: [&str; 5] = ["text", "markdown", "json", "csv", "ods"];
 
 fn own_files() {
     let fixture = Fixture::new();
@@ -85,12 +86,17 @@ fn terminal() {
         let output = script.output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    for format in ["ods", "parquet"] {
-        let (code, text) = shown(format);
-        assert_eq!(code, Some(2), "{text}");
-        assert!(text.contains("--out FILE") && text.len() < 1000, "{text}");
-    }
+    let (code, text) = shown("ods");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("--out FILE") && text.len() < 1000, "{text}");
     assert!(shown("csv").1.starts_with("run,plan,lab,seed"));
+}
+
+fn parquet() {
+    let output = tools::ssdlab(&["report", "run", "--format", "parquet"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("DuckDB makes Parquet of it"), "{said}");
 }
 
 /// A run that was stopped before its first trial ended.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::support::{Place, file, said, shown, treatment};
 use super::{Case, case};
+use crate::program::ssdlab;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -114,7 +115,7 @@ fn without_kernel_folders() {
     for folder in ["/proc", "/sys"] {
         let hide = format!("mount -t tmpfs tmpfs {folder}; exec \"$@\"");
         let mut command = place.program("unshare");
-        command.args(["--mount", "sh", "-ec", &hide, "sh", env!("CARGO_BIN_EXE_ssdlab")]);
+        command.args(["--mount", "sh", "-ec", &hide, "sh", ssdlab()]);
         let images = place.path("images");
         let output = command.args(["run", "discard", "--dir"]).arg(images).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", shown(&output));

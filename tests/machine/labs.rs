@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::support::{Loop, Place, idle_schedulers, number, phases, sh, shown, treatment};
 use super::{Case, Needs, case};
+use crate::program::ssdlab;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -464,7 +465,7 @@ fn device_lab() {
 /// private.
 fn of_nobody() -> TempDir {
     let folder = tempfile::Builder::new().prefix("machine-test-").tempdir_in("/var/tmp").unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_ssdlab"), folder.path().join("ssdlab")).unwrap();
+    fs::copy(ssdlab(), folder.path().join("ssdlab")).unwrap();
     fs::create_dir(folder.path().join("work")).unwrap();
     if rustix::process::geteuid().is_root() {
         sh(&format!("chown -R nobody {}", folder.path().display()));

@@ -9,6 +9,8 @@ mod failures;
 mod in_mid_run;
 mod labs;
 mod ledger;
+#[path = "../common/program.rs"]
+mod program;
 mod reading;
 mod recording;
 mod safety;

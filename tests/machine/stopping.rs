@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::support::{Loop, Place, said, sh, shown, wait_for};
 use super::{Case, case};
+use crate::program::ssdlab;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -114,7 +115,7 @@ fn file_size_limit() {
     let place = Place::new();
     let images = place.path("images").display().to_string();
     let mut command = place.program("sh");
-    command.args(["-c", "ulimit -f 1024; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_ssdlab")]);
+    command.args(["-c", "ulimit -f 1024; exec \"$@\"", "sh", ssdlab()]);
     let output = command.args(ARGUMENTS).args(["--dir", &images]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
     assert!(said(&output).contains("File too large"), "{}", shown(&output));
@@ -221,7 +222,6 @@ fn cut_record() {
 /// `make kill-test` has a hundred.
 fn kills() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/kill-test");
-    let output =
-        Command::new(script).args([env!("CARGO_BIN_EXE_ssdlab"), "20", "1"]).output().unwrap();
+    let output = Command::new(script).args([ssdlab(), "20", "1"]).output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
 }

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::common::shell;
 pub use super::common::{sh, shown, wait_for};
+use crate::program::ssdlab;
 
 /// A folder with room for images, results and run-time files.
 pub struct Place {
@@ -35,7 +36,7 @@ impl Place {
 
     /// The program.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
-        let mut command = self.program(env!("CARGO_BIN_EXE_ssdlab"));
+        let mut command = self.program(ssdlab());
         command.args(arguments);
         command
     }

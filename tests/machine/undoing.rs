@@ -10,6 +10,7 @@ use std::process::Stdio;
 
 use super::support::{Loop, Place, Process, said, sh, shown};
 use super::{Case, Needs, case};
+use crate::program::ssdlab;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -61,7 +62,7 @@ const ANYWHERE: &str = r#"
 fn alone(place: &Place, script: &str) -> String {
     let mut command = place.program("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-euc", script]);
-    command.arg(env!("CARGO_BIN_EXE_ssdlab")).arg(place.path(""));
+    command.arg(ssdlab()).arg(place.path(""));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -249,7 +250,7 @@ fn synced_journal() {
     fs::create_dir(&folder).unwrap();
     let mut command = place.program("strace");
     command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync,unlink,unlinkat", "-o"]).arg(&log);
-    command.arg(env!("CARGO_BIN_EXE_ssdlab")).args([
+    command.arg(ssdlab()).args([
         "run",
         &place.plan(ANYWHERE),
         "--runs",

@@ -5,15 +5,15 @@
 use std::path::Path;
 
 use ssdlab_advice as advice;
-use ssdlab_latency::LatencySummary;
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
 use ssdlab_results::{
     Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
     Work, Written,
 };
+use ssdlab_stats::latency::LatencySummary;
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use ssdlab_advice::{Analysis, Judgement, Verdict, analyse};
+use ssdlab_advice::{Analysis, Judgement, Verdict, Why, analyse};
 use ssdlab_export::{Samples, csv};
 use ssdlab_plan::{Levels, Overrides, Schedule};
 use ssdlab_results::{Ending, Phase, Record};
@@ -321,12 +321,14 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
     let (own, other) = sides(judged);
     let found = by_hand(claim, (&own, other.as_ref()), times);
     let Some((by_hand, n)) = found.filter(|_| other.is_some() || !claim.is_best) else {
-        prop_assert!(judged.ratio.is_none() && judged.verdict == Verdict::Undecided);
+        prop_assert!(
+            judged.outcome.ratio().is_none() && judged.outcome.verdict() == Verdict::Undecided
+        );
         return Ok(());
     };
-    let ratio = judged.ratio.unwrap();
+    let ratio = judged.outcome.ratio().unwrap();
     prop_assert!((ratio / by_hand - 1.0).abs() < 1e-9, "{} {}", ratio, by_hand);
-    prop_assert_eq!(judged.n, n);
+    prop_assert_eq!(judged.outcome.estimate().unwrap().n, n);
     if n > 5
         && let Some(is_satisfied) = claim.is_satisfied_by(by_hand)
     {
@@ -334,13 +336,21 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
         // An excess is a difference of two times, which scatters more than the times do; and the
         // best is not shown to be while it has too few blocks in common with another rival. Equal
         // values have the p-value of the sign test, which is too large among many claims.
-        let are_equal = judged.interval.is_some_and(|[low, high]| high - low < 1e-12);
+        let are_equal = judged.outcome.interval().is_some_and(|[low, high]| high - low < 1e-12);
         let may_be_open = claim.excess_over.is_some()
             || are_equal
-            || claim.is_best && is_satisfied && judged.reason.is_some();
-        let is_it =
-            judged.verdict == verdict || may_be_open && judged.verdict == Verdict::Undecided;
-        prop_assert!(is_it, "{}: {:?} {:?}", &judged.id, judged.verdict, judged.interval);
+            || claim.is_best
+                && is_satisfied
+                && judged.outcome.why().and_then(Why::reason).is_some();
+        let is_it = judged.outcome.verdict() == verdict
+            || may_be_open && judged.outcome.verdict() == Verdict::Undecided;
+        prop_assert!(
+            is_it,
+            "{}: {:?} {:?}",
+            &judged.id,
+            judged.outcome.verdict(),
+            judged.outcome.interval()
+        );
     }
     Ok(())
 }
@@ -404,7 +414,7 @@ fn a_claim_is_judged_for_every_combination_of_other_factors() {
     for judged in &analysis.claims {
         let (own, other) = sides(judged);
         assert_eq!((&*own["drive"], &*other.unwrap()["drive"]), ("vertex-le", "x25m-g1"));
-        let ratio = judged.ratio.unwrap();
+        let ratio = judged.outcome.ratio().unwrap();
         assert!((ratio - 1.29).abs() < 0.01, "{ratio}");
     }
 }

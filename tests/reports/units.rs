@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::Value;
 use ssdlab_advice as advice;
-use ssdlab_cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
-use ssdlab_latency::LatencySummary;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_operations::cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
-use ssdlab_report::{Going, Shown, Style, charts, html, live, markdown, text};
+use ssdlab_report::{Style, charts, html, markdown, text};
 use ssdlab_results::{
     ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
 };
+use ssdlab_stats::latency::LatencySummary;
 
 use super::records::record;
 
@@ -170,14 +169,11 @@ fn shown(metric: &str) -> Vec<(&'static str, String)> {
     let text = text(&schedule, &analysis, Style::default());
     let page = html(&schedule, &analysis, "");
     let cell = after(&page, "id=\"treatments-caption\"", "</table>");
-    let state = live(&Shown::new(&schedule, &analysis), &Going::default());
-    let state: Value = serde_json::from_str(&state).unwrap();
     let shown = vec![
         ("text", after(&text, "│ unpack ┆", "┆").to_owned()),
         ("bars", after(&text, "\nunpack: ", " each").to_owned()),
         ("markdown", after(&markdown(&schedule, &analysis), "| unpack |", "|").to_owned()),
         ("html", after(cell, "data-value=", "<").split_once('>').unwrap().1.to_owned()),
-        ("live", state["rows"][0]["mean"].as_str().unwrap().to_owned()),
     ];
     for chart in charts(&schedule, &analysis) {
         if chart.id == "samples" {

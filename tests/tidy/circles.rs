@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter::Peekable;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// A module's place below the root of its crate, or a path as written in the code.
 type Path = Vec<String>;
@@ -198,8 +198,8 @@ impl Module {
                 }
                 TokenTree::Ident(first) => {
                     let mut path = vec![first.to_string()];
-                    while tokens.next_if(is_colon).is_some() {
-                        tokens.next_if(is_colon);
+                    while tokens.next_if(is_double_colon).is_some() {
+                        tokens.next();
                         let Some(word) = tokens.next_if(|next| matches!(next, TokenTree::Ident(_)))
                         else {
                             break;
@@ -229,8 +229,10 @@ fn is_group(delimiter: Delimiter) -> impl Fn(&TokenTree) -> bool {
     move |token| matches!(token, TokenTree::Group(group) if group.delimiter() == delimiter)
 }
 
-fn is_colon(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':')
+/// Whether a token is the first half of `::`, not the colon after the name of a field.
+fn is_double_colon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct)
+        if punct.as_char() == ':' && punct.spacing() == Spacing::Joint)
 }
 
 fn until<I: Iterator<Item = TokenTree>>(
@@ -314,6 +316,8 @@ fn code_of_a_room_itself_is_above_or_below_its_files() {
     assert!(circle[0].contains("src/room/mod.rs -> src/room/a.rs (a::A)"), "{}", circle[0]);
     let below = ("mod.rs", "mod a; pub use a::A; pub const MOST: u32 = 1;");
     assert!(of(&[below, ("a.rs", "use super::MOST; pub struct A;")]).is_empty());
+    let with_a_field = ("mod.rs", "mod a; pub struct B { a: u32 }");
+    assert!(of(&[with_a_field, ("a.rs", "use super::B;")]).is_empty());
 }
 
 #[test]

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::system::{RebootCommand, reboot};
 use serde::{Deserialize, Serialize};
+use ssdlab_disk::guest::{self as guest, Channel, Ended, Line, Machine, MachineError, Root};
 use ssdlab_disk::{Disk, Memory, Shape};
 use ssdlab_flash::Nanos;
-use ssdlab_guest::{self as guest, Channel, Ended, Line, Machine, MachineError, Root};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_plan::HOSTS;
@@ -90,7 +90,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     };
     let disk = |name: &str| machine.door(name).unwrap();
     let memory = Box::new(Memory::new(1 << 20));
-    let channel = Box::new(Channel::new(&job, |_, _| ()));
+    let channel = Box::new(Channel::new(&job, |_, ()| ()));
     let mut disks = [
         Disk::new("drive", disk("drive"), memory, Shape::default()).unwrap(),
         Disk::new("channel", disk("channel"), channel, Shape::default()).unwrap(),

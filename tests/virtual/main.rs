@@ -21,6 +21,8 @@ mod kernels;
 mod layers;
 mod logged;
 mod postponed;
+#[path = "../common/program.rs"]
+mod program;
 mod programs;
 mod repeating;
 mod replaying;

@@ -15,8 +15,7 @@ use ssdlab_flash::presets;
 use tempfile::TempDir;
 
 use super::common::shown;
-
-const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
+use super::program::ssdlab;
 
 /// The user and the group of nobody.
 const NOBODY: u32 = 65534;
@@ -33,7 +32,7 @@ pub fn kernel() -> &'static Result<PathBuf, String> {
         if let Some(named) = env::var_os("SSDLAB_TEST_KERNEL") {
             return Ok(fs::canonicalize(named).expect("SSDLAB_TEST_KERNEL names a file"));
         }
-        let info = Command::new(SSDLAB).args(["kernel", "info"]).output().unwrap();
+        let info = Command::new(ssdlab()).args(["kernel", "info"]).output().unwrap();
         let text = String::from_utf8_lossy(&info.stdout).into_owned();
         let path = text.lines().find_map(|line| line.strip_prefix("kernel ")).map(str::trim);
         match path {
@@ -61,7 +60,7 @@ impl Place {
     /// do that. The program is copied there, as others may have no access to its own folder.
     pub fn of_nobody() -> Self {
         let place = Self { is_foreign: true, ..Self::new() };
-        fs::copy(SSDLAB, place.path("ssdlab")).unwrap();
+        fs::copy(ssdlab(), place.path("ssdlab")).unwrap();
         fs::copy(kernel().as_ref().unwrap(), place.path("another-name")).unwrap();
         if rustix::process::geteuid().is_root() {
             chown(place.folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
@@ -71,7 +70,7 @@ impl Place {
 
     /// The program with its folders here.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(SSDLAB);
+        let mut command = Command::new(ssdlab());
         command
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("state"))

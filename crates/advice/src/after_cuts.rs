@@ -6,15 +6,16 @@
 //! Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936), however the two
 //! depend on each other. This needs more cuts than a paired method might, but no other assumption.
 
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{self, Finding};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::metric::{self, AfterCuts, Source, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
-use super::case::{Case, Evidence, Judgement, RestsOn, named, tests, unlike};
+use super::case::{Case, Evidence, RestsOn, Weighed, tests, unlike};
 use super::cuts::{by_cut, count, lost, quantile, recovery};
+use super::judgement::{self, Conclusion, Estimate, Outcome, Why};
 use super::pairs::{Blocks, Side};
 
 /// The range of errors that is searched for the smallest at which a claim is shown, and how often
@@ -33,7 +34,7 @@ enum Found {
 
 impl Found {
     /// Of each cut the worst that it may have left counts: its survivors are not independent.
-    fn of(what: AfterCuts, cuts: &[&[Outcome]]) -> Self {
+    fn of(what: AfterCuts, cuts: &[&[cuts::Outcome]]) -> Self {
         let lost = |of, percent| Self::quantile(lost(cuts.iter().copied(), of), percent);
         match what {
             AfterCuts::BrokenPromises => Self::share(cuts, Finding::BrokenPromise),
@@ -49,7 +50,7 @@ impl Found {
     }
 
     /// How many of those cuts that could tell had a finding.
-    fn share(cuts: &[&[Outcome]], finding: Finding) -> Self {
+    fn share(cuts: &[&[cuts::Outcome]], finding: Finding) -> Self {
         let [count, number] = count(cuts.iter().copied(), |outcome| outcome.has(finding));
         Self::Share { count, number }
     }
@@ -204,43 +205,41 @@ pub(super) fn weigh(
     blocks: &Blocks<'_>,
     case: &Case<'_>,
     what: AfterCuts,
-    is_one_of_several: bool,
-) -> (Judgement, Option<Evidence>) {
+) -> Weighed {
     let claim = case.claim;
-    let mut judgement = named(schedule, case, is_one_of_several);
     if let Some(why) = schedule.not_testable(claim) {
-        return (judgement.untested(why), None);
+        return Err(Outcome::NotCompared(Why::Untested(why)));
     }
     let of = |side: Side<'_>| {
         let cuts = blocks.trials(side.treatment).into_iter().flat_map(by_cut);
-        let own: Vec<&[Outcome]> =
+        let own: Vec<&[cuts::Outcome]> =
             cuts.filter(|cut| claim.phases.contains(&cut[0].phase)).collect();
         Found::of(what, &own)
     };
     let sides = Sides { own: of(case.side), other: case.baseline.map(of) };
     let number = sides.other.iter().map(Found::number).fold(sides.own.number(), usize::min);
     if number == 0 {
-        judgement.reason = Some("no power cut that tells it was made in these phases".to_owned());
-        return (judgement, None);
+        let why = "no power cut that tells it was made in these phases".to_owned();
+        return Err(Outcome::NotCompared(why.into()));
     }
-    judgement.ratio = Some(sides.value());
-    judgement.interval = sides.interval();
-    judgement.n = sides.own.number();
+    let found = judgement::Found::Ratio { ratio: sides.value(), interval: sides.interval() };
+    let estimate = Estimate { found, n: sides.own.number(), across_hosts: None, p: None };
     if let Some(unlike) = unlike(schedule, claim) {
-        judgement.reason = Some(unlike);
-        return (judgement, None);
+        let conclusion = Conclusion::Open(unlike.into());
+        return Err(Outcome::Measured { estimate, conclusion });
     }
-    let tests = tests(claim, |bound| sides.at_least(bound), |bound| sides.at_most(bound));
-    let evidence = |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Cuts, p_holds, p_refuted };
-    (judgement, tests.map(evidence))
+    let (p_holds, p_refuted) =
+        tests(claim.bounds(), |bound| sides.at_least(bound), |bound| sides.at_most(bound));
+    Ok(Evidence { estimate, rests_on: RestsOn::Cuts, p_holds, p_refuted, reason: None })
 }
 
-/// What may decide a case that these cuts leave open.
-pub(super) fn open(judgement: &Judgement) -> &'static str {
-    let is_share = metric::of(&judgement.metric).unit == Unit::Percent;
-    if judgement.is_absolute && judgement.at_most == Some(0.0) {
+/// What may decide a claim that these cuts leave open.
+pub(super) fn open(claim: &Claim) -> &'static str {
+    let is_share = metric::of(&claim.metric).unit == Unit::Percent;
+    let [at_least, at_most] = claim.bounds().ends();
+    if claim.is_absolute() && at_most == Some(0.0) {
         "no number of cuts shows that there is none: claim a share, at_most = \"1 %\""
-    } else if judgement.is_absolute && is_share && judgement.at_least == Some(100.0) {
+    } else if claim.is_absolute() && is_share && at_least == Some(100.0) {
         "no number of cuts shows that it is always so: claim a share, at_least = \"99 %\""
     } else {
         "more cuts may tell: a larger `number` in [cuts]"

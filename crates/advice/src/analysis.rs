@@ -9,13 +9,14 @@ use ssdlab_plan::metric;
 use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
-use super::case::{Judgement, Verdict};
 use super::claims;
 use super::effects::{self, Effect, NoRatio};
 use super::environment;
+use super::flat::{self, Flat};
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
-use super::late;
+use super::judgement::{Conclusion, Judgement, Outcome};
+use super::late::LateWork;
 use super::method::{self, Check};
 use super::over_drives::{FEWEST_DRAWS, OverDrives};
 use super::pairs::Blocks;
@@ -83,6 +84,8 @@ pub struct Analysis {
     /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
     pub rankings: Vec<StepRanking>,
     /// The plan's claims, judged.
+    #[serde(serialize_with = "flat::serialize")]
+    #[schemars(with = "Vec<Flat>")]
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
     pub settings: Vec<RecommendedSetting>,
@@ -176,17 +179,8 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     if let Some(drives) = &drives {
         drives.spread(&mut effects);
     }
-    let mut claims = claims::judge_all(schedule, &blocks, drives.as_ref());
-    late::withhold(schedule, records, &mut claims);
-    for judgement in &mut claims {
-        judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
-        if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {
-            let is_like = schedule.unlike(metric::of(&claim.metric)).is_none();
-            judgement.published = claim.published.filter(|_| is_like);
-            judgement.basis = judgement.published.map(|_| claim.basis());
-            judgement.by_construction = schedule.by_construction(claim).map(Cow::into_owned);
-        }
-    }
+    let late = LateWork::of(schedule, records);
+    let claims = claims::judge_all(schedule, &blocks, drives.as_ref(), late.as_ref());
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
     by_host.extend(hosts::of_claims(schedule, &blocks));
     let rankings = ranking::all(schedule, &blocks);
@@ -237,7 +231,7 @@ fn intervals(
     by_host: &[ByHost],
     rankings: &[StepRanking],
 ) -> Vec<[f64; 2]> {
-    let of_claims = claims.iter().map(|claim| claim.interval);
+    let of_claims = claims.iter().map(|claim| claim.outcome.interval());
     let of_effects = effects.iter().filter(|effect| effect.metric == metric);
     let of_effects = of_effects.map(|effect| effect.interval);
     let of_hosts = by_host.iter().flat_map(|by_host| {
@@ -252,7 +246,7 @@ fn intervals(
 /// The settings that follow from the verdicts. A verdict never claims more than its lab can show:
 /// the times of an image file say nothing about a drive, so no setting follows from them.
 fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
-    let is_of_the_drive = |claim: &Judgement| metric::of(&claim.metric).is_of_the_drive();
+    let is_of_the_drive = |claim: &Judgement| metric::of(&claim.claim.metric).is_of_the_drive();
     let shows = |claim: &Judgement| match origin {
         Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
         Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
@@ -261,10 +255,10 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
         // How it was measured is unknown.
         Origin::Imported => false,
     };
-    let of = |claim: &Judgement| match claim.verdict {
-        Verdict::Holds => claim.if_holds.clone(),
-        Verdict::Refuted => claim.if_refuted.clone(),
-        Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => None,
+    let of = |claim: &Judgement| match &claim.outcome {
+        Outcome::Measured { conclusion: Conclusion::Holds, .. } => claim.claim.if_holds.clone(),
+        Outcome::Measured { conclusion: Conclusion::Refuted, .. } => claim.claim.if_refuted.clone(),
+        _ => None,
     };
     let mut settings: Vec<(String, Vec<&Judgement>)> = Vec::new();
     for claim in claims.iter().filter(|claim| shows(claim)) {
@@ -285,7 +279,7 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
 
 /// What a setting that follows from some verdicts is limited to.
 fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
-    let is_case = |claim: &&Judgement| from.iter().any(|own| own.claim == claim.claim);
+    let is_case = |claim: &&Judgement| from.iter().any(|own| own.claim.id == claim.claim.id);
     let cases: Vec<&Judgement> = claims.iter().filter(is_case).collect();
     let mut limits = Vec::new();
     if from.len() < cases.len() {
@@ -317,15 +311,16 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
 /// verdicts if there are several kinds.
 fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
     let is_virtual = origin == Origin::Lab(LabKind::Virtual);
+    let n = |claim: &Judgement| claim.outcome.estimate().map_or(0, |estimate| estimate.n);
     let of = |claim: &Judgement| match &claim.plausible {
         _ if claim.by_construction.is_some() => "by construction".to_owned(),
-        _ if claim.exploratory.is_some() => "exploratory".to_owned(),
+        _ if claim.claim.exploratory.is_some() => "exploratory".to_owned(),
         Some(over) => format!("simulated on {0} of {0} plausible drives", over.of),
-        None if metric::of(&claim.metric).is_of_cuts() => {
-            format!("{} simulated power cuts", claim.n)
+        None if metric::of(&claim.claim.metric).is_of_cuts() => {
+            format!("{} simulated power cuts", n(claim))
         }
-        None if is_virtual => format!("simulated, n = {}", claim.n),
-        None => format!("measured, n = {}", claim.n),
+        None if is_virtual => format!("simulated, n = {}", n(claim)),
+        None => format!("measured, n = {}", n(claim)),
     };
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for kind in from.iter().copied().map(of) {
@@ -341,17 +336,5 @@ fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
                 |(kind, count): &(String, usize)| format!("{count} of {} {kind}", from.len());
             several.iter().map(says).collect::<Vec<_>>().join(", ")
         }
-    }
-}
-
-/// What a verdict about a metric is limited to.
-fn scope(origin: Origin, metric: &str) -> Option<&'static str> {
-    let Origin::Lab(lab) = origin else { return Some("of imported results") };
-    let is_of_the_drive = metric::of(metric).is_of_the_drive();
-    match lab {
-        LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
-        LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
-        LabKind::Directory if !is_of_the_drive => Some("with whatever else ran there"),
-        _ => None,
     }
 }

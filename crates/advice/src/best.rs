@@ -1,23 +1,23 @@
 //! Judges claims that one treatment is better than all of its rivals.
 
-use ssdlab_plan::metric::{self, Better};
+use ssdlab_plan::schedule::{Bounds, Statement};
 use ssdlab_plan::{Factor, Schedule};
 
-use super::case::{Case, Evidence, Judgement, RestsOn, Sample, measure, named};
+use super::case::{Case, Evidence, RestsOn, Sample, Weighed, measure};
+use super::judgement::{Conclusion, Estimate, Outcome, Why};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
 /// factors that the claim names.
 pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
+    let Statement::Best { among, .. } = &case.claim.statement else { return Vec::new() };
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
         let levels = &schedule.treatments[*index].levels;
         let competes = |(factor, among): (&Factor, &Vec<String>)| {
             levels.0.get(factor).is_some_and(|level| among.contains(level))
         };
-        levels != best
-            && levels.with(&case.claim.compare) == *best
-            && case.claim.among.iter().all(competes)
+        levels != best && levels.with(&case.claim.compare) == *best && among.iter().all(competes)
     };
     (0..schedule.treatments.len()).filter(is_rival).collect()
 }
@@ -25,62 +25,56 @@ pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
 /// Tests whether a treatment is better than each of its rivals. This must be shown for every rival
 /// (R. L. Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
 /// 24: an intersection-union test, which needs no correction) and is refuted by any that is better.
-/// The ratio shown is to the nearest rival, or to the best of those that are ahead.
-pub(super) fn weigh(
+/// The ratio shown is to the nearest rival, or to the best of those that are ahead: returns the
+/// case against this one, the rivals that were not measured, and the tests.
+pub(super) fn weigh<'a>(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    case: &Case<'_>,
-    is_one_of_several: bool,
-) -> (Judgement, Option<Evidence>) {
-    let is_higher = metric::of(&case.claim.metric).better == Better::More;
-    let asked = case.claim.at_least.unwrap_or(1.0);
-    // The lead as a ratio of the metric, of which less may be better.
-    let lead = if is_higher { asked } else { 1.0 / asked };
-    let ahead = |sample: &Sample| {
-        let (above, below) = sample.p_above_and_below(lead);
-        if is_higher { (above, below) } else { (below, above) }
-    };
-    let mut measured: Vec<(Judgement, Option<Sample>)> = Vec::new();
+    case: Case<'a>,
+) -> (Case<'a>, Vec<String>, Weighed) {
+    let bounds = case.claim.bounds();
+    let mut measured = Vec::new();
     let mut not_measured = Vec::new();
-    for rival in rivals(schedule, case) {
-        let found = measure(schedule, blocks, &case.against(rival), is_one_of_several);
-        if found.0.found().is_some() {
-            measured.push(found);
+    for rival in rivals(schedule, &case) {
+        if let Ok((estimate, sample)) = measure(schedule, blocks, &case.against(rival)) {
+            measured.push((rival, estimate, sample));
         } else {
             let levels = &schedule.treatments[rival].levels;
             not_measured.push(schedule.distinct(levels).to_string());
         }
     }
-    let distance = |judgement: &Judgement| {
-        let ratio = judgement.found().unwrap_or(f64::NAN);
-        if is_higher { ratio } else { 1.0 / ratio }
+    let distance = |estimate: &Estimate| match bounds {
+        Bounds::AtLeast(_) => estimate.found.ratio(),
+        _ => 1.0 / estimate.found.ratio(),
     };
-    let nearest = measured.iter().min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0)));
-    let Some((nearest, sample)) = nearest else {
-        let mut judgement = named(schedule, case, is_one_of_several);
-        judgement.reason = Some("it was not measured beside any other".to_owned());
-        return (judgement, None);
+    let nearest = measured.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
+    let Some((nearest, estimate, sample)) = nearest else {
+        let why = Why::from("it was not measured beside any other".to_owned());
+        return (case, Vec::new(), Err(Outcome::NotCompared(why)));
     };
-    let mut judgement = nearest.clone();
-    judgement.not_measured = not_measured;
-    let bound = (is_higher.then_some(lead), (!is_higher).then_some(lead));
-    (judgement.at_least, judgement.at_most) = bound;
     // One rival that is ahead refutes it, but what cannot be tested against each is not shown.
-    let untested = measured.iter().find(|(_, sample)| sample.is_none()).map(|(one, _)| one.clone());
-    let Some(sample) = sample.clone().or_else(|| measured.iter().find_map(|(_, own)| own.clone()))
-    else {
-        let Judgement { verdict, reason, more_runs, .. } =
-            untested.unwrap_or_else(|| nearest.clone());
-        return (Judgement { verdict, reason, more_runs, ..judgement }, None);
+    let untested = measured.iter().find_map(|(.., sample)| sample.as_ref().err());
+    let samples: Vec<&Sample> =
+        measured.iter().filter_map(|(.., sample)| sample.as_ref().ok()).collect();
+    let weighed = match (sample.as_ref().ok().or(samples.first().copied()), untested) {
+        (Some(sample), untested) => {
+            let tests: Vec<(f64, f64)> = samples.iter().map(|own| own.tests(bounds)).collect();
+            let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
+            Ok(Evidence {
+                estimate: *estimate,
+                rests_on: RestsOn::Sample(sample.clone()),
+                p_holds: match untested {
+                    Some(_) => 1.0,
+                    None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
+                },
+                p_refuted: (p_behind * tests.len() as f64).min(1.0),
+                reason: untested.and_then(Why::reason).map(str::to_owned),
+            })
+        }
+        (None, untested) => {
+            let why = untested.cloned().unwrap_or(Why::Runs(None));
+            Err(Outcome::Measured { estimate: *estimate, conclusion: Conclusion::Open(why) })
+        }
     };
-    let tests: Vec<(f64, f64)> =
-        measured.iter().filter_map(|(_, sample)| sample.as_ref().map(ahead)).collect();
-    let p_holds = match &untested {
-        Some(_) => 1.0,
-        None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
-    };
-    let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
-    let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-    judgement.reason = untested.and_then(|one| one.reason);
-    (judgement, Some(Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted }))
+    (case.against(*nearest), not_measured, weighed)
 }

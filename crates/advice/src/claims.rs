@@ -19,105 +19,146 @@
 //!
 //! Claims that were made or changed after results were known are corrected as a separate family.
 
-use ssdlab_plan::{LabKind, Schedule};
+use std::borrow::Cow;
+
+use ssdlab_plan::schedule::{Bounds, Claim};
+use ssdlab_plan::{LabKind, Schedule, metric};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
-use super::case::{Evidence, Judgement, RestsOn, Sample, Verdict, blank, cases, weigh};
-use super::pairs::Blocks;
+use super::case::{Case, Evidence, RestsOn, Sample, Weighed, cases, weigh};
+use super::judgement::{Conclusion, Estimate, Judgement, Outcome, Why, scope};
+use super::late::LateWork;
+use super::pairs::{Blocks, Side};
 use super::plausible::PlausibleDrives;
 use super::{CONFIDENCE, after_cuts, best};
 
+/// A case of a claim, before the correction for several claims.
+struct Tested<'a> {
+    id: String,
+    claim: &'a Claim,
+    /// `None` if the claim as a whole cannot be judged.
+    case: Option<Case<'a>>,
+    not_measured: Vec<String>,
+    weighed: Weighed,
+}
+
 /// Judges every claim of the schedule; `drives` are the trials on plausible drives, if there were
-/// any.
+/// any, and `late` is the work that was left to unmounting, if any was.
 pub(super) fn judge_all(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     drives: Option<&PlausibleDrives<'_>>,
+    late: Option<&LateWork<'_>>,
 ) -> Vec<Judgement> {
-    let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
-    for claim in &schedule.claims {
-        let cases = cases(schedule, claim);
-        if cases.is_empty() || (claim.is_best && schedule.not_testable(claim).is_some()) {
-            let judgement = blank(claim, claim.id.clone());
-            let missing = || Some("this run has no such pair of treatments".to_owned());
-            let judgement = match schedule.not_testable(claim) {
-                Some(why) => judgement.untested(why),
-                None => Judgement { reason: missing(), ..judgement },
-            };
-            judged.push((judgement, None));
-            continue;
-        }
-        for case in &cases {
-            let is_one_of_several = cases.len() > 1;
-            judged.push(if claim.is_best {
-                best::weigh(schedule, blocks, case, is_one_of_several)
-            } else if let Some(what) = after_cuts::is_about(claim) {
-                after_cuts::weigh(schedule, blocks, case, what, is_one_of_several)
-            } else {
-                weigh(schedule, blocks, case, is_one_of_several)
-            });
-        }
-    }
+    let tested: Vec<Tested<'_>> =
+        schedule.claims.iter().flat_map(|claim| test(schedule, blocks, claim)).collect();
     // A claim made after results were seen is one of many that could have been made.
-    let (mut exploratory, mut confirmatory): (Vec<_>, Vec<_>) =
-        judged.iter_mut().partition(|(judgement, _)| judgement.exploratory.is_some());
+    let raw = [false, true].map(|is_exploratory| -> Vec<f64> {
+        let family = tested.iter().filter(|own| own.claim.exploratory.is_some() == is_exploratory);
+        family.filter_map(|own| Some(p(own.claim, own.weighed.as_ref().ok()?))).collect()
+    });
+    let mut adjusted = raw.each_ref().map(|raw| holm(raw).into_iter());
     // In virtual time a longer run begins with the same trials; elsewhere all are new.
     let pools = schedule.is_in(LabKind::Virtual);
-    settle(&mut confirmatory, pools);
-    settle(&mut exploratory, pools);
-    let mut judged: Vec<Judgement> = judged.into_iter().map(|(judgement, _)| judgement).collect();
-    if let Some(drives) = drives {
-        drives.judge(&mut judged);
-    }
-    judged
+    let levels = |side: Side<'_>| schedule.treatments[side.treatment].levels.clone();
+    let judgement = |Tested { id, claim, case, not_measured, weighed }| {
+        let family = usize::from(claim.exploratory.is_some());
+        let settle = |evidence| {
+            let p = adjusted[family].next().expect("one p-value per evidence");
+            settled(claim, evidence, p, raw[family].len(), pools)
+        };
+        let mut outcome = weighed.map_or_else(|outcome| outcome, settle);
+        let mut plausible = None;
+        if let Some((drives, case)) = drives.zip(case) {
+            (outcome, plausible) = drives.judge(&case, outcome);
+        }
+        if let Some((late, case)) = late.zip(case) {
+            outcome = late.judge(&case, outcome);
+        }
+        let is_like = schedule.unlike(metric::of(&claim.metric)).is_none();
+        Judgement {
+            id,
+            claim: Claim { published: claim.published.filter(|_| is_like), ..claim.clone() },
+            levels: case.map(|case| levels(case.side)),
+            baseline: case.and_then(|case| case.baseline).map(levels),
+            outcome,
+            plausible,
+            flips: Vec::new(),
+            not_measured,
+            by_construction: schedule.by_construction(claim).map(Cow::into_owned),
+            scope: scope(schedule.origin(), &claim.metric),
+        }
+    };
+    tested.into_iter().map(judgement).collect()
 }
 
-/// Turns evidence into verdicts, corrected for the number of claims and of looks at them. `pools`
-/// is whether another run adds to these blocks.
-fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)], pools: bool) {
-    let p = |judgement: &Judgement, evidence: &Evidence| {
-        let two_sided = 2.0 * evidence.p_holds.min(evidence.p_refuted);
-        (two_sided / share_of_error(judgement.left_open)).min(1.0)
-    };
-    let raw: Vec<f64> = judged
-        .iter()
-        .filter_map(|(judgement, evidence)| Some(p(judgement, evidence.as_ref()?)))
-        .collect();
-    let error = 1.0 - CONFIDENCE;
-    let mut adjusted = holm(&raw).into_iter();
-    for (judgement, evidence) in judged {
-        let Some(evidence) = evidence else { continue };
-        let p = adjusted.next().expect("one p-value per evidence");
-        judgement.p = Some(p);
-        judgement.verdict = match p < error {
-            true if evidence.p_holds < evidence.p_refuted => Verdict::Holds,
-            true => Verdict::Refuted,
-            false => Verdict::Undecided,
+/// Tests each case of a claim.
+fn test<'a>(schedule: &Schedule, blocks: &Blocks<'_>, claim: &'a Claim) -> Vec<Tested<'a>> {
+    let cases = cases(schedule, claim);
+    let untested = schedule.not_testable(claim).map(Why::Untested);
+    if cases.is_empty() || (claim.is_best() && untested.is_some()) {
+        let missing = || "this run has no such pair of treatments".to_owned().into();
+        let weighed = Err(Outcome::NotCompared(untested.unwrap_or_else(missing)));
+        let (id, not_measured) = (claim.id.clone(), Vec::new());
+        return vec![Tested { id, claim, case: None, not_measured, weighed }];
+    }
+    let is_one_of_several = cases.len() > 1;
+    let tested = |case: Case<'a>| {
+        let id = case.id(schedule, is_one_of_several);
+        let (case, not_measured, weighed) = if claim.is_best() {
+            best::weigh(schedule, blocks, case)
+        } else if let Some(what) = after_cuts::is_about(claim) {
+            (case, Vec::new(), after_cuts::weigh(schedule, blocks, &case, what))
+        } else {
+            (case, Vec::new(), weigh(schedule, blocks, &case))
         };
-        if judgement.verdict != Verdict::Undecided {
-            judgement.reason = None;
-            continue;
+        Tested { id, claim, case: Some(case), not_measured, weighed }
+    };
+    cases.into_iter().map(tested).collect()
+}
+
+/// The two-sided p-value of a claim, corrected for the number of looks at it.
+fn p(claim: &Claim, evidence: &Evidence) -> f64 {
+    let two_sided = 2.0 * evidence.p_holds.min(evidence.p_refuted);
+    (two_sided / share_of_error(claim.left_open)).min(1.0)
+}
+
+/// What evidence proves with this p-value, which is corrected for the number of claims. `pools` is
+/// whether another run adds to these blocks.
+fn settled(claim: &Claim, evidence: Evidence, p: f64, claims: usize, pools: bool) -> Outcome {
+    let error = 1.0 - CONFIDENCE;
+    let estimate = Estimate { p: Some(p), ..evidence.estimate };
+    let conclusion = if p >= error {
+        let share = share_of_error(claim.left_open.saturating_add(1));
+        Conclusion::Open(why_open(claim, evidence, error * share / claims as f64, pools))
+    } else if evidence.p_holds < evidence.p_refuted {
+        Conclusion::Holds
+    } else {
+        Conclusion::Refuted
+    };
+    Outcome::Measured { estimate, conclusion }
+}
+
+/// What may decide a claim that tests left open; `error` is what the next run may spend.
+fn why_open(claim: &Claim, evidence: Evidence, error: f64, pools: bool) -> Why {
+    let done = |n: usize| if pools { n } else { 0 };
+    let more = match &evidence.rests_on {
+        RestsOn::Sample(Sample::Blocks(ratio)) => {
+            more_runs(claim.bounds(), ratio, done(ratio.n()), error)
         }
-        match &evidence.rests_on {
-            RestsOn::Sample(Sample::Blocks(ratio)) => {
-                let share = share_of_error(judgement.left_open.saturating_add(1));
-                let next = error * share / raw.len() as f64;
-                let done = if pools { ratio.n() } else { 0 };
-                judgement.more_runs = more_runs(judgement, ratio, done, next);
-            }
-            RestsOn::Sample(Sample::Signs(signs)) => {
-                let share = share_of_error(judgement.left_open.saturating_add(1));
-                let done = if pools { signs.n() } else { 0 };
-                let more = equal_runs(error * share / raw.len() as f64).saturating_sub(done);
-                let bounds = [judgement.at_least, judgement.at_most];
-                let is_open = bounds.into_iter().flatten().all(|bound| signs.agree(bound));
-                judgement.more_runs = u32::try_from(more.max(1)).ok().filter(|_| is_open);
-            }
-            RestsOn::Sample(Sample::Hosts { .. }) => {
-                judgement.reason = Some("only more hosts may tell".to_owned());
-            }
-            RestsOn::Cuts => judgement.reason = Some(after_cuts::open(judgement).to_owned()),
+        RestsOn::Sample(Sample::Signs(signs)) => {
+            let more = equal_runs(error).saturating_sub(done(signs.n()));
+            let is_open = claim.bounds().values().all(|bound| signs.agree(bound));
+            u32::try_from(more.max(1)).ok().filter(|_| is_open)
         }
+        RestsOn::Sample(Sample::Hosts { .. }) => {
+            return "only more hosts may tell".to_owned().into();
+        }
+        RestsOn::Cuts => return after_cuts::open(claim).to_owned().into(),
+    };
+    match evidence.reason {
+        Some(reason) => Why::Reason(reason, more),
+        None => Why::Runs(more),
     }
 }
 
@@ -132,11 +173,9 @@ fn share_of_error(left_open: u32) -> f64 {
 }
 
 /// Runs beyond those done until the interval is expected to clear the nearest bound.
-fn more_runs(judgement: &Judgement, ratio: &LogRatio, done: usize, error: f64) -> Option<u32> {
+fn more_runs(bounds: Bounds, ratio: &LogRatio, done: usize, error: f64) -> Option<u32> {
     let distance = |bound: &f64| (ratio.mean_log() - bound.ln()).abs();
-    let bounds = [judgement.at_least, judgement.at_most];
-    let nearest =
-        bounds.into_iter().flatten().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let nearest = bounds.values().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     let total = runs_to_separate(ratio.mean_log(), ratio.sd_log()?, nearest, error)?;
     let fewest = if ratio.sd_log()? == 0.0 { equal_runs(error) } else { FEWEST_RUNS };
     let (done, fewest) = (u32::try_from(done).ok()?, u32::try_from(fewest).ok()?);

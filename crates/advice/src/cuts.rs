@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Checked, Fault, Finding, Moment, Outcome, Verdict};
+use ssdlab_operations::cuts::{Checked, Fault, Finding, Moment, Outcome, Verdict};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{Finding, Outcome};
 
 use super::cuts::{Proportion, Quantiles, proportion, quantiles, recovery};
 

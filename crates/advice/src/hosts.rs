@@ -13,7 +13,7 @@ use ssdlab_results::{Record, Status};
 use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 
 use super::CONFIDENCE;
-use super::case::{cases, named};
+use super::case::cases;
 use super::effects::Effect;
 use super::machine::{self, Host, Machine};
 use super::pairs::{Blocks, Quantity, Side, Which};
@@ -128,7 +128,7 @@ pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost>
         cases.into_iter().filter_map(move |case| {
             let sides = [case.side, case.baseline?];
             let (found, groups) = found(schedule, blocks, sides, Which::FirstStep)?;
-            let claim = Some(named(schedule, &case, is_one_of_several).id);
+            let claim = Some(case.id(schedule, is_one_of_several));
             Some((ByHost { claim, ..found }, groups))
         })
     });

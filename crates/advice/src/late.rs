@@ -13,7 +13,8 @@ use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::{Phase as Measured, Record, Status, Teardown};
 
-use super::case::{Case, Judgement, Verdict, cases};
+use super::case::Case;
+use super::judgement::{Conclusion, Outcome};
 use super::pairs::{Quantity, Side};
 
 /// Work at unmounting matters from this share of the phases' work on, and from this number of bytes
@@ -125,47 +126,44 @@ impl fmt::Display for Unmounting {
 }
 
 /// The successful trials by treatment and block, and what treatments left to unmounting.
-struct Trials<'a> {
+pub(super) struct LateWork<'a> {
     schedule: &'a Schedule,
     of: BTreeMap<usize, BTreeMap<u32, &'a Record>>,
     left: BTreeMap<usize, Unmounting>,
 }
 
-/// Withholds the verdicts that depend on whether late work is counted to the phases.
-pub(super) fn withhold(schedule: &Schedule, records: &[Record], judged: &mut [Judgement]) {
-    let mut of: BTreeMap<usize, BTreeMap<u32, &Record>> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.status == Status::Ok) {
-        let own = of.entry(record.trial.treatment).or_default();
-        own.entry(record.trial.block).or_insert(record);
+impl<'a> LateWork<'a> {
+    /// `None` if nothing that matters was left.
+    pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
+        let mut of: BTreeMap<usize, BTreeMap<u32, &Record>> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == Status::Ok) {
+            let own = of.entry(record.trial.treatment).or_default();
+            own.entry(record.trial.block).or_insert(record);
+        }
+        let left = |(treatment, trials): (&usize, &BTreeMap<u32, &Record>)| {
+            let trials: Vec<&Record> = trials.values().copied().collect();
+            Some((*treatment, Unmounting::of(&trials)?))
+        };
+        let left: BTreeMap<usize, Unmounting> = of.iter().filter_map(left).collect();
+        (!left.is_empty()).then_some(Self { schedule, of, left })
     }
-    let left = |(treatment, trials): (&usize, &BTreeMap<u32, &Record>)| {
-        let trials: Vec<&Record> = trials.values().copied().collect();
-        Some((*treatment, Unmounting::of(&trials)?))
-    };
-    let left = of.iter().filter_map(left).collect();
-    let trials = Trials { schedule, of, left };
-    for claim in &schedule.claims {
-        let own = judged.iter_mut().filter(|judgement| judgement.claim == claim.id);
-        for (judgement, case) in own.zip(cases(schedule, claim)) {
-            let is_decided = matches!(judgement.verdict, Verdict::Holds | Verdict::Refuted);
-            if is_decided && let Some(reason) = trials.why_open(&case, judgement) {
-                judgement.verdict = Verdict::Undecided;
-                judgement.reason = Some(reason);
-            }
+
+    /// Withholds a verdict that depends on whether late work is counted to the phases.
+    pub fn judge(&self, case: &Case<'_>, outcome: Outcome) -> Outcome {
+        match self.why_open(case, &outcome) {
+            Some(reason) => outcome.opened(reason.into()),
+            None => outcome,
         }
     }
-}
 
-impl Trials<'_> {
     /// Why late work leaves a decided claim open, if it does.
-    fn why_open(&self, case: &Case<'_>, judgement: &Judgement) -> Option<String> {
-        // A claim that something is the best was decided by its nearest rival.
-        let rival = || {
-            let treatment = self.schedule.find(judgement.baseline.as_ref()?)?;
-            Some(case.side.quantity.of(treatment))
+    fn why_open(&self, case: &Case<'_>, outcome: &Outcome) -> Option<String> {
+        let holds = match outcome {
+            Outcome::Measured { conclusion: Conclusion::Holds, .. } => true,
+            Outcome::Measured { conclusion: Conclusion::Refuted, .. } => false,
+            _ => return None,
         };
-        let baseline = if case.claim.is_best { rival() } else { case.baseline };
-        let sides = [Some(case.side), baseline].into_iter().flatten();
+        let sides = [Some(case.side), case.baseline].into_iter().flatten();
         let treatments = sides.flat_map(|side| {
             let all = [Some(side.treatment), side.excess_over].into_iter().flatten();
             all.map(move |treatment| (treatment, side.quantity))
@@ -174,7 +172,7 @@ impl Trials<'_> {
         let (treatment, most) =
             late.max_by_key(|(_, left)| (left.discarded_bytes, left.time_ns))?;
         let log = |block: &u32| {
-            let other = match baseline {
+            let other = match case.baseline {
                 Some(side) => self.value(side, *block)?,
                 None => 1.0,
             };
@@ -182,8 +180,8 @@ impl Trials<'_> {
         };
         let logs: Vec<f64> = self.of.get(&case.side.treatment)?.keys().filter_map(log).collect();
         let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        let is_allowed = judgement.allows(ratio);
-        if ratio.is_nan() || is_allowed == (judgement.verdict == Verdict::Holds) {
+        let is_allowed = case.claim.bounds().allow(ratio);
+        if ratio.is_nan() || is_allowed == holds {
             return None;
         }
         let would = if is_allowed { "hold" } else { "be refuted" };

@@ -13,8 +13,10 @@ mod cuts;
 mod device_cuts;
 mod effects;
 mod environment;
+mod flat;
 mod flip;
 mod hosts;
+mod judgement;
 mod late;
 mod machine;
 mod method;
@@ -35,7 +37,6 @@ mod warnings;
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Completeness, RecommendedSetting, analyse, summarise,
 };
-pub use case::{Judgement, Verdict, are_by_construction};
 pub use comparison::{
     Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
     Difference, Incomparable, Method, NEAR, Unshared, compare,
@@ -45,6 +46,9 @@ pub use device_cuts::{DeviceCuts, DeviceExample, device_cuts};
 pub use effects::{Effect, NoRatio};
 pub use flip::{Crossing, Flip};
 pub use hosts::{Across, ByHost, OfHost};
+pub use judgement::{
+    Conclusion, Estimate, Found, Judgement, Outcome, Verdict, Why, are_by_construction,
+};
 pub use late::Unmounting;
 pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};

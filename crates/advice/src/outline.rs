@@ -8,9 +8,9 @@ use ssdlab_plan::{LabKind, Origin, Schedule};
 use ssdlab_results::{Ending, Record, Status};
 
 use super::Completeness;
-use super::case::{Judgement, Verdict};
 use super::claims;
-use super::late;
+use super::judgement::{Judgement, Verdict};
+use super::late::LateWork;
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 
@@ -66,16 +66,16 @@ pub fn judge(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let drawn = PlausibleDrives::of(schedule, records);
-    let mut judged = claims::judge_all(schedule, &blocks, drawn.as_ref());
-    late::withhold(schedule, records, &mut judged);
-    judged
+    let late = LateWork::of(schedule, records);
+    claims::judge_all(schedule, &blocks, drawn.as_ref(), late.as_ref())
 }
 
 /// Summarises a run in one row.
 #[must_use]
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
     let claims = judge(schedule, records);
-    let came_out = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+    let came_out =
+        |verdict| claims.iter().filter(|claim| claim.outcome.verdict() == verdict).count();
     Outline {
         plan: schedule.plan.clone(),
         lab: schedule.origin(),

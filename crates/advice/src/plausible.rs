@@ -7,15 +7,16 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ssdlab_plan::metric::{self, Better};
-use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::metric;
+use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
+use super::case::{Case, cases, unlike};
 use super::effects::Effect;
+use super::judgement::{Conclusion, Estimate, Found, Outcome};
 use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::separation::{self, Drawn};
@@ -71,91 +72,66 @@ impl<'a> PlausibleDrives<'a> {
         }
     }
 
-    /// Judges claims, already judged on the published drive, by the drives on which they hold.
-    pub fn judge(&self, judged: &mut [Judgement]) {
-        for claim in &self.schedule.claims {
-            let is_untold = unlike(self.schedule, claim).is_some()
-                || self.schedule.not_testable(claim).is_some();
-            // Cuts are judged as before: a trial has many already, also on the published drive.
-            if is_untold || metric::of(&claim.metric).is_of_cuts() {
-                continue;
-            }
-            let own = judged.iter_mut().filter(|judgement| judgement.claim == claim.id);
-            for (judgement, case) in own.zip(cases(self.schedule, claim)) {
-                if !case.is_one_computation(&self.blocks) {
-                    self.judge_case(&case, judgement);
-                }
-            }
+    /// Judges a case, already judged on the published drive, by the drives on which it holds.
+    pub fn judge(&self, case: &Case<'_>, outcome: Outcome) -> (Outcome, Option<OverDrives>) {
+        let claim = case.claim;
+        let pair = case.baseline.filter(|_| !claim.is_best());
+        // Cuts are judged as before: a trial has many already, also on the published drive.
+        if unlike(self.schedule, claim).is_some()
+            || self.schedule.not_testable(claim).is_some()
+            || metric::of(&claim.metric).is_of_cuts()
+            || pair.is_some_and(|other| self.blocks.are_identical(case.side, other))
+        {
+            return (outcome, None);
         }
-    }
-
-    /// Judges a claim by the drives on which it holds.
-    fn judge_case(&self, case: &Case<'_>, judgement: &mut Judgement) {
-        let (found, bounds) = match found(self.schedule, &self.blocks, case) {
+        let found = match found(self.schedule, &self.blocks, case) {
             Ok(found) => found,
-            Err(reason) => {
-                *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
-                return;
-            }
+            Err(reason) => return (outcome.of_one_run().opened(reason.into()), None),
         };
-        let holds = |value: f64| is_within(bounds, value);
+        let holds = |value: f64| claim.bounds().allow(value);
         let drawn = drawn_values(self.schedule, &found);
         let (of, count) = (drawn.len(), drawn.iter().filter(|value| holds(**value)).count());
         if of == 0 {
-            return;
+            return (outcome, None);
         }
         let published = found.iter().find(|(block, _)| self.schedule.draw_of(**block).is_none());
         let published = published.map(|(_, value)| *value);
         let on_published = published.map(holds);
         // Enough draws that agree are not outvoted by the published drive, which is one more.
         let are_enough = FEWEST_DRAWS <= of;
-        let verdict = match (count, on_published) {
-            (holds, None | Some(true)) if holds == of => Verdict::Holds,
-            (0, None | Some(false)) => Verdict::Refuted,
-            (holds, _) if holds == of && are_enough => Verdict::Holds,
-            (0, _) if are_enough => Verdict::Refuted,
-            _ => Verdict::Depends,
+        let conclusion = match (count, on_published) {
+            (holds, None | Some(true)) if holds == of => Conclusion::Holds,
+            (0, None | Some(false)) => Conclusion::Refuted,
+            (holds, _) if holds == of && are_enough => Conclusion::Holds,
+            (0, _) if are_enough => Conclusion::Refuted,
+            _ => Conclusion::Depends,
         };
-        let has_nothing = case.baseline.is_some() && found.values().any(|own| is_of_nothing(*own));
-        let nothing = || self.blocks.against_nothing(case.side, case.baseline, Which::FirstStep);
-        let Some(spread) = over(self.schedule, &found).filter(|_| !has_nothing) else {
+        let measured = |found: Found, n: usize| {
+            let estimate = Estimate { found, n, across_hosts: None, p: None };
+            Outcome::Measured { estimate, conclusion }
+        };
+        if pair.is_some() && found.values().any(|own| is_of_nothing(*own)) {
             // There is no range of ratios; what both sides have says enough.
-            let against_nothing =
-                nothing().map(|signs| signs.found()).or(judgement.against_nothing);
-            *judgement = Judgement {
-                verdict,
-                reason: None,
-                ratio: None,
-                against_nothing,
-                n: found.len(),
-                at_least: bounds[0],
-                at_most: bounds[1],
-                ..undecided(judgement)
-            };
-            return;
-        };
+            let signs = self.blocks.against_nothing(case.side, pair, Which::FirstStep);
+            let on_drives = signs.map(|signs| Found::AgainstNothing(signs.found()));
+            let either = on_drives.or(outcome.estimate().map(|estimate| estimate.found));
+            return (either.map_or(outcome, |nothing| measured(nothing, found.len())), None);
+        }
+        let Some(spread) = over(self.schedule, &found) else { return (outcome, None) };
         let separated_by =
             (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
         let is_guaranteed =
-            (count == 0 || count == of) && are_enough && judgement.exploratory.is_none();
-        *judgement = Judgement {
-            verdict,
-            reason: None,
-            ratio: Some(published.unwrap_or(spread.median)),
-            against_nothing: None,
-            n: found.len(),
-            at_least: bounds[0],
-            at_most: bounds[1],
-            plausible: Some(OverDrives {
-                holds: count,
-                of,
-                published: on_published,
-                guarantees: is_guaranteed.then(|| guarantee(of)),
-                spread,
-                separated_by: separated_by.flatten(),
-            }),
-            ..undecided(judgement)
+            (count == 0 || count == of) && are_enough && claim.exploratory.is_none();
+        let ratio = published.unwrap_or(spread.median);
+        let over = OverDrives {
+            holds: count,
+            of,
+            published: on_published,
+            guarantees: is_guaranteed.then(|| guarantee(of)),
+            spread,
+            separated_by: separated_by.flatten(),
         };
+        (measured(Found::Ratio { ratio, interval: None }, found.len()), Some(over))
     }
 
     /// The draws of a case's treatments, each with its result.
@@ -230,8 +206,9 @@ pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     let blocks = Blocks::of(schedule, records);
     let mut standings = Vec::new();
     each_case(schedule, |case, subject| {
-        let Ok((values, bounds)) = found(schedule, &blocks, case) else { return };
-        let holds = values.iter().map(|(block, value)| (*block, is_within(bounds, *value)));
+        let Ok(values) = found(schedule, &blocks, case) else { return };
+        let bounds = case.claim.bounds();
+        let holds = values.iter().map(|(block, value)| (*block, bounds.allow(*value)));
         standings.push(Standing { subject, holds: holds.collect(), values });
     });
     standings
@@ -242,7 +219,7 @@ fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
     for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
         for case in &cases {
-            let id = named(schedule, case, cases.len() > 1).id;
+            let id = case.id(schedule, cases.len() > 1);
             let treatments = treatments(schedule, case);
             call(case, Subject { id, claim: claim.id.clone(), treatments });
         }
@@ -269,28 +246,16 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     Some(Spread { least: min, median, most: max, values })
 }
 
-/// A judgement without the statistics of repeated runs.
-fn undecided(judgement: &Judgement) -> Judgement {
-    Judgement {
-        verdict: Verdict::Undecided,
-        interval: None,
-        p: None,
-        more_runs: None,
-        ..judgement.clone()
+/// The value in each block; of a lead, that over the nearest rival.
+fn found(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+) -> Result<BTreeMap<u32, f64>, String> {
+    if !case.claim.is_best() {
+        return blocks.found(case.side, case.baseline);
     }
-}
-
-/// The value in each block, and the bounds of the claim.
-type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
-
-fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<FoundWithin, String> {
-    let claim = case.claim;
-    if !claim.is_best {
-        let found = blocks.found(case.side, case.baseline)?;
-        return Ok((found, [claim.at_least, claim.at_most]));
-    }
-    let is_higher = metric::of(&claim.metric).better == Better::More;
-    let asked = claim.at_least.unwrap_or(1.0);
+    let is_higher = matches!(case.claim.bounds(), Bounds::AtLeast(_));
     let mut nearest: BTreeMap<u32, f64> = BTreeMap::new();
     for rival in rivals(schedule, case) {
         for (block, ratio) in blocks.found(case.side, case.against(rival).baseline)? {
@@ -298,15 +263,12 @@ fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<Fo
             *known = if is_higher { known.min(ratio) } else { known.max(ratio) };
         }
     }
-    let bounds = if is_higher { [Some(asked), None] } else { [None, Some(1.0 / asked)] };
-    Ok((nearest, bounds))
+    Ok(nearest)
 }
 
 /// Every treatment that a case is about.
 fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
     let of = |side: Side<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);
-    let is_best = |claim: &Claim| claim.is_best;
-    let rivals = if is_best(case.claim) { rivals(schedule, case) } else { Vec::new() };
-    of(case.side).chain(baseline).chain(rivals).collect()
+    of(case.side).chain(baseline).chain(rivals(schedule, case)).collect()
 }

@@ -80,10 +80,10 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
     schedule
         .claims
         .iter()
-        .filter(|claim| claim.excess_over.is_none())
+        .filter(|claim| claim.excess_over().is_none())
         .flat_map(|claim| cases(schedule, claim))
         .flat_map(|case| {
-            if !case.claim.is_best {
+            if !case.claim.is_best() {
                 return vec![case.measured(blocks)];
             }
             let rivals = rivals(schedule, &case).into_iter();

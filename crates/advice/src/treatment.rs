@@ -6,8 +6,8 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::Outcome;
 use ssdlab_flash::Draw;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::{Levels, Schedule, metric};
 use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
 use ssdlab_stats::Summary;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::{Action, Trial};
 use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,

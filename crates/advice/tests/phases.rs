@@ -78,16 +78,19 @@ fn turso_1864_phases_of_one_trial_are_the_pair() {
     });
     let analysis = analysed(&schedule, &records);
     let [ext4, xfs] = &analysis.claims[..] else { panic!("{:?}", analysis.claims) };
-    assert_eq!((ext4.verdict, xfs.verdict), (Verdict::Holds, Verdict::Refuted));
-    assert_eq!((ext4.id.as_str(), ext4.n), ("twice[filesystem = ext4]", 8));
+    assert_eq!((ext4.outcome.verdict(), xfs.outcome.verdict()), (Verdict::Holds, Verdict::Refuted));
     assert_eq!(
-        (&ext4.phases[..], ext4.other_phases()),
+        (ext4.id.as_str(), ext4.outcome.estimate().unwrap().n),
+        ("twice[filesystem = ext4]", 8)
+    );
+    assert_eq!(
+        (&ext4.claim.phases[..], ext4.claim.other_phases()),
         (&["fsync".into()][..], &["fdatasync".into()][..])
     );
     assert_eq!(ext4.levels, ext4.baseline);
-    let [low, high] = ext4.interval.unwrap();
+    let [low, high] = ext4.outcome.interval().unwrap();
     assert!(2.6 < low && low < high && high < 2.8, "{low} to {high}");
-    assert!((xfs.ratio.unwrap() - 1.2).abs() < 1e-6, "{:?}", xfs.ratio);
+    assert!((xfs.outcome.ratio().unwrap() - 1.2).abs() < 1e-6, "{:?}", xfs.outcome.ratio());
     // A run stops when the interval of the claim is narrow.
     assert!(precision(&schedule, &records).is_reached);
 }
@@ -103,8 +106,8 @@ fn a_phase_of_one_treatment_is_compared_with_another_phase_of_another() {
         [100.0, fsync + f64::from(trial.block)]
     });
     let [claim] = &analysed(&schedule, &records).claims[..] else { panic!() };
-    assert_eq!(claim.verdict, Verdict::Holds);
-    assert!((claim.ratio.unwrap() - 3.035).abs() < 0.01, "{:?}", claim.ratio);
+    assert_eq!(claim.outcome.verdict(), Verdict::Holds);
+    assert!((claim.outcome.ratio().unwrap() - 3.035).abs() < 0.01, "{:?}", claim.outcome.ratio());
 }
 
 /// Two phases that take the same time are two measurements, not one computation.
@@ -116,8 +119,8 @@ fn equal_phases_are_compared() {
         record.fingerprint = Some("of a virtual drive".to_owned());
     }
     let analysis = analysed(&schedule, &records);
-    assert!(analysis.claims.iter().all(|claim| claim.verdict != Verdict::Identical));
-    assert_eq!(analysis.claims[0].ratio, Some(1.0));
+    assert!(analysis.claims.iter().all(|claim| claim.outcome.verdict() != Verdict::Identical));
+    assert_eq!(analysis.claims[0].outcome.ratio(), Some(1.0));
 }
 
 #[test]
@@ -126,7 +129,10 @@ fn plausible_drives_decide_claims_about_phases_and_flips_see_them() {
     let records = records(&schedule, |trial, _| [10.0, if trial.block > 6 { 15.0 } else { 30.0 }]);
     let analysis = analysed(&schedule, &records);
     let over = analysis.claims[0].plausible.as_ref().unwrap();
-    assert_eq!((analysis.claims[0].verdict, over.holds, over.of), (Verdict::Depends, 6, 9));
+    assert_eq!(
+        (analysis.claims[0].outcome.verdict(), over.holds, over.of),
+        (Verdict::Depends, 6, 9)
+    );
     assert_eq!(subjects(&schedule).len(), 2);
     let standing = &standings(&schedule, &records)[0];
     assert_eq!(standing.subject.treatments, [0].into());
@@ -141,7 +147,7 @@ fn what_a_trial_lacks_of_one_phase_is_said() {
     let mut records = records(&schedule, |trial, _| [10.0, 30.0 + f64::from(trial.block)]);
     records[0].phases[0].time_ns = None;
     let analysis = analysed(&schedule, &records);
-    let reasons = analysis.claims.iter().filter_map(|claim| claim.reason.as_deref());
+    let reasons = analysis.claims.iter().filter_map(|claim| claim.outcome.why()?.reason());
     let reasons: Vec<&str> = reasons.collect();
     assert!(reasons[..] == ["1 of 8 blocks lack time_ns, and the others may not be like them"]);
 }

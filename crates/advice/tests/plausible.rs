@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ssdlab_advice::{Analysis, Verdict, Warning, analyse, guarantee, outline};
+use ssdlab_advice::{Analysis, Verdict, Warning, Why, analyse, guarantee, outline};
 use ssdlab_flash::Draw;
 use ssdlab_flash::evidence::Value;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Phase, Record};
@@ -66,9 +66,9 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     assert_eq!((schedule.plausible, schedule.repetitions.most), (9, 10));
     let (records, analysis) = run(&schedule, |block| 20.0 + f64::from(block));
     let claim = &analysis.claims[0];
-    assert_eq!((claim.verdict, claim.ratio), (Verdict::Holds, Some(20.0)));
+    assert_eq!((claim.outcome.verdict(), claim.outcome.ratio()), (Verdict::Holds, Some(20.0)));
     // Draws never make an interval.
-    assert_eq!((claim.interval, claim.p, claim.more_runs), (None, None, None));
+    assert_eq!((claim.outcome.interval(), claim.outcome.p()), (None, None));
     let over = claim.plausible.as_ref().unwrap();
     assert_eq!((over.holds, over.of, over.published), (9, 9, Some(true)));
     // The published drive is no draw, but its value is in the range.
@@ -90,7 +90,7 @@ fn a_claim_is_refuted_if_it_holds_on_none() {
     let (_, analysis) = run(&resolved(PLAN), |_| 2.0);
     let claim = &analysis.claims[0];
     let over = claim.plausible.as_ref().unwrap();
-    assert_eq!((claim.verdict, over.holds, over.of), (Verdict::Refuted, 0, 9));
+    assert_eq!((claim.outcome.verdict(), over.holds, over.of), (Verdict::Refuted, 0, 9));
     assert!(over.guarantees.is_some() && over.separated_by.is_none());
 }
 
@@ -100,7 +100,7 @@ fn a_claim_that_holds_on_some_names_what_separates_them() {
     let (records, analysis) = run(&schedule, |block| if block > 6 { 30.0 } else { 3.0 });
     let claim = &analysis.claims[0];
     let over = claim.plausible.as_ref().unwrap();
-    assert_eq!((claim.verdict, over.holds, over.guarantees), (Verdict::Depends, 3, None));
+    assert_eq!((claim.outcome.verdict(), over.holds, over.guarantees), (Verdict::Depends, 3, None));
     let by = over.separated_by.as_ref().unwrap();
     assert_eq!((by.parameter.as_str(), by.separates), ("trim", 9));
     assert_eq!(by.value, Value::Text("65000 ns".to_owned()));
@@ -120,7 +120,10 @@ fn nine_drives_that_agree_are_not_outvoted_by_the_published_one() {
         let analysis = against_the_published(9, is_held_by_published);
         let claim = &analysis.claims[0];
         let over = claim.plausible.as_ref().unwrap();
-        assert_eq!((claim.verdict, over.published), (verdict, Some(is_held_by_published)));
+        assert_eq!(
+            (claim.outcome.verdict(), over.published),
+            (verdict, Some(is_held_by_published))
+        );
         assert!(over.published_differs() && over.guarantees.is_some());
         // The number that leads is in the range that stands beside it.
         assert_eq!((over.spread.least, over.spread.most), (3.0, 30.0));
@@ -135,7 +138,7 @@ fn nine_drives_that_agree_are_not_outvoted_by_the_published_one() {
 fn fewer_drives_do_not_settle_what_the_published_one_contradicts() {
     for is_held_by_published in [true, false] {
         let claim = &against_the_published(8, is_held_by_published).claims[0];
-        assert_eq!(claim.verdict, Verdict::Depends);
+        assert_eq!(claim.outcome.verdict(), Verdict::Depends);
     }
 }
 
@@ -144,7 +147,7 @@ fn fewer_drives_do_not_settle_what_the_published_one_contradicts() {
 fn an_exploratory_claim_has_no_guarantee() {
     let guarantees = |plan: &str| {
         let claim = run(&resolved(plan), |_| 30.0).1.claims[0].clone();
-        (claim.verdict, claim.plausible.unwrap().guarantees.is_some())
+        (claim.outcome.verdict(), claim.plausible.unwrap().guarantees.is_some())
     };
     assert_eq!(guarantees(PLAN), (Verdict::Holds, true));
     let exploratory = format!("{PLAN}exploratory = \"made after a first run\"\n");
@@ -171,9 +174,9 @@ fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
     let not_measured = analyse("r", &schedule, Vec::new(), Ending::AllBlocks);
     for (analysis, is_measured) in [(measured, true), (not_measured, false)] {
         let claim = &analysis.claims[0];
-        assert_eq!((claim.verdict, claim.ratio.is_some()), (Verdict::Untested, is_measured));
+        assert_eq!(claim.outcome.ratio().is_some(), is_measured);
         let says = "it has one queue; --lab image or --device PATH can test it";
-        assert_eq!(claim.reason.as_deref(), Some(says));
+        assert_eq!(claim.outcome.why(), Some(&Why::Untested(says.to_owned())));
         assert!(claim.plausible.is_none());
     }
 }
@@ -187,7 +190,8 @@ fn each_claim_gets_the_judgement_of_its_own_cases() {
         .replace("[factors]", "[factors]\nfilesystem = [\"ext4\", \"xfs\"]")
         .replace("[[claims]]", &format!("{best}[[claims]]"));
     let (_, analysis) = run(&resolved(&plan), |_| 20.0);
-    let found = analysis.claims.iter().map(|claim| (claim.claim.as_str(), claim.verdict));
+    let found =
+        analysis.claims.iter().map(|claim| (claim.claim.id.as_str(), claim.outcome.verdict()));
     let holds = ("ten", Verdict::Holds);
     assert_eq!(found.collect::<Vec<_>>(), [("best", Verdict::Untested), holds, holds]);
     let over = analysis.claims.iter().map(|claim| claim.plausible.is_some());
@@ -223,7 +227,7 @@ fn one_computation_is_identical_only_if_it_is_on_every_drive() {
             record.fingerprint = Some("of a virtual drive".to_owned());
         }
         let analysis = analyse("r", &schedule, records, Ending::AllBlocks);
-        (analysis.claims[0].verdict, analysis.claims[0].plausible.is_some())
+        (analysis.claims[0].outcome.verdict(), analysis.claims[0].plausible.is_some())
     };
     assert_eq!(verdict(&|_| 1.0), (Verdict::Identical, false));
     assert_eq!(verdict(&|block| if block == 0 { 1.0 } else { 30.0 }), (Verdict::Holds, true));
@@ -251,7 +255,7 @@ fn what_differs_only_after_the_compared_phases_is_one_computation() {
             Record { phases, draw, fingerprint, ..Record::new(&schedule, *trial, 0) }
         };
         let records: Vec<Record> = schedule.trials.iter().map(of).collect();
-        analyse("r", &schedule, records, Ending::AllBlocks).claims.remove(0).verdict
+        analyse("r", &schedule, records, Ending::AllBlocks).claims.remove(0).outcome.verdict()
     };
     assert_eq!(verdict("fstrim", 0), Verdict::Identical);
     // Other requests are another computation; so is what is mounted otherwise, requests or not.

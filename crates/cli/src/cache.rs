@@ -1,6 +1,5 @@
 //! `ssdlab cache`: the cached kernels and aged filesystems, and their sizes.
 
-use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
@@ -8,10 +7,8 @@ use comfy_table::{Table, presets};
 use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_aged::Store;
-use ssdlab_bisect::BisectError;
 use ssdlab_conductor as conductor;
-use ssdlab_kernel::{self as kernel, KernelError};
+use ssdlab_kernel::{self as kernel, CacheEntry, EntryKind};
 use ssdlab_report::{bytes, counted};
 
 use super::exit::Exit;
@@ -33,8 +30,8 @@ pub struct Cache {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Remove aged filesystems, which runs recreate, unfinished builds of lab kernels, and what
-    /// `ssdlab bisect` has built; never anything in use, nor lab kernels themselves.
+    /// Remove aged filesystems, which runs recreate, and build folders of lab kernels; never
+    /// anything in use, nor lab kernels themselves.
     Clear,
 }
 
@@ -43,39 +40,8 @@ enum What {
 pub struct Cached {
     /// The version of this format.
     schema: u32,
-    /// Aged filesystems, the least recently used first, then lab kernels, then folders of `ssdlab
-    /// bisect`.
-    entries: Vec<Entry>,
-}
-
-/// An entry of the cache.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Entry {
-    /// The kind of entry.
-    kind: Kind,
-    /// Its path.
-    path: PathBuf,
-    /// The settings an aged filesystem was made from; absent if it is unfinished or damaged.
-    made_from: Option<serde_json::Value>,
-    /// Its size on disk.
-    size_bytes: u64,
-    /// When it was last used, in seconds since 1970.
-    used_s: u64,
-    /// Whether it is being used or made. For a kernel this is unknown, and false.
-    is_in_use: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    /// An aged filesystem.
-    Aged,
-    /// A lab kernel.
-    Kernel,
-    /// An unfinished build of a lab kernel, abandoned or in progress.
-    KernelBuild,
-    /// Where `ssdlab bisect` builds the kernels of a tree's revisions.
-    Bisect,
+    /// Aged filesystems, the least recently used first, then lab kernels, then their build folders.
+    entries: Vec<CacheEntry>,
 }
 
 impl Cache {
@@ -92,43 +58,11 @@ impl Cache {
     }
 }
 
-fn entries() -> Result<Vec<Entry>, Report> {
-    let aged = Store::of_user().all()?.into_iter().map(|kept| Entry {
-        kind: Kind::Aged,
-        path: kept.folder,
-        made_from: kept.made_from,
-        size_bytes: kept.size_bytes,
-        used_s: kept.used_s,
-        is_in_use: kept.is_in_use,
-    });
-    let kernels = kernel::kept()?.into_iter().map(|kept| Entry {
-        kind: if kept.is_unfinished { Kind::KernelBuild } else { Kind::Kernel },
-        path: kept.path,
-        made_from: None,
-        size_bytes: kept.size_bytes,
-        used_s: kept.used_s,
-        is_in_use: kept.is_in_use,
-    });
-    let bisect = bisections()?.into_iter().map(|kept| Entry {
-        kind: Kind::Bisect,
-        path: kept.path,
-        made_from: None,
-        size_bytes: kept.size_bytes,
-        used_s: kept.used_s,
-        is_in_use: kept.is_in_use,
-    });
-    Ok(aged.chain(kernels).chain(bisect).collect())
+fn entries() -> Result<Vec<CacheEntry>, Report> {
+    Ok(kernel::cached()?)
 }
 
-/// The folders in which the kernels of revisions are built.
-fn bisections() -> Result<Vec<ssdlab_bisect::Kept>, Report> {
-    Ok(match super::bisect::folders() {
-        Some(folder) => ssdlab_bisect::kept(&folder)?,
-        None => Vec::new(),
-    })
-}
-
-fn shown(entries: &[Entry]) -> String {
+fn shown(entries: &[CacheEntry]) -> String {
     if entries.is_empty() {
         return "the cache is empty\n".to_owned();
     }
@@ -139,57 +73,33 @@ fn shown(entries: &[Entry]) -> String {
         let used = UNIX_EPOCH + Duration::from_secs(entry.used_s);
         table.add_row([
             entry.path.display().to_string(),
-            entry.what(),
+            what(entry),
             bytes(entry.size_bytes as f64),
             humantime::format_rfc3339_seconds(used).to_string(),
             (if entry.is_in_use { "in use" } else { "" }).to_owned(),
         ]);
     }
     let all = bytes(entries.iter().map(|entry| entry.size_bytes as f64).sum());
-    let is_cleared = |entry: &Entry| entry.kind != Kind::Kernel && !entry.is_in_use;
+    let is_cleared = |entry: &CacheEntry| entry.kind != EntryKind::Kernel && !entry.is_in_use;
     let hint =
         if entries.iter().any(is_cleared) { "; `ssdlab cache clear` frees space" } else { "" };
     format!("{table}\n{all} in total{hint}\n")
 }
 
-impl Entry {
-    fn what(&self) -> String {
-        match self.kind {
-            Kind::Kernel => "lab kernel".to_owned(),
-            Kind::KernelBuild => "unfinished build of a lab kernel".to_owned(),
-            Kind::Bisect => "build folder of `ssdlab bisect`".to_owned(),
-            Kind::Aged => match self.made_from.as_ref().map(conductor::aged_from) {
-                None => "unfinished or damaged aged filesystem".to_owned(),
-                Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
-                Some(Some(says)) => format!("aged {says}"),
-            },
-        }
+fn what(entry: &CacheEntry) -> String {
+    match entry.kind {
+        EntryKind::Kernel => "lab kernel".to_owned(),
+        EntryKind::KernelBuild => "build folder of a lab kernel".to_owned(),
+        EntryKind::Aged => match entry.made_from.as_ref().map(conductor::aged_from) {
+            None => "unfinished or damaged aged filesystem".to_owned(),
+            Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
+            Some(Some(says)) => format!("aged {says}"),
+        },
     }
 }
 
 fn clear() -> Result<(), Report> {
-    let mut cleared = Store::of_user().clear()?;
-    let builds = kernel::kept()?.into_iter().filter(|kept| kept.is_unfinished);
-    for build in builds {
-        match kernel::clear() {
-            Ok(()) => {
-                cleared.removed += 1;
-                cleared.removed_bytes += build.size_bytes;
-            }
-            Err(KernelError::Busy { .. }) => cleared.in_use += 1,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    for bisection in bisections()? {
-        match ssdlab_bisect::remove(&bisection.path) {
-            Ok(()) => {
-                cleared.removed += 1;
-                cleared.removed_bytes += bisection.size_bytes;
-            }
-            Err(BisectError::Busy { .. }) => cleared.in_use += 1,
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let cleared = kernel::clear()?;
     let removed = counted(cleared.removed, "folder");
     output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes as f64)));
     if cleared.in_use > 0 {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use rayon::prelude::*;
-use ssdlab_book::{self as book, Figure, KEPT, Kept};
 use ssdlab_flash::presets;
+use ssdlab_report::figures::{self as book, Figure, KEPT, Kept};
 use ssdlab_report::{self as report, Book};
 
 use super::exit::Exit;

@@ -4,15 +4,14 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
-use ssdlab_bisect::BisectError;
 use ssdlab_conductor::{ComputingError, ConductorError, GuestsError, SlurmError, TaskError};
+use ssdlab_flash::simulation::SimulationError;
 use ssdlab_host::program::ProgramError;
-use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
 use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
+use ssdlab_results::import::ImportError;
 use ssdlab_results::{Ending, Record, Status, StoreError};
-use ssdlab_simulation::SimulationError;
 use ssdlab_workload::{InputError, WorkloadError};
 
 use super::output;
@@ -30,16 +29,29 @@ pub enum Exit {
     Refused,
     /// This machine lacks something.
     Lacking,
+    /// `judge` could not judge the tree's kernel.
+    Skipped,
+    /// `judge` failed for another reason.
+    NoVerdict,
     /// Interrupted.
     Interrupted,
 }
 
 impl Exit {
     /// All of them, by code.
-    pub const ALL: [Self; 6] =
-        [Self::Done, Self::Failed, Self::Wrong, Self::Refused, Self::Lacking, Self::Interrupted];
+    pub const ALL: [Self; 8] = [
+        Self::Done,
+        Self::Failed,
+        Self::Wrong,
+        Self::Refused,
+        Self::Lacking,
+        Self::Skipped,
+        Self::NoVerdict,
+        Self::Interrupted,
+    ];
 
     /// The exit code.
+    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -47,11 +59,14 @@ impl Exit {
             Self::Wrong => 2,
             Self::Refused => 3,
             Self::Lacking => 4,
+            Self::Skipped => 125,
+            Self::NoVerdict => 128,
             Self::Interrupted => 130,
         }
     }
 
     /// What it means.
+    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -59,6 +74,8 @@ impl Exit {
             Self::Wrong => "the plan or the command line is wrong",
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",
+            Self::Skipped => "`judge` cannot judge the tree's kernel",
+            Self::NoVerdict => "`judge` failed for another reason",
             Self::Interrupted => "interrupted",
         }
     }
@@ -75,7 +92,7 @@ impl Exit {
     }
 
     /// All of them in a sentence.
-    pub fn codes() -> String {
+    pub(super) fn codes() -> String {
         let all = Self::ALL.map(|exit| format!("{} {}", exit.code(), exit.says()));
         format!("Exit codes: {}.", all.join(", "))
     }
@@ -125,8 +142,8 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);
     }
-    if let Some(error) = error.downcast_ref::<BisectError>() {
-        return of_bisect(error);
+    if error.is::<Skipped>() {
+        return Exit::Skipped;
     }
     if let Some(error) = error.downcast_ref::<SlurmError>() {
         return of_slurm(error);
@@ -226,20 +243,6 @@ fn of_kernel(error: &KernelError) -> Exit {
     }
 }
 
-fn of_bisect(error: &BisectError) -> Exit {
-    match error {
-        BisectError::NoTree { .. }
-        | BisectError::NoRevision { .. }
-        | BisectError::Unrelated { .. } => Exit::Wrong,
-        BisectError::Exposed { .. } => Exit::Refused,
-        BisectError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
-        BisectError::Program(ProgramError::Interrupted) => Exit::Interrupted,
-        BisectError::Busy { .. } | BisectError::Program(_) | BisectError::File { .. } => {
-            Exit::Failed
-        }
-    }
-}
-
 /// A device that another process took between the check and the claim.
 fn is_in_use(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ResourceBusy, WouldBlock};
@@ -267,3 +270,8 @@ impl Wrong {
         Report::new(Self { message: message.into(), help: help.into() })
     }
 }
+
+/// Why nothing can be said of a tree's kernel: `git bisect` skips such a revision.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("the claim cannot be judged under the kernel of this tree: {0}")]
+pub struct Skipped(pub String);

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "ask", "check", "record", "restore"]),
     (
         "Results",
-        &["report", "compare", "method", "flip", "bisect", "cut", "history", "import", "evidence"],
+        &["report", "compare", "method", "flip", "judge", "cut", "history", "import", "evidence"],
     ),
     ("Simulated drives", &["simulate", "drive", "host", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
@@ -83,16 +83,15 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
     ("flip", &[("Find the parameters on which a run's verdicts depend", "ssdlab flip discard-1")]),
     (
-        "bisect",
+        "judge",
         &[
             (
-                "Find the commit since which a claim of a shipped plan no longer holds",
-                "ssdlab bisect discard any-io-is-slow --tree linux --good v6.1 --bad v6.6",
+                "Judge a claim of a shipped plan under the kernel of a tree",
+                "ssdlab judge discard any-io-is-slow --tree linux",
             ),
             (
-                "With a plan of your own, a hundredth of the work a revision",
-                "ssdlab bisect plan.toml fewer-commits --tree linux --good v6.1 --bad HEAD \
-                 --scale 0.01",
+                "After `git bisect start BAD GOOD`, find the commit since which it no longer holds",
+                "git bisect run ssdlab judge discard any-io-is-slow",
             ),
         ],
     ),

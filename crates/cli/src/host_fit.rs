@@ -11,10 +11,10 @@ use ssdlab_conductor::ComputingLab;
 use ssdlab_conductor::computing::{self, Counts, Measured, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::environment::{self, Environment};
 use ssdlab_host::mounts;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel as kernel;
-use ssdlab_meter::environment::{self, Environment};
-use ssdlab_undo::Journal;
 
 use super::exit::{Exit, Wrong};
 use super::{output, restore};

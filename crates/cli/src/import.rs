@@ -8,8 +8,8 @@ use clap::Args;
 use miette::Report;
 use ssdlab_advice as advice;
 use ssdlab_host::{bounded, regular_file};
-use ssdlab_import::{self as import, LARGEST_BYTES, Source};
 use ssdlab_plan::Bytes;
+use ssdlab_results::import::{self as import, LARGEST_BYTES, Source};
 use ssdlab_results::{self as results, Ending};
 
 use super::exit::{Exit, Wrong};

@@ -1,7 +1,6 @@
 //! The command line: one file per subcommand.
 
 mod ask;
-mod bisect;
 mod cache;
 mod charts;
 mod check;
@@ -25,6 +24,7 @@ mod host_fit;
 mod import;
 mod input;
 mod json;
+mod judge;
 mod kernel;
 mod kernel_progress;
 mod kernel_trial;
@@ -37,7 +37,6 @@ mod output;
 mod plan_arguments;
 mod progress;
 mod record;
-mod reference;
 mod report;
 mod restore;
 mod results_folder;
@@ -59,9 +58,11 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use miette::Report;
-use ssdlab_meter::environment;
+use ssdlab_host::meter::environment;
 
-use self::exit::Exit;
+pub use self::exit::Exit;
+pub use self::list::{factor_rows, metric_meaning};
+pub use self::schema::JsonFormat;
 
 /// Settles questions about filesystems on SSDs by controlled experiment.
 #[derive(Debug, Parser)]
@@ -89,8 +90,13 @@ enum Command {
     Method(method::Method),
     /// Find the values of models that flip verdicts (virtual lab).
     Flip(flip::Flip),
-    /// Find the Linux commit that changed a verdict (virtual lab).
-    Bisect(bisect::Bisect),
+    /// Judge a claim under the kernel of a Linux tree, for `git bisect run`.
+    ///
+    /// Builds the tree's lab kernel, runs one trial of each treatment that the claim needs in the
+    /// virtual lab, and exits with 0 if the claim holds, 1 if not, 125 if the kernel does not build
+    /// or the claim cannot be judged under it, and 128 or more if anything else fails, which ends
+    /// `git bisect run`.
+    Judge(judge::Judge),
     /// Repeat one power cut of a run: what it left, and why.
     Cut(cut::Cut),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
@@ -127,39 +133,50 @@ enum Command {
     Man(man::Pages),
 }
 
-/// What ssdlab runs itself, in guests, and what makes its manual: commands that no
-/// help, completion or suggestion names.
+/// What ssdlab runs itself, in guests and in shells: commands that no help, completion or
+/// suggestion names.
 #[derive(Debug, Parser)]
 #[command(name = "ssdlab")]
 enum Internal {
-    /// Write the reference pages of the manual to a folder.
-    Reference(reference::Reference),
     /// Print the names that completions offer.
     Names(names::Names),
     /// Run as the init process of a guest of the virtual lab.
     Guest(guest::Guest),
 }
 
+/// The command line with its help.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    help::explained(Cli::command())
+}
+
 /// Runs the program, which records name by `version`, and returns its exit code.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
-    let line = help::explained(Cli::command());
     let first = std::env::args_os().nth(1).unwrap_or_default();
-    let done = if Internal::command().find_subcommand(first).is_some() {
-        parsed(Internal::command()).map(|internal| run_internal(&internal, &line))
+    let done = if Internal::command().find_subcommand(&first).is_some() {
+        parsed(Internal::command()).map(|internal| run_internal(&internal))
     } else {
-        parsed(line.clone()).map(|cli: Cli| {
+        parsed(command_line()).map(|cli: Cli| {
             let Some(command) = cli.command else {
                 output::tell(help::FIRST_STEPS);
                 return Ok(Exit::Wrong);
             };
-            run(command, line)
+            run(command)
         })
     };
-    match done {
-        Ok(done) => done.unwrap_or_else(|error| exit::explain(&error)).into(),
-        Err(exit) => exit.into(),
+    let failed = match done {
+        Ok(Ok(exit)) => return exit.into(),
+        Ok(Err(error)) => exit::explain(&error),
+        Err(exit) => exit,
+    };
+    match failed {
+        // `git bisect run` would take it for a verdict.
+        Exit::Failed | Exit::Wrong | Exit::Refused | Exit::Lacking if first == "judge" => {
+            Exit::NoVerdict.into()
+        }
+        other => other.into(),
     }
 }
 
@@ -174,15 +191,14 @@ fn parsed<T: FromArgMatches>(line: clap::Command) -> Result<T, Exit> {
     })
 }
 
-fn run_internal(command: &Internal, line: &clap::Command) -> Result<Exit, Report> {
+fn run_internal(command: &Internal) -> Result<Exit, Report> {
     match command {
-        Internal::Reference(reference) => reference.run(line),
         Internal::Names(names) => Ok(names.run()),
         Internal::Guest(_) => guest::Guest::run(),
     }
 }
 
-fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
+fn run(command: Command) -> Result<Exit, Report> {
     match command {
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
@@ -192,7 +208,7 @@ fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
         Command::History(history) => history.run(),
         Command::Method(method) => method.run(),
         Command::Flip(flip) => flip.run(),
-        Command::Bisect(bisect) => bisect.run(),
+        Command::Judge(judge) => judge.run(),
         Command::Cut(cut) => cut.run(),
         Command::Import(import) => import.run(),
         Command::List(list) => list.run(),
@@ -207,7 +223,7 @@ fn run(command: Command, line: clap::Command) -> Result<Exit, Report> {
         Command::Kernel(kernel) => kernel.run(),
         Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),
-        Command::Completions(completions) => Ok(completions.run(line)),
-        Command::Man(pages) => pages.run(line),
+        Command::Completions(completions) => Ok(completions.run(command_line())),
+        Command::Man(pages) => pages.run(command_line()),
     }
 }

@@ -65,7 +65,7 @@ impl What {
             Self::Plans => plans(),
             Self::Filesystems => entries(filesystems()),
             Self::Features => Vec::new(),
-            Self::Factors => entries(factors()),
+            Self::Factors => entries(factor_rows()),
             Self::Schedulers => entries(schedulers()),
             Self::Hosts => entries(hosts()),
             Self::Workloads => entries(workloads()),
@@ -241,7 +241,8 @@ fn filesystems() -> Rows {
 }
 
 /// The factors, with their levels.
-pub fn factors() -> Rows {
+#[must_use]
+pub fn factor_rows() -> Rows {
     let levels = |factor: Factor| match factor {
         Factor::Filesystem => filesystem::names().join(", "),
         Factor::FilesystemDriver => "ext2, ext4 (which can both mount ext2)".to_owned(),
@@ -363,10 +364,13 @@ fn workloads() -> Rows {
 }
 
 fn metrics() -> Rows {
-    metric::METRICS.map(|(name, metric, text)| (name.to_owned(), meaning(metric, text))).to_vec()
+    metric::METRICS
+        .map(|(name, metric, text)| (name.to_owned(), metric_meaning(metric, text)))
+        .to_vec()
 }
 
 /// What a metric means, and whether only claims can take it.
-pub fn meaning(metric: Metric, says: &str) -> String {
+#[must_use]
+pub fn metric_meaning(metric: Metric, says: &str) -> String {
     if metric.is_of_cuts() { format!("{says} (for claims only)") } else { says.to_owned() }
 }

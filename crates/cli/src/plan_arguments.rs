@@ -1,4 +1,4 @@
-//! The arguments that name a plan and change it, shared by `run`, `check`, `ask` and `bisect`.
+//! The arguments that name a plan and change it, shared by `run`, `check`, `ask` and `judge`.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -85,13 +85,11 @@ impl Progress {
     }
 
     /// The time left, as estimated when the last trial began, in words.
-    pub fn says_left(&self) -> Option<String> {
-        let left = Duration::from_secs(self.left?.as_secs() + 1);
-        Some(format!("about {} left", humantime::format_duration(left)))
-    }
-
     fn shown_left(&self) -> String {
-        self.says_left().map(|left| format!("{left}, ")).unwrap_or_default()
+        self.left.map_or(String::new(), |left| {
+            let left = Duration::from_secs(left.as_secs() + 1);
+            format!("about {} left, ", humantime::format_duration(left))
+        })
     }
 
     fn say(&self, text: &str) {

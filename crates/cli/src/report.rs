@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use miette::Report as Error;
 use ssdlab_advice::{self as advice, Analysis};
@@ -26,7 +27,7 @@ pub struct Report {
     results: Results,
     /// The format of the report (default: by the extension of `--out`, such as `.html`; else
     /// text).
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// Print the whole analysis as one JSON object (same as `--format json`).
     #[arg(long, conflicts_with = "format")]
@@ -59,10 +60,20 @@ enum Format {
     Html,
     /// Every sample, one per row.
     Csv,
-    /// Every sample, typed.
-    Parquet,
     /// A spreadsheet: samples, summary, claims and chart data.
     Ods,
+}
+
+/// The parser of formats. It knows a former one, to say what to do instead.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let former = PossibleValue::new("parquet").hide(true);
+    let names = Format::value_variants().iter().filter_map(Format::to_possible_value);
+    PossibleValuesParser::new(names.chain([former])).try_map(|name| {
+        Format::from_str(&name, false).map_err(|_| {
+            "ssdlab writes no Parquet: DuckDB, pandas and polars read `--format csv`, and DuckDB \
+             makes Parquet of it (docs/exports.md)"
+        })
+    })
 }
 
 impl Format {
@@ -84,15 +95,14 @@ impl Report {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let format = self.format()?;
-        let is_binary = matches!(format, Format::Parquet | Format::Ods);
-        if is_binary && self.out.is_none() && io::stdout().is_terminal() {
+        if format == Format::Ods && self.out.is_none() && io::stdout().is_terminal() {
             let says = "this format is not for terminals";
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         restore::remind();
         let folder = self.results.find_or_last(self.run.as_deref())?;
         let (id, contents) = read(&folder)?;
-        let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
+        let is_of_samples = matches!(format, Format::Csv | Format::Ods);
         let Contents { mut schedule, plan, mut records, ending, .. } = contents;
         if let Some(metric) = &self.metric {
             schedule.show(metric).map_err(|(message, help)| Wrong::report(message, help))?;
@@ -141,8 +151,8 @@ fn unknown(file: &Path) -> Error {
     Wrong::report(
         format!("no report has the format of {}", file.display()),
         format!(
-            "name a file that ends in .txt, .md, .html, .json, .csv, .parquet or .ods, or say \
-                 --format {}; a browser prints the page as PDF",
+            "name a file that ends in .txt, .md, .html, .json, .csv or .ods, or say --format {}; a \
+             browser prints the page as PDF, and DuckDB makes Parquet of CSV",
             names.join("|")
         ),
     )
@@ -186,7 +196,6 @@ impl Told<'_> {
                 return json::write(&Answered::new(schedule, self.analysis()), out);
             }
             Format::Csv => return export::csv(&samples(), out),
-            Format::Parquet => return export::parquet(&samples(), out),
             Format::Ods => {
                 let analysis = advice::summarise(self.id, schedule, &self.records, self.ending);
                 return export::ods(&samples(), schedule, &analysis, out);

@@ -3,9 +3,9 @@
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::kernel;
+use ssdlab_host::undo::{self as undo, Journal};
 use ssdlab_lab::LabError;
 use ssdlab_report::counted;
-use ssdlab_undo::{self as undo, Journal};
 
 use super::exit::{Exit, Wrong, explain};
 use super::output;

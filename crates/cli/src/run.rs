@@ -1,7 +1,6 @@
 //! `ssdlab run`: runs a plan and shows its answer.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -12,8 +11,7 @@ use ssdlab_conductor::{Conductor, ConductorError, Desk, Elsewhere, Share, Slurm,
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{Answered, counted, roughly, roughly_written};
-use ssdlab_results::{self as results, Ending, Record};
-use ssdlab_watch::Watch;
+use ssdlab_results::{self as results, Contents, Ending, Record};
 use ssdlab_workload::Workload;
 
 use super::elsewhere::{self, Common, On};
@@ -22,7 +20,7 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::results_folder::Results;
 use super::stages::{self, Manner, Ready};
-use super::watching::{self, Watching};
+use super::watching::{Page, Watching};
 use super::{output, report, restore, sealing, share};
 
 /// Arguments of `ssdlab run`.
@@ -76,10 +74,10 @@ pub struct Running {
     /// request logs.
     #[arg(long)]
     no_trace: bool,
-    /// Serve a read-only live page of the run: on a port of this machine only, or at an address
-    /// that others can reach.
-    #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
-    watch: Option<SocketAddr>,
+    /// Keep the report as a page in the run's folder, which is rewritten between trials, and which
+    /// browsers reload while the run goes on.
+    #[arg(long)]
+    watch: bool,
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
@@ -136,6 +134,8 @@ impl Planned {
 /// A run that is ready to start or resume.
 struct Session {
     run: results::Run,
+    /// The plan's text.
+    plan: String,
     schedule: Schedule,
     records: Vec<Record>,
 }
@@ -188,18 +188,22 @@ impl Running {
             self.check_wall_clock(lab)?;
         }
         let is_divided = self.on.is_some() || self.shares.is_some();
+        if self.watch && is_divided && self.on.is_none() {
+            return Err(Wrong::report(
+                "--watch follows a run while it goes on, but here it only divides or merges",
+                "omit it, and make the page at the end: ssdlab report RUN --out PAGE.html",
+            ));
+        }
         if is_divided {
             elsewhere::check_divided(&schedule, self.wipe.is_some())?;
         } else {
             elsewhere::check_local(&schedule)?;
         }
-        let watch = self.watch.map(serve).transpose()?;
-        let watch = watch.as_ref();
         if is_divided {
-            return self.elsewhere(&schedule, planned, watch);
+            return self.elsewhere(&schedule, planned);
         }
         let session = || planned.start(&self.results.folder());
-        let (ended, session) = self.on_this_machine(&schedule, session, watch)?;
+        let (ended, session) = self.on_this_machine(&schedule, session)?;
         self.end(ended, &session)
     }
 
@@ -209,6 +213,9 @@ impl Running {
         let id = session.run.id();
         let mut analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         analysis.folder = report::beyond_name(session.run.folder());
+        if let Some(page) = self.page(session) {
+            page.end(&session.schedule, &analysis);
+        }
         self.show(session, &analysis);
         Ok(Exit::of_run(ended?, &session.records))
     }
@@ -244,7 +251,6 @@ impl Running {
         &self,
         schedule: &Schedule,
         session: impl FnOnce() -> Result<Session, Report>,
-        watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
@@ -253,7 +259,8 @@ impl Running {
             ready.check_drive(&session.records)?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
-            Ok((conduct(&mut session, ready.stage(), watch), session))
+            let page = self.page(&session);
+            Ok((conduct(&mut session, ready.stage(), page.as_ref()), session))
         };
         let done = stages::with_stage(schedule, self.manner(), &mut journal, &interrupt, act)?;
         // Incomplete undoing is reported, but does not replace the measured results.
@@ -264,12 +271,7 @@ impl Running {
 
     /// Has other machines perform the shares of a run that have something to do, and merges what
     /// they have recorded.
-    fn elsewhere(
-        &self,
-        schedule: &Schedule,
-        planned: Planned,
-        watch: Option<&Watch>,
-    ) -> Result<Exit, Report> {
+    fn elsewhere(&self, schedule: &Schedule, planned: Planned) -> Result<Exit, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         // Otherwise each machine would find these errors itself.
         Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
@@ -293,7 +295,8 @@ impl Running {
         });
         let is_by_hand = slurm.is_none();
         let mut stage = Elsewhere { division: &division, slurm, open: BTreeSet::new() };
-        let ended = conduct(&mut session, &mut stage, watch);
+        let page = self.page(&session);
+        let ended = conduct(&mut session, &mut stage, page.as_ref());
         if is_by_hand && ended.is_ok() && !stage.open.is_empty() {
             elsewhere::tell_open(&division, &stage.open, &command);
             if is_new {
@@ -313,6 +316,11 @@ impl Running {
         words.extend(self.kernel.as_deref().map(|kernel| format!("--kernel={}", path(kernel))));
         words.extend(self.no_trace.then(|| "--no-trace".to_owned()));
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// The page of a run that is watched.
+    fn page(&self, session: &Session) -> Option<Page> {
+        self.watch.then(|| Page::of(session.run.folder(), &session.plan))
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -360,32 +368,17 @@ fn announce(schedule: &Schedule, jobs: usize) {
     output::tell(&says.join(", "));
 }
 
-fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) -> Ended {
+fn conduct(session: &mut Session, stage: &mut dyn Stage, page: Option<&Page>) -> Ended {
     let mut progress = Progress::new();
     let id = session.run.id();
     let records = std::mem::take(&mut session.records);
-    let mut watching = Watching::new(&mut progress, watch, &session.schedule, &id, &records);
+    let mut watching = Watching::new(&mut progress, page, &session.schedule, &id, &records);
     let desk = Desk::new(&session.schedule, &mut session.run, &mut watching, records);
     let mut conductor = Conductor { desk, stage };
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);
-    watching.ended(&session.records, ended.as_ref().ok().copied());
     progress.finish();
     ended
-}
-
-/// Serves the page, and announces its address.
-fn serve(address: SocketAddr) -> Result<Watch, Report> {
-    let watch = Watch::serve(address).map_err(|error| {
-        Wrong::report(
-            format!("cannot serve the run at {address}: {error}"),
-            "name another port, or 0 for any free one",
-        )
-    })?;
-    let reach =
-        if address.ip().is_loopback() { "" } else { ", by everybody who can reach this address" };
-    output::tell(&format!("this run can be watched at http://{}/{reach}", watch.address()));
-    Ok(watch)
 }
 
 /// The name of a run that starts now.
@@ -412,8 +405,9 @@ fn seal(results: &Path, resolved: &mut Resolved) {
 
 fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
     let id = new_id(&resolved.schedule);
-    let run = results::Run::create(folder, &id, &resolved.text, &resolved.schedule)?;
-    Ok(Session { run, schedule: resolved.schedule, records: Vec::new() })
+    let Resolved { text: plan, schedule } = resolved;
+    let run = results::Run::create(folder, &id, &plan, &schedule)?;
+    Ok(Session { run, plan, schedule, records: Vec::new() })
 }
 
 fn resume(folder: &Path) -> Result<Session, Report> {
@@ -421,5 +415,6 @@ fn resume(folder: &Path) -> Result<Session, Report> {
     for warning in &contents.warnings {
         output::tell(warning);
     }
-    Ok(Session { run, schedule: contents.schedule, records: contents.records })
+    let Contents { plan, schedule, records, .. } = contents;
+    Ok(Session { run, plan, schedule, records })
 }

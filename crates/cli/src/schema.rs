@@ -3,12 +3,11 @@
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
 use ssdlab_advice::Comparison;
+use ssdlab_flash::simulation::Outcome;
 use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
 use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
-use ssdlab_simulation::Outcome;
 
-use super::bisect::Search;
 use super::cache::Cached;
 use super::cut_device::PrintedCuts;
 use super::exit::Exit;
@@ -23,12 +22,12 @@ use super::trace::Printed;
 pub struct Schema {
     /// The format to describe.
     #[arg(default_value = "plan")]
-    of: Of,
+    of: JsonFormat,
 }
 
 /// A format with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Of {
+pub enum JsonFormat {
     /// A plan.
     Plan,
     /// A line of a run's records.jsonl.
@@ -39,8 +38,6 @@ pub enum Of {
     Method,
     /// The output of `ssdlab compare --json`.
     Comparison,
-    /// The output of `ssdlab bisect --json`.
-    Bisect,
     /// The output of `ssdlab cut --json`.
     Cut,
     /// The output of `ssdlab cut --shrink --json`.
@@ -75,8 +72,9 @@ impl Schema {
     }
 }
 
-impl Of {
+impl JsonFormat {
     /// The JSON schema.
+    #[must_use]
     pub fn schema(self) -> schemars::Schema {
         match self {
             Self::Plan => schema_for!(Plan),
@@ -84,7 +82,6 @@ impl Of {
             Self::Analysis => schema_for!(Answered<'_>),
             Self::Method => schema_for!(Checked),
             Self::Comparison => schema_for!(Comparison),
-            Self::Bisect => schema_for!(Search),
             Self::Cut => schema_for!(Repeat),
             Self::Shrink => schema_for!(Shrink),
             Self::DeviceCuts => schema_for!(PrintedCuts),

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use ssdlab_advice::{self as advice, Verdict};
+use ssdlab_advice::{self as advice, Judgement, Verdict};
 use ssdlab_plan::{LabKind, Schedule, shipped};
 use ssdlab_results::{Contents, Run, Status};
 
@@ -43,10 +43,10 @@ pub fn count_open(results: &Path, schedule: &mut Schedule) {
             let Some(own) = sealed.claims.iter().find(|own| claim.is_judged_as(own)) else {
                 continue;
             };
-            let mut tested =
-                judged.iter().filter(|one| one.claim == own.id && one.p.is_some()).peekable();
+            let is_tested = |one: &&Judgement| one.claim.id == own.id && one.outcome.p().is_some();
+            let mut tested = judged.iter().filter(is_tested).peekable();
             if tested.peek().is_some() {
-                let is_open = tested.any(|one| one.verdict == Verdict::Undecided);
+                let is_open = tested.any(|one| one.outcome.verdict() == Verdict::Undecided);
                 claim.left_open = if is_open { claim.left_open + 1 } else { 0 };
             }
         }

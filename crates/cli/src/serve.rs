@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
+use ssdlab_disk::serve::{Departure, FuseDisk, ServeError, State, VhostUserDisk};
 use ssdlab_disk::{Flash, Shape};
 use ssdlab_flash::{Condition, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
+use ssdlab_host::undo::{self as undo, Change};
 use ssdlab_lab::LabError;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
-use ssdlab_serve::{Departure, FuseDisk, ServeError, State, VhostUserDisk};
-use ssdlab_undo::{self as undo, Change};
 
 use super::exit::{Exit, Wrong};
 use super::{drive, output};

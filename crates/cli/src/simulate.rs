@@ -7,11 +7,13 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, Report};
 use serde::Serialize;
+use ssdlab_flash::simulation::{
+    self as simulation, Job, Outcome, Sequence, SimulationError, Synthetic,
+};
 use ssdlab_flash::{Condition, MILLION, Pattern, Preparation, Specification, Workload};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
-use ssdlab_simulation::{self as simulation, Job, Outcome, Sequence, SimulationError, Synthetic};
 use ssdlab_trace::Merge;
 
 use super::drive;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use ssdlab_simulation::Stage;
+use ssdlab_flash::simulation::Stage;
 
 use super::output;
 

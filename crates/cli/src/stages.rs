@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
-use ssdlab_aged::Store;
 use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::undo::Journal;
+use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
 use ssdlab_plan::schedule::{Claim, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
-use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
 use super::exit::Wrong;
@@ -173,7 +173,7 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
         let pairs = claim.pairs(schedule);
         let is_measured =
             |(own, other): (usize, Option<usize>)| is_able(own) && other.is_none_or(is_able);
-        !claim.is_best && pairs.into_iter().any(is_measured)
+        !claim.is_best() && pairs.into_iter().any(is_measured)
     };
     let count = missing.len();
     let able = (0..count).filter(|treatment| is_able(*treatment)).count();

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use flate2::bufread::MultiGzDecoder;
 use miette::Report;
+use ssdlab_flash::simulation::TraceFiles;
 use ssdlab_host::regular_file;
-use ssdlab_simulation::TraceFiles;
 use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
 
 use super::exit::Wrong;

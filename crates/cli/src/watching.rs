@@ -1,139 +1,105 @@
-//! Shows what is known of a run while it is running: on the terminal and, with
-//! `ssdlab run --watch`, in browsers.
+//! Shows what is known of a run while it is running: on the terminal and, with `ssdlab run --watch`,
+//! on a page in the run's folder.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{Event, Observer};
+use ssdlab_host::whole_file;
 use ssdlab_plan::Schedule;
-use ssdlab_plan::schedule::Trial;
-use ssdlab_report::{Going, Shown, charts, live};
-use ssdlab_results::{Ending, Record, Status};
-use ssdlab_watch::Watch;
+use ssdlab_report::{html, live_html, so_far};
+use ssdlab_results::{Ending, Record};
 
+use super::output;
 use super::progress::Progress;
 
 /// A run is analysed again after this many times the duration of the last analysis.
 const SHARE: u32 = 20;
 
-/// Where to serve: `ADDR:PORT`, or a port of this machine that others cannot reach.
-pub fn address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
-    match (port.parse::<u16>(), text.parse()) {
-        (Ok(port), _) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
-        (_, Ok(address)) => Ok(address),
-        _ => Err("expected ADDR:PORT, like 127.0.0.1:8000, or just a port, like 8000".to_owned()),
+/// How often a browser loads the page again, in seconds.
+const RELOAD_S: u32 = 10;
+
+/// The report of a run as a page in its folder.
+pub struct Page {
+    path: PathBuf,
+    plan: String,
+}
+
+impl Page {
+    /// The page in a run's folder; `plan` is the plan's text.
+    pub fn of(folder: &Path, plan: &str) -> Self {
+        Self { path: folder.join("report.html"), plan: plan.to_owned() }
+    }
+
+    /// Writes the page of a run that has ended.
+    pub fn end(&self, schedule: &Schedule, analysis: &Analysis) {
+        self.write(&html(schedule, analysis, &self.plan));
+    }
+
+    fn update(&self, schedule: &Schedule, analysis: &Analysis) {
+        self.write(&live_html(schedule, analysis, &self.plan, RELOAD_S));
+    }
+
+    /// A run goes on without its page.
+    fn write(&self, text: &str) {
+        if let Err(error) = whole_file::write(&self.path, |out| out.write_all(text.as_bytes())) {
+            output::tell(&format!("cannot write {}: {error}", self.path.display()));
+        }
     }
 }
 
-/// Forwards the events of a run to the terminal and to browsers. A run is analysed between trials,
+/// Forwards the events of a run to the terminal and its page. A run is analysed between trials,
 /// never during one: that would disturb wall-clock trials.
 pub struct Watching<'a> {
     progress: &'a mut Progress,
-    watch: Option<&'a Watch>,
+    page: Option<&'a Page>,
     schedule: &'a Schedule,
     run: &'a str,
-    shown: Shown,
-    /// The records shown so far.
-    seen: usize,
     analysed: Instant,
     took: Duration,
-    /// The running trials, with their levels and phases.
-    running: Vec<(Trial, String, String)>,
-    going: Going,
 }
 
 impl<'a> Watching<'a> {
     /// Shows a run with its existing records.
     pub fn new(
         progress: &'a mut Progress,
-        watch: Option<&'a Watch>,
+        page: Option<&'a Page>,
         schedule: &'a Schedule,
         run: &'a str,
         records: &[Record],
     ) -> Self {
-        let analysis = analysed(run, schedule, records);
-        let (shown, seen) = (Shown::new(schedule, &analysis), records.len());
         let (analysed, took) = (Instant::now(), Duration::ZERO);
-        let (running, going) = (Vec::new(), Going::default());
-        Self { progress, watch, schedule, run, shown, seen, analysed, took, running, going }
-    }
-
-    /// Shows how the run ended; `None` if it failed.
-    pub fn ended(&mut self, records: &[Record], ending: Option<Ending>) {
-        if self.watch.is_some() && self.seen < records.len() {
-            self.analyse(records);
+        if let Some(page) = page {
+            page.update(schedule, &analysis(run, schedule, records));
+            output::tell(&format!("this run can be watched: {}", page.path.display()));
         }
-        self.running.clear();
-        self.going.pace = match ending {
-            None | Some(Ending::Interrupted) => "interrupted".to_owned(),
-            Some(_) => "done".to_owned(),
-        };
-        self.going.ended = true;
-        self.show();
+        Self { progress, page, schedule, run, analysed, took }
     }
 
     fn analyse(&mut self, records: &[Record]) {
         let began = Instant::now();
-        let analysis = analysed(self.run, self.schedule, records);
-        self.shown = Shown::new(self.schedule, &analysis);
-        self.progress.know(self.shown.so_far());
-        if let Some(watch) = self.watch {
-            let drawn = charts(self.schedule, &analysis);
-            watch.draw(&serde_json::to_string(&drawn).expect("it is plain data"));
+        let analysis = analysis(self.run, self.schedule, records);
+        self.progress.know(&so_far(&analysis));
+        if let Some(page) = self.page {
+            page.update(self.schedule, &analysis);
         }
-        self.seen = records.len();
         self.analysed = Instant::now();
         self.took = self.analysed - began;
     }
-
-    fn show(&mut self) {
-        let Some(watch) = self.watch else { return };
-        let shown = |(_, levels, phase): &(Trial, String, String)| match (&**levels, &**phase) {
-            ("", only) | (only, "") => only.to_owned(),
-            (levels, phase) => format!("{levels}: {phase}"),
-        };
-        self.going.running = self.running.iter().map(shown).collect();
-        watch.show(&live(&self.shown, &self.going));
-    }
 }
 
-fn analysed(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
+fn analysis(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
     advice::analyse(run, schedule, records, Ending::Interrupted)
 }
 
 impl Observer for Watching<'_> {
     fn notice(&mut self, event: Event<'_>) {
         self.progress.notice(event);
-        match event {
-            Event::TrialStarted { trial, levels, done, planned } => {
-                self.going.done = done;
-                self.going.planned = planned;
-                self.going.pace = self.progress.says_left().unwrap_or_default();
-                self.running.push((trial, levels.to_string(), String::new()));
-            }
-            Event::PhaseStarted { trial, name, .. } => {
-                for (_, _, phase) in self.running.iter_mut().filter(|(one, ..)| *one == trial) {
-                    name.clone_into(phase);
-                }
-            }
-            Event::Submitted { .. } => return,
-            Event::Trouble { text } => self.going.troubles.push(text.to_owned()),
-            Event::TrialEnded { record, levels, records, done } => {
-                self.running.retain(|(one, ..)| *one != record.trial);
-                if let (true, Some(reason)) = (record.status != Status::Ok, &record.reason) {
-                    self.going.troubles.push(format!("{levels}: {}: {reason}", record.status));
-                }
-                self.going.done = done;
-                if self.analysed.elapsed() >= self.took * SHARE {
-                    self.analyse(records);
-                }
-            }
+        if let Event::TrialEnded { records, .. } = event
+            && self.analysed.elapsed() >= self.took * SHARE
+        {
+            self.analyse(records);
         }
-        self.show();
     }
 }
-
-#[cfg(test)]
-mod tests;

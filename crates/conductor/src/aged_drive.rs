@@ -10,12 +10,12 @@ use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ssdlab_aged::{self as aged, State};
 use ssdlab_disk::{Backend, Flash, Memory};
+use ssdlab_flash::simulation;
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
+use ssdlab_kernel::aged::{self as aged, State};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Age, HostModel, LabKind, Setup, find_host};
-use ssdlab_simulation as simulation;
 use ssdlab_trace::{Options, Reader};
 
 use super::ageing::{Facts, MadeFrom, shaping};

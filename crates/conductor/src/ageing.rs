@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_aged::{self as aged, AgedError, State};
 use ssdlab_filesystem::Format;
-use ssdlab_guest::Message;
-use ssdlab_host::program::Rules;
+use ssdlab_host::meter::environment;
+use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_kernel::KernelError;
+use ssdlab_kernel::aged::{self, State};
 use ssdlab_lab::{Start, Tools};
-use ssdlab_meter::environment;
 use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};
-use ssdlab_results::Aged;
+use ssdlab_results::{Aged, Record};
 use ssdlab_workload::Place;
 
 use super::failure::Failure;
 use super::here::Here;
-use super::performed::Measured;
+use super::message::Message;
 use super::trial::{IMAGE, PREPARATION, place};
 
 /// The version of the format of kept states.
@@ -105,7 +105,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Enters them into the measurements of a trial that started from it.
-    pub fn enter(self, state: Option<String>, measured: &mut Measured) {
+    pub fn enter(self, state: Option<String>, measured: &mut Record) {
         measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
         measured.aged = Some(Aged { state, ..self.aged });
     }
@@ -206,11 +206,11 @@ impl Here<'_> {
     }
 }
 
-impl From<AgedError> for Failure {
-    fn from(error: AgedError) -> Self {
+impl From<KernelError> for Failure {
+    fn from(error: KernelError) -> Self {
         match error {
-            AgedError::Interrupted => Self::Interrupted,
-            AgedError::NoCache => Self::Unavailable(error.to_string()),
+            KernelError::Program(ProgramError::Interrupted) => Self::Interrupted,
+            KernelError::NoCache => Self::Unavailable(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -9,20 +9,19 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_filesystem::{Filesystem, Layout};
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::requests::Requests;
 use ssdlab_host::mounts::Mounted;
 use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs;
-use ssdlab_ledger::{self as ledger, Known, Read};
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::requests::Requests;
+use ssdlab_host::undo::{Change, Journal};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_results::{ByKind, Executed, Phase, Written};
+use ssdlab_results::classification::{self as ledger, Known, Read};
+use ssdlab_results::{ByKind, Executed, Phase, Record, Written};
 use ssdlab_trace::{Options, Reader};
-use ssdlab_undo::{Change, Journal};
 
 use super::failure::Failure;
-use super::performed::Measured;
 
 /// The books of this machine's trials.
 #[derive(Debug, Default)]
@@ -87,7 +86,7 @@ pub(super) fn keep_executed(path: &Path, executed: &[Executed]) -> Result<(), Fa
 
 /// Enters the recorded requests of a trial, whose filesystem is unmounted on a device.
 pub(super) fn close(
-    measured: &mut Measured,
+    measured: &mut Record,
     log: Result<PathBuf, String>,
     device: &Path,
     filesystem: &Filesystem,
@@ -155,7 +154,7 @@ pub(super) struct Kept<'a> {
 
 /// Enters the kinds of bytes of a trial's logged requests. `read` reads the device as the trial
 /// left it.
-pub(super) fn enter(measured: &mut Measured, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
+pub(super) fn enter(measured: &mut Record, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
     match pages(measured, log, kept, read) {
         Ok(pages) => {
             let ledgers = measured.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut());
@@ -168,7 +167,7 @@ pub(super) fn enter(measured: &mut Measured, log: &Path, kept: &Kept<'_>, read: 
 }
 
 /// Notes in a record why nothing could be entered.
-pub(super) fn leave_out(measured: &mut Measured, reason: &str) {
+pub(super) fn leave_out(measured: &mut Record, reason: &str) {
     for ledger in measured.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut()) {
         ledger.reason = Some(reason.to_owned());
     }
@@ -176,7 +175,7 @@ pub(super) fn leave_out(measured: &mut Measured, reason: &str) {
 
 /// The writes of each phase.
 fn pages(
-    measured: &Measured,
+    measured: &Record,
     log: &Path,
     kept: &Kept<'_>,
     read: Read<'_>,
@@ -199,7 +198,7 @@ fn pages(
 
 /// The device's counts since the trial began, at the start of the first phase and at the end of
 /// each.
-fn moments(measured: &Measured) -> Option<Vec<Written>> {
+fn moments(measured: &Record) -> Option<Vec<Written>> {
     let written = |counters: &Counters| Written {
         bytes: counters.written_bytes,
         requests: counters.write_requests,

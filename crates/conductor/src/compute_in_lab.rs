@@ -8,10 +8,10 @@ use ssdlab_filesystem::Filesystem;
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::{Costs, HostModel, find_host};
-use ssdlab_undo::Journal;
 
 use super::computing::{Computing, Counts, Times};
 use super::error::{ComputingError, GuestsError, TaskError};

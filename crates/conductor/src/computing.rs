@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::{self as filesystem, Filesystem, Format, Level};
+use ssdlab_host::meter::processor;
 use ssdlab_host::thread;
-use ssdlab_meter::processor;
 
 pub use self::counts::Counts;
 pub use self::fit::fit_block;

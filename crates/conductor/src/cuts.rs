@@ -6,10 +6,9 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ssdlab_cuts::{Data, Moment, Outcome, Recovery};
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
-use ssdlab_guest::Message;
+use ssdlab_operations::cuts::{Data, Moment, Outcome, Recovery};
 
 use super::assignment::for_guest;
 use super::drive_watch::locked;
@@ -20,6 +19,7 @@ use super::hypervisor::Run;
 use super::images::{Images, Requests};
 use super::inside::Job;
 use super::measure::nanos;
+use super::message::Message;
 use super::recovery::{Check, Recoveries};
 use super::trial::PREPARATION;
 
@@ -59,7 +59,7 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    fn hear(&mut self, flash: &Mutex<Flash>, message: &Message) {
+    fn hear<T>(&mut self, flash: &Mutex<Flash>, message: &Message<T>) {
         match message {
             Message::Next => {
                 self.current = self.cases.next();

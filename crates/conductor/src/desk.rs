@@ -77,7 +77,6 @@ impl<'a> Desk<'a> {
     /// A trial begins.
     pub(super) fn begin(&mut self, trial: Trial) {
         self.observer.notice(Event::TrialStarted {
-            trial,
             levels: &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels),
             done: self.ran(),
             planned: self.planned(),
@@ -87,7 +86,7 @@ impl<'a> Desk<'a> {
     /// A phase of a trial begins.
     pub(super) fn phase(&mut self, trial: Trial, name: &str) {
         let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
-        self.observer.notice(Event::PhaseStarted { trial, name, levels });
+        self.observer.notice(Event::PhaseStarted { name, levels });
     }
 
     /// Stores the record of a trial.
@@ -96,8 +95,8 @@ impl<'a> Desk<'a> {
         let levels = self.schedule.distinct(&record.levels);
         self.enter(record);
         if let Some(record) = self.records.last() {
-            let (levels, records, done) = (&levels, &self.records, self.ran());
-            self.observer.notice(Event::TrialEnded { record, levels, records, done });
+            let (levels, records) = (&levels, &self.records);
+            self.observer.notice(Event::TrialEnded { record, levels, records });
         }
         Ok(())
     }

@@ -7,9 +7,9 @@
 
 use std::io::BufRead;
 
-use ssdlab_cuts::{Outcome, Subjects};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{Command, Drive, Extent, Logged, Nanos, Stream};
+use ssdlab_operations::cuts::{Outcome, Subjects};
 use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 use ssdlab_trace::{self as trace, DeviceLogEntry, Flags, Kind, Request, TraceError};
 

@@ -6,11 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ssdlab_disk::Flash;
 use ssdlab_flash::{FlashActivity, FlashTotals, Nanos};
-use ssdlab_guest::Message;
 use ssdlab_plan::schedule::Phase;
-use ssdlab_results::DriveCourse;
+use ssdlab_results::{DriveCourse, Record};
 
-use super::performed::Measured;
+use super::message::Message;
 
 /// The number of moments in a drive's time series.
 const MOMENTS: usize = 48;
@@ -43,7 +42,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Hears a guest's progress, at a moment.
-    pub fn hear(&mut self, now: Nanos, message: &Message) {
+    pub fn hear<T>(&mut self, now: Nanos, message: &Message<T>) {
         match message {
             Message::Begins(name) => {
                 let mut flash = locked(self.flash);
@@ -76,7 +75,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Adds the observations to the guest's measurements.
-    pub fn complete(mut self, measured: &mut Measured) {
+    pub fn complete(mut self, measured: &mut Record) {
         for phase in &mut measured.phases {
             phase.flash = self.phases.remove(&phase.name);
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {

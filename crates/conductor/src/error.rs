@@ -4,12 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use ssdlab_guest::{MachineError, RootError};
+use ssdlab_disk::guest::{MachineError, RootError};
 use ssdlab_host::program::ProgramError;
+use ssdlab_host::undo::UndoError;
 use ssdlab_kernel::KernelError;
 use ssdlab_results::StoreError;
 use ssdlab_trace::TraceError;
-use ssdlab_undo::UndoError;
 use ssdlab_workload::InputError;
 use thiserror::Error;
 

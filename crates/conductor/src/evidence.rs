@@ -1,16 +1,16 @@
 //! The evidence from a trial for judging power cuts: the requests to its drive, the reported
 //! operations on its files, and the cases that follow from both.
 
-use ssdlab_cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
-use ssdlab_guest::Message;
+use ssdlab_operations::cuts::{Checked, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{HostModel, Setup};
 
 use super::failure::Failure;
 use super::images::Requests;
+use super::message::Message;
 
 /// What a trial reports while it runs, or what somebody's log says.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct Heard {
 
 impl Heard {
     /// Hears a guest's progress, at a moment.
-    pub fn hear(&mut self, now: Nanos, message: &Message) {
+    pub fn hear<T>(&mut self, now: Nanos, message: &Message<T>) {
         match message {
             Message::Begins(name) => self.phases.push((now, name.clone())),
             Message::Over(_) => self.over = now,

@@ -10,25 +10,25 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use sha2::{Digest, Sha256};
-use ssdlab_aged::Store;
-use ssdlab_cuts::Outcome;
+use ssdlab_disk::guest::{Root, pin, room};
 use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
-use ssdlab_guest::{Message, Root, pin, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab as lab;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, Phase, Tree, Trial, Workload};
 use ssdlab_plan::{
     Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
     WHOLE_SLC_CACHE_BYTES,
 };
-use ssdlab_results::Executed;
-use ssdlab_undo::Journal;
+use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
 
 use super::assignment::Assignment;
@@ -41,7 +41,8 @@ use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
-use super::performed::{Began, Measured, Performed};
+use super::message::Message;
+use super::performed::{Began, Performed};
 use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
 
@@ -210,7 +211,7 @@ impl<'a> Guests<'a> {
             performed.ended =
                 performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
             // The guest's own clock is virtual.
-            performed.took = began.took();
+            began.time(&mut performed.measured);
             let _ = news.send(News::Ended(trial, Box::new(performed)));
         }
     }
@@ -364,9 +365,9 @@ fn limit(workload: &Workload) -> Nanos {
 /// Enters the kinds of bytes that the guest wrote, from the log of its requests, the filesystem's
 /// layout and, where that does not suffice, the contents left on the drive.
 fn attribute(
-    measured: &mut Measured,
+    measured: &mut Record,
     filesystem: &Filesystem,
-    told: Option<(serde_json::Value, Option<Memory>)>,
+    told: Option<(Result<Layout, String>, Option<Memory>)>,
     log: &Path,
 ) {
     let Some((layout, contents)) = told else {
@@ -375,8 +376,6 @@ fn attribute(
             "the guest does not say where its filesystem keeps what",
         );
     };
-    let layout: Result<Layout, String> = serde_json::from_value(layout)
-        .unwrap_or_else(|error| Err(format!("the guest's layout is invalid: {error}")));
     match layout {
         Err(reason) => books::leave_out(measured, &reason),
         Ok(layout) => {

@@ -1,20 +1,20 @@
 //! The stage for trials on this machine: one at a time, each on ground that its lab has prepared
 //! and undoes before the next.
 
-use ssdlab_aged::Store;
-use ssdlab_guest::Message;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::Holder;
 use ssdlab_host::turn::{Told, Turn};
+use ssdlab_host::undo::Journal;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::Lab;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Setup, Target};
-use ssdlab_undo::Journal;
 use ssdlab_workload::Workload;
 
 use super::assignment::Assignment;
 use super::books::Books;
 use super::failure::Failure;
+use super::message::Message;
 use super::performed::Performed;
 use super::{ConductorError, Desk, Event, Stage};
 

@@ -8,19 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use ssdlab_disk::guest::{Channel, Ended, Machine, MachineError, Root, room};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::Nanos;
-use ssdlab_guest::{Channel, Ended, Machine, MachineError, Message, Root, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_host::undo::Journal;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_plan::HostModel;
-use ssdlab_undo::Journal;
 
 use super::drive_watch::locked;
 use super::error::GuestsError;
 use super::failure::Failure;
 use super::inside::Job;
+use super::message::Message;
 use super::trial::PREPARATION;
 
 /// How long the guest of a trial may compute, in processor time, without issuing a request.
@@ -98,16 +99,16 @@ impl<'a> Hypervisor<'a> {
 
     /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
     /// the guest's answer.
-    pub fn run<T: DeserializeOwned>(
+    pub fn run<T: DeserializeOwned + Send>(
         &self,
         run: &Run<'_>,
         job: &Job,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
-        mut told: impl FnMut(Nanos, &Message) + Send,
+        mut told: impl FnMut(Nanos, &Message<T>) + Send,
     ) -> Result<(T, Fingerprint), Failure> {
         let done = Mutex::new(None);
-        let channel = Channel::new(job, |now, message| {
+        let channel = Channel::new(job, |now, message: Message<T>| {
             told(now, &message);
             if let Message::Done(answer) = message {
                 *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
@@ -121,26 +122,23 @@ impl<'a> Hypervisor<'a> {
         let removed = fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder));
         let ended = ended?;
         removed?;
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Some(done) = done else {
-            return Err(Failure::Failed(format!(
+        match done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(done) => Ok((done, ended.fingerprint)),
+            None => Err(Failure::Failed(format!(
                 "the guest ended without an answer; its console says:\n{}",
                 ended.console
-            )));
-        };
-        let done = serde_json::from_value(done)
-            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
-        Ok((done, ended.fingerprint))
+            ))),
+        }
     }
 
     /// Runs a guest to its end, in an empty folder.
-    fn run_in(
+    fn run_in<T: DeserializeOwned>(
         &self,
         folder: &Path,
         run: &Run<'_>,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
-        channel: Channel<'_>,
+        channel: Channel<'_, Message<T>>,
     ) -> Result<Ended, Failure> {
         let specification = locked(flash).drive().specification().clone();
         let machine = Machine {

@@ -7,21 +7,22 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_aged::Store;
-use ssdlab_guest::{self as guest, Line, Message};
+use ssdlab_disk::guest::{self, Line};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::processor;
 use ssdlab_host::program::Rules;
+use ssdlab_host::undo::Journal;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{self as lab, Tools};
-use ssdlab_meter::processor;
 use ssdlab_plan::schedule::{Hashes, Workload};
 use ssdlab_plan::{Setup, Target};
-use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Happened};
 
 use super::assignment::Assignment;
 use super::books::Books;
 use super::computing::{self, Computing};
 use super::here::Here;
+use super::message::Message;
 use super::recovery::{self, Recoveries};
 
 /// Where the channel is in the guest.
@@ -67,42 +68,41 @@ fn work() -> io::Result<()> {
     guest::prepare()?;
     let line = Rc::new(Line::open(Path::new(CHANNEL))?);
     let job: Job = line.job()?;
-    line.tell(&Message::Done(perform(&job, &line)?))
+    perform(&job, &line)
 }
 
-fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
+/// Does the job and tells its result.
+fn perform(job: &Job, line: &Rc<Line>) -> io::Result<()> {
     let told = |error: io::Error| error.to_string();
-    Ok(match job {
+    match job {
         Job::Trial { assignment, run_seed } => {
             let mut teller = Teller { line, functions: BTreeMap::new() };
-            on_lab(
-                &assignment.workload,
-                *run_seed,
-                assignment.tells_deeds.then_some(line),
-                |here| {
-                    let mut told = |message| teller.pass_on(&message);
-                    serde_json::to_value(here.perform_one(assignment, &mut told))
-                },
-            )?
+            let deeds = assignment.tells_deeds.then_some(line);
+            let performed = on_lab(&assignment.workload, *run_seed, deeds, |here| {
+                here.perform_one(assignment, &mut |message| teller.pass_on(&message))
+            })?;
+            line.tell(&Message::Done(performed))
         }
-        Job::Ageing { setup, seed } => on_lab(&Workload::default(), *seed, None, |here| {
-            serde_json::to_value(here.ageing(setup, *seed))
-        })?,
-        Job::Recovery(recoveries) => serde_json::to_value(
-            recovery::inside(recoveries, Path::new(JOURNAL), line).map_err(told),
-        )?,
-        Job::Computing(job) => serde_json::to_value(computing::inside(job).map_err(told))?,
-    })
+        Job::Ageing { setup, seed } => {
+            let ageing = |here: &mut Here<'_>| here.ageing(setup, *seed);
+            line.tell(&Message::Done(on_lab(&Workload::default(), *seed, None, ageing)?))
+        }
+        Job::Recovery(recoveries) => {
+            let recovered = recovery::inside(recoveries, Path::new(JOURNAL), line);
+            line.tell(&Message::Done(recovered.map_err(told)))
+        }
+        Job::Computing(job) => line.tell(&Message::Done(computing::inside(job).map_err(told))),
+    }
 }
 
 /// Opens the guest's lab, and performs something there; operations on files are reported on the
 /// line.
-fn on_lab(
+fn on_lab<T>(
     workload: &Workload,
     run_seed: u64,
     deeds: Option<&Rc<Line>>,
-    perform: impl FnOnce(&mut Here<'_>) -> serde_json::Result<serde_json::Value>,
-) -> io::Result<serde_json::Value> {
+    perform: impl FnOnce(&mut Here<'_>) -> T,
+) -> io::Result<T> {
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
@@ -136,7 +136,7 @@ fn on_lab(
         aged: &aged,
         tools: Vec::new(),
     };
-    Ok(perform(&mut here)?)
+    Ok(perform(&mut here))
 }
 
 fn tell(line: &Line, message: &Message) {

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::block::{self, Counters};
+use ssdlab_host::meter::processor::{self, Computed};
+use ssdlab_host::meter::quiet::{self, Pause};
+use ssdlab_host::meter::{ext4, jbd2, process};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
-use ssdlab_meter::block::{self, Counters};
-use ssdlab_meter::processor::{self, Computed};
-use ssdlab_meter::quiet::{self, Pause};
-use ssdlab_meter::{ext4, jbd2, process};
 use ssdlab_plan::schedule;
 use ssdlab_results::{ByLayer, Layer, Ledger, Phase, Work};
 use ssdlab_workload::Done;

@@ -1,7 +1,6 @@
 //! The events by which a run reports its progress.
 
 use ssdlab_plan::Levels;
-use ssdlab_plan::schedule::Trial;
 use ssdlab_results::Record;
 
 /// Something that happened.
@@ -9,8 +8,6 @@ use ssdlab_results::Record;
 pub enum Event<'a> {
     /// A trial begins.
     TrialStarted {
-        /// Which.
-        trial: Trial,
         /// The levels by which it differs from others.
         levels: &'a Levels,
         /// The number of records so far.
@@ -27,8 +24,6 @@ pub enum Event<'a> {
     },
     /// A phase of it begins.
     PhaseStarted {
-        /// Of which trial.
-        trial: Trial,
         /// The phase.
         name: &'a str,
         /// The levels by which its trial differs from others.
@@ -47,8 +42,6 @@ pub enum Event<'a> {
         levels: &'a Levels,
         /// All records there are now; its own is the last.
         records: &'a [Record],
-        /// How many of them ran.
-        done: usize,
     },
 }
 

@@ -4,17 +4,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::{Checked, Data, Recovery, Subjects};
-use ssdlab_guest::{Line, Message};
+use ssdlab_disk::guest::Line;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::undo::Journal;
 use ssdlab_lab::{self as lab, Tools};
+use ssdlab_operations::cuts::{Checked, Data, Recovery, Subjects};
 use ssdlab_plan::Setup;
 use ssdlab_quantity::Words;
-use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
 
 use super::measure::nanos;
+use super::message::Message;
 use super::trial::PREPARATION;
 
 /// The size of a piece of an archive, in bytes.
@@ -61,7 +62,7 @@ struct Pieces<'a>(&'a Line);
 
 impl Write for Pieces<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.tell(&Message::Packed(bytes.to_vec()))?;
+        self.0.tell(&Message::<()>::Packed(bytes.to_vec()))?;
         Ok(bytes.len())
     }
 
@@ -77,7 +78,7 @@ fn pack(root: &Path, line: &Line) -> io::Result<()> {
     workload::pack(root, pieces, |name, error| {
         unreadable.push(format!("{}: {error}", name.display()));
     })?;
-    unreadable.into_iter().try_for_each(|name| line.tell(&Message::Unreadable(name)))
+    unreadable.into_iter().try_for_each(|name| line.tell(&Message::<()>::Unreadable(name)))
 }
 
 /// Recovers one after the other, in a folder of the guest.
@@ -89,11 +90,12 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
     let mut tools = Tools { journal: &mut journal, rules };
     let Recoveries { setup, subjects, count, check, packs } = job;
     let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
+    let tell = |message: Message| line.tell(&message);
     for number in 0..*count {
-        line.tell(&Message::Next)?;
+        tell(Message::Next)?;
         let checked_before =
             drive.check(setup, rules).map_err(io::Error::other)?.map(Checked::from);
-        line.tell(&Message::Again)?;
+        tell(Message::Again)?;
         // Files are looked at before the check may change them.
         let look = |directory: &Path| {
             let found = workload::look(subjects, directory);
@@ -111,7 +113,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
         let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
         let data = data.transpose().map_err(unasked)?;
         let checked = recovered.checked.map(Checked::from);
-        line.tell(&Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;
+        tell(Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;
     }
     Ok(())
 }

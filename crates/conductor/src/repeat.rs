@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::mpsc;
 
-use ssdlab_cuts::{Finding, Outcome, Recovery};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Survivor};
+use ssdlab_operations::cuts::{Finding, Outcome, Recovery};
 use ssdlab_plan::Schedule;
 use ssdlab_results::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Record, Repeat, RequestAtRisk,

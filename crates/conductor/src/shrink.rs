@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::mpsc;
 
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{Finding, Outcome};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::{Treatment, Trial, Workload};

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ssdlab_aged::Store;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Journal;
+use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{Ground, Lab, LabError, Start, Tools};
 use ssdlab_plan::{Overrides, Schedule, Setup};
 use ssdlab_results::{Record, Run};
-use ssdlab_undo::Journal;
 use ssdlab_workload::Workload;
 
 use super::*;

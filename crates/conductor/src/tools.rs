@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ssdlab_filesystem as filesystem;
-use ssdlab_meter::environment;
+use ssdlab_host::meter::environment;
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::{Action, Build};
 

@@ -5,16 +5,15 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_guest::Message;
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::environment;
+use ssdlab_host::meter::smart;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, Ground, LabError, Start, Tools};
-use ssdlab_meter::environment;
-use ssdlab_meter::smart;
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Amount, LabKind, Setup};
-use ssdlab_results::{self as results, Teardown};
+use ssdlab_results::{self as results, Record, Teardown};
 use ssdlab_workload::{Done, Material, Place, Reader, WorkloadError};
 
 use super::assignment::Assignment;
@@ -22,7 +21,8 @@ use super::books;
 use super::failure::Failure;
 use super::here::Here;
 use super::measure::{Watched, nanos};
-use super::performed::{Began, Measured, Performed};
+use super::message::Message;
+use super::performed::{Began, Performed};
 
 /// The longest mkfs, a mount or a prefill may take.
 pub(super) const PREPARATION: Duration = Duration::from_hours(1);
@@ -38,9 +38,10 @@ impl Here<'_> {
         told: &mut dyn FnMut(Message),
     ) -> Performed {
         let began = Began::now();
-        let mut measured = Measured::default();
+        let mut measured = Record::default();
         let ended = self.fill(&mut measured, assignment, told);
-        Performed { took: began.took(), measured, ended }
+        began.time(&mut measured);
+        Performed { measured, ended }
     }
 
     /// Releases the lab's device when the changes of a trial have been undone. An interrupted run
@@ -55,7 +56,7 @@ impl Here<'_> {
 
     fn fill(
         &mut self,
-        measured: &mut Measured,
+        measured: &mut Record,
         assignment: &Assignment,
         told: &mut dyn FnMut(Message),
     ) -> Result<(), Failure> {
@@ -91,7 +92,7 @@ impl Here<'_> {
 
     fn on_device(
         &mut self,
-        measured: &mut Measured,
+        measured: &mut Record,
         total: &Watched<'_>,
         assignment: &Assignment,
         told: &mut dyn FnMut(Message),
@@ -272,7 +273,7 @@ impl Here<'_> {
     /// Unmounting writes too; the record has its bytes.
     fn unmount(
         &mut self,
-        measured: &mut Measured,
+        measured: &mut Record,
         ground: &Ground,
         setup: &Setup,
         rules: Rules<'_>,
@@ -301,7 +302,7 @@ impl Here<'_> {
     /// Reads the filesystem's layout, and closes the books; those of a guest are kept by the host.
     fn attribute(
         &mut self,
-        measured: &mut Measured,
+        measured: &mut Record,
         device: Option<&BlockDevice>,
         setup: &Setup,
         told: &mut dyn FnMut(Message),
@@ -315,10 +316,12 @@ impl Here<'_> {
             return;
         };
         let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
-        let layout = asked.as_ref().map_err(String::as_str);
         match log {
-            Some(log) => books::close(measured, log, &device.node, filesystem, layout),
-            None => told(Message::Layout(serde_json::json!(layout))),
+            Some(log) => {
+                let layout = asked.as_ref().map_err(String::as_str);
+                books::close(measured, log, &device.node, filesystem, layout);
+            }
+            None => told(Message::Layout(asked)),
         }
     }
 
@@ -327,7 +330,7 @@ impl Here<'_> {
     /// come from the device.
     fn verify(
         &mut self,
-        measured: &mut Measured,
+        measured: &mut Record,
         ground: &Ground,
         device: Option<&BlockDevice>,
         assignment: &Assignment,

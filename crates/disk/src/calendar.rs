@@ -25,6 +25,7 @@ use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::DiskError;
+use crate::invalid::InvalidValue;
 use crate::socket::{Arrived, Socket};
 
 /// Later than anything: the guest panics before it sleeps for 2^63 ns.
@@ -119,7 +120,7 @@ impl Calendar {
         let answer = match message.operation.get() {
             START => {
                 if self.has_started {
-                    return Err(self.fault("START", "the number of starts", &1, &2));
+                    return Err(self.fault("START", "the number of starts", 1, 2));
                 }
                 self.has_started = true;
                 self.answer_start(number)?;
@@ -135,7 +136,7 @@ impl Calendar {
                 // Otherwise a completion in between would come too late.
                 if time > self.now && time >= self.free_until {
                     let expected = format!("before {} ns", self.free_until.0);
-                    return Err(self.fault("KICK", "the time", &expected, &time.0));
+                    return Err(self.fault("KICK", "the time", expected, time.0));
                 }
                 self.now = time;
                 return Ok(Heard::Kick(number));
@@ -143,7 +144,7 @@ impl Calendar {
             GET => self.now,
             GET_TOD => self.epoch + self.now,
             other => {
-                return Err(self.fault("a message", "its operation", &"1, 3, 4, 8 or 256", &other));
+                return Err(self.fault("a message", "its operation", "1, 3, 4, 8 or 256", other));
             }
         };
         self.tell(&[Message::new(ACK, number, answer)], &[])?;
@@ -192,7 +193,7 @@ impl Calendar {
     fn check_order(&self, message: &str, time: Nanos) -> Result<(), DiskError> {
         if time < self.now {
             let expected = format!("at least {} ns", self.now.0);
-            return Err(self.fault(message, "the time", &expected, &time.0));
+            return Err(self.fault(message, "the time", expected, time.0));
         }
         Ok(())
     }
@@ -201,16 +202,11 @@ impl Calendar {
     pub fn fault(
         &self,
         message: &str,
-        what: &'static str,
-        expected: &dyn Display,
-        found: &dyn Display,
+        what: &str,
+        expected: impl Display,
+        found: impl Display,
     ) -> DiskError {
-        DiskError::Message {
-            peer: self.socket.peer().to_owned(),
-            message: message.to_owned(),
-            what,
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+        let cause = InvalidValue::new(what, expected, found).of(message);
+        DiskError::Message { peer: self.socket.peer().to_owned(), cause }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use ssdlab_flash::{Extent, Nanos};
 use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
@@ -10,8 +11,8 @@ use crate::DiskError;
 use crate::device::{AnyBackend, Device, Served, Shape, Told};
 use crate::fingerprint::{Seen, Witness};
 use crate::log::Log;
-use crate::socket::{Door, Socket};
-use crate::vhost::{Answer, Frame, Pending, RingFault, Session};
+use crate::socket::{Arrived, Door, Socket};
+use crate::vhost::{Notifications, Pending, Session, answer_next};
 
 /// A disk to be served.
 ///
@@ -20,10 +21,10 @@ pub struct Disk<'a> {
     name: String,
     device: Device<'a>,
     log: Option<Log<'a>>,
-    pub(crate) door: Door,
-    pub(crate) socket: Option<Socket>,
-    pub(crate) has_ended: bool,
-    pub(crate) session: Session,
+    door: Door,
+    socket: Option<Socket>,
+    has_ended: bool,
+    session: Session,
 }
 
 impl fmt::Debug for Disk<'_> {
@@ -50,7 +51,7 @@ impl<'a> Disk<'a> {
             door: door.into(),
             socket: None,
             has_ended: false,
-            session: Session::new(name),
+            session: Session::new(name, Notifications::Calendar),
         })
     }
 
@@ -69,9 +70,30 @@ impl<'a> Disk<'a> {
         &self.name
     }
 
-    /// Handles a message about this disk.
-    pub(crate) fn handle(&mut self, frame: Frame) -> Result<Answer, DiskError> {
-        self.session.handle(frame, &mut self.device)
+    /// What becomes readable when the guest connects or sends a message about this disk.
+    pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
+        let socket = self.socket.as_ref().map_or(self.door.as_fd(), AsFd::as_fd);
+        (!self.has_ended).then_some(socket)
+    }
+
+    /// Accepts the guest, or answers its message.
+    pub(crate) fn hear(&mut self) -> Result<(), DiskError> {
+        let Self { session, device, .. } = self;
+        let Some(socket) = &self.socket else {
+            self.socket = Some(self.door.enter(&format!("disk {}", self.name))?);
+            return Ok(());
+        };
+        if answer_next(socket, |frame| session.handle(frame, device))? == Arrived::End {
+            // The guest ends, or has released the disk; the calendar will tell which.
+            self.has_ended = true;
+            session.stop();
+        }
+        Ok(())
+    }
+
+    /// Whether the guest may say that requests wait.
+    pub(crate) fn is_started(&self) -> bool {
+        self.session.is_started()
     }
 
     /// Serves all waiting requests, and passes each on with its completion time.
@@ -82,11 +104,14 @@ impl<'a> Disk<'a> {
         witness: &mut Witness,
         mut each: impl FnMut(Nanos, Pending),
     ) -> Result<(), DiskError> {
-        let Self { session, device, log, .. } = self;
-        let Some(memory) = &session.memory else { return Ok(()) };
         let mut seen = Vec::new();
-        let served = session.ring.serve(memory, device, now, witness, |served, mut pending| {
-            if let Some(log) = log {
+        while let Some(chain) = self.session.take()? {
+            let served = self
+                .device
+                .serve(chain, now, witness)
+                .map_err(|cause| DiskError::Backend { disk: self.name.clone(), cause })?;
+            let Some(mut pending) = self.session.accept(&served) else { continue };
+            if let Some(log) = &mut self.log {
                 let mut last = None;
                 for (kind, extent) in &served.commands {
                     let number = log.submit(record(&served, *kind, *extent, now));
@@ -97,11 +122,11 @@ impl<'a> Disk<'a> {
             }
             see(&mut seen, index, now, &served);
             each(served.done, pending);
-        });
+        }
         for seen in &seen {
             witness.request(seen);
         }
-        served.map_err(|fault| ring_error(&self.name, fault))
+        Ok(())
     }
 
     /// Returns a request to the guest.
@@ -111,14 +136,12 @@ impl<'a> Disk<'a> {
                 log.complete(number, now.0).map_err(|cause| log_error(&self.name, cause))?;
             }
         }
-        let Some(memory) = &self.session.memory else { return Ok(()) };
-        self.session.ring.complete(memory, pending).map_err(|fault| ring_error(&self.name, fault))
+        self.session.complete(pending)
     }
 
     /// Whether the guest wants to be notified of returned requests.
     pub(crate) fn wants_call(&mut self) -> Result<bool, DiskError> {
-        let Some(memory) = &self.session.memory else { return Ok(false) };
-        self.session.ring.wants_call(memory).map_err(|fault| ring_error(&self.name, fault))
+        self.session.wants_call()
     }
 
     /// Ends the log.
@@ -167,12 +190,4 @@ fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
 
 fn log_error(disk: &str, cause: TraceError) -> DiskError {
     DiskError::Log { disk: disk.to_owned(), cause }
-}
-
-fn ring_error(disk: &str, fault: RingFault) -> DiskError {
-    let disk = disk.to_owned();
-    match fault {
-        RingFault::Broken(cause) => DiskError::Ring { disk, cause },
-        RingFault::Backend(cause) => DiskError::Backend { disk, cause },
-    }
 }

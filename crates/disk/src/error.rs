@@ -8,7 +8,7 @@ use ssdlab_trace::TraceError;
 use thiserror::Error;
 
 use crate::backend::BackendError;
-use crate::device::ShapeFault;
+use crate::invalid::InvalidValue;
 
 /// Why a disk cannot be served, or a guest cannot continue.
 #[derive(Debug, Error)]
@@ -20,7 +20,7 @@ pub enum DiskError {
         disk: String,
         /// What is wrong with it.
         #[source]
-        cause: ShapeFault,
+        cause: InvalidValue,
     },
     /// A socket failed.
     #[error(
@@ -51,20 +51,15 @@ pub enum DiskError {
     },
     /// A message is invalid, or comes at the wrong time.
     #[error(
-        "{peer}, {message}: {what} is {found}, not {expected}; this program's lab kernel does not \
-         do that: boot one of `ssdlab kernel build`"
+        "{peer}, {cause}; this program's lab kernel does not do that: boot one of `ssdlab kernel \
+         build`"
     )]
     Message {
         /// Who sent it.
         peer: String,
-        /// The message.
-        message: String,
-        /// Which part of it.
-        what: &'static str,
-        /// What that may be.
-        expected: String,
-        /// What it is.
-        found: String,
+        /// Which part of it is invalid.
+        #[source]
+        cause: InvalidValue,
     },
     /// The guest's memory cannot be mapped.
     #[error(

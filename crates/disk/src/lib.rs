@@ -13,9 +13,8 @@
 //! hears when requests wait; and [`run`] is the event loop over all of them.
 //!
 //! The guest's messages are not trusted: a malformed request gets an I/O error or is returned
-//! without a status, a malformed message ends the run with a [`DiskError`], and nothing panics. The
-//! guest is trusted not to change its memory while it waits for an answer, and not to truncate the
-//! file of its memory.
+//! without a status, a malformed message or a truncated memory ends the run with a [`DiskError`],
+//! and nothing panics. The guest is trusted not to change its memory while it waits for an answer.
 
 mod backend;
 mod calendar;
@@ -23,19 +22,21 @@ mod device;
 mod disk;
 mod error;
 mod fingerprint;
+pub mod guest;
+mod invalid;
 mod log;
 mod process;
 mod run;
+pub mod serve;
 mod socket;
 mod vhost;
 
 pub use backend::{Backend, BackendError, Flash, Memory, Writes};
-pub use device::{
-    AnyBackend, Device, Features, Served, Shape, ShapeFault, Status, WriteCache, answer,
-};
+pub use device::{AnyBackend, Device, Features, Served, Shape, Status, WriteCache, answer};
 pub use disk::Disk;
 pub use error::DiskError;
 pub use fingerprint::{Fingerprint, Seen, Witness};
+pub use invalid::InvalidValue;
 pub use process::Process;
 pub use run::{Options, Outcome, run};
 pub use socket::Door;

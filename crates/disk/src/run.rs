@@ -16,7 +16,7 @@ use crate::disk::Disk;
 use crate::fingerprint::{Fingerprint, Witness};
 use crate::process::{Process, Silence};
 use crate::socket::{Door, wait};
-use crate::vhost::{Answer, Frame, Pending, Purpose, receive_frame, send_frame};
+use crate::vhost::Pending;
 
 /// How a guest is run.
 #[derive(Debug, Default)]
@@ -124,11 +124,7 @@ impl Lab<'_, '_> {
     /// Receives one message from any source.
     fn listen(&mut self) -> Result<Life, DiskError> {
         let calendar = self.calendar.as_ref().map_or(self.door.as_fd(), |c| c.socket().as_fd());
-        let disks = self.disks.iter().map(|disk| match &disk.socket {
-            _ if disk.has_ended => None,
-            Some(socket) => Some(socket.as_fd()),
-            None => Some(disk.door.as_fd()),
-        });
+        let disks = self.disks.iter().map(Disk::source);
         let process = self.options.process.as_ref().map(AsFd::as_fd);
         let sources: Vec<Option<BorrowedFd<'_>>> =
             [Some(calendar), process].into_iter().chain(disks).collect();
@@ -137,7 +133,8 @@ impl Lab<'_, '_> {
             return self.hear_calendar();
         }
         if let Some(disk) = ready[2..].iter().position(|ready| *ready) {
-            return self.hear_disk(disk);
+            self.disks[disk].hear()?;
+            return Ok(Life::Goes);
         }
         if self.calendar.is_none() {
             return Err(self.gone(CALENDAR, "its connection"));
@@ -176,33 +173,6 @@ impl Lab<'_, '_> {
         }
     }
 
-    fn hear_disk(&mut self, index: usize) -> Result<Life, DiskError> {
-        let disk = &mut self.disks[index];
-        let Some(socket) = &disk.socket else {
-            disk.socket = Some(disk.door.enter(&format!("disk {}", disk.name()))?);
-            return Ok(Life::Goes);
-        };
-        let Some(frame) = receive_frame(socket)? else {
-            // The guest ends, or has released the disk; the calendar will tell which.
-            disk.has_ended = true;
-            disk.session.ring.disable();
-            return Ok(Life::Goes);
-        };
-        let Frame { request, purpose, .. } = frame;
-        let body = match disk.handle(frame)? {
-            Answer::Reply(body) => body,
-            Answer::Acknowledge(number) if purpose == Purpose::Acknowledge => {
-                number.to_le_bytes().to_vec()
-            }
-            Answer::Acknowledge(_) => return Ok(Life::Goes),
-        };
-        if let Some(socket) = &disk.socket {
-            // If the guest is gone, the calendar will tell.
-            send_frame(socket, request, Purpose::Reply, &body)?;
-        }
-        Ok(Life::Goes)
-    }
-
     /// Serves the requests waiting in a ring. The guest runs on, so it must know until when it need
     /// not ask.
     fn kick(&mut self, number: u32) -> Result<Life, DiskError> {
@@ -212,9 +182,9 @@ impl Lab<'_, '_> {
         };
         let count = disks.len();
         let index = usize::try_from(number).unwrap_or(usize::MAX);
-        let Some(disk) = disks.get_mut(index).filter(|disk| disk.session.ring.is_enabled()) else {
+        let Some(disk) = disks.get_mut(index).filter(|disk| disk.is_started()) else {
             let expected = format!("one of {count} disks, with an enabled ring");
-            return Err(calendar.fault("KICK", "the number of the disk", &expected, &number));
+            return Err(calendar.fault("KICK", "the number of the disk", expected, number));
         };
         disk.serve(number, now, witness, |done, pending| {
             agenda.insert((done.min(NEVER), *submitted), (index, pending));

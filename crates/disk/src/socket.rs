@@ -5,6 +5,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
@@ -100,6 +101,12 @@ impl Socket {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Self { stream, peer: peer.to_owned() })
+    }
+
+    /// Ends the connection for both sides, and any wait for it.
+    pub fn shut_down(&self) {
+        // It may have ended already.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Its peer.

@@ -16,7 +16,7 @@ use super::{Cell, Samples, printable};
 /// characters other than tabs and line feeds become U+FFFD.
 pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    writer.write_record(samples.columns().map(|(name, _)| name))?;
+    writer.write_record(samples.columns())?;
     for trial in samples.trials() {
         let shared: Vec<Cow<'_, str>> = trial.cells.iter().map(field).collect();
         for row in trial.rows() {

@@ -6,24 +6,14 @@
 
 mod csv;
 mod ods;
-mod parquet;
 mod samples;
 mod sheets;
 
 use std::borrow::Cow;
 
 pub use self::csv::csv;
-pub use self::parquet::parquet;
 pub use self::samples::Samples;
 pub use self::sheets::ods;
-
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ColumnType {
-    Text,
-    Integer,
-    Number,
-}
 
 /// A value in a table.
 #[derive(Debug, Clone, PartialEq)]

@@ -143,7 +143,7 @@ fn write_sheet(out: &mut impl Write, sheet: Sheet<'_>) -> io::Result<()> {
     for (index, row) in rows.enumerate() {
         if index + 1 == MOST_ROWS {
             let says = format!(
-                "the sheet {} has more than {} rows, the limit of spreadsheets; csv and parquet \
+                "the sheet {} has more than {} rows, the limit of spreadsheets; csv \
                  have none",
                 sheet.name,
                 MOST_ROWS - 1

@@ -6,31 +6,26 @@ use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Phase, Record, Teardown};
 
-use super::{Cell, ColumnType};
+use super::Cell;
 
 /// The columns that identify a sample's trial; the factors follow.
-const OF_TRIAL: [(&str, ColumnType); 12] = [
-    ("run", ColumnType::Text),
-    ("plan", ColumnType::Text),
-    ("lab", ColumnType::Text),
-    ("seed", ColumnType::Integer),
-    ("block", ColumnType::Integer),
-    ("position", ColumnType::Integer),
-    ("step", ColumnType::Text),
-    ("status", ColumnType::Text),
-    ("reason", ColumnType::Text),
-    ("fingerprint", ColumnType::Text),
-    ("started_s", ColumnType::Integer),
-    ("draw", ColumnType::Integer),
+const OF_TRIAL: [&str; 12] = [
+    "run",
+    "plan",
+    "lab",
+    "seed",
+    "block",
+    "position",
+    "step",
+    "status",
+    "reason",
+    "fingerprint",
+    "started_s",
+    "draw",
 ];
 
 /// The columns of the sample itself.
-const OF_SAMPLE: [(&str, ColumnType); 4] = [
-    ("phase", ColumnType::Text),
-    ("metric", ColumnType::Text),
-    ("unit", ColumnType::Text),
-    ("value", ColumnType::Number),
-];
+const OF_SAMPLE: [&str; 4] = ["phase", "metric", "unit", "value"];
 
 /// The phase under which samples of unmounting are exported.
 const TEARDOWN: &str = "teardown";
@@ -71,13 +66,13 @@ impl<'a> Samples<'a> {
     }
 
     /// The columns that identify a sample's trial.
-    pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
-        let factors = self.factors.iter().map(|factor| (factor.name(), ColumnType::Text));
+    pub(super) fn trial_columns(&self) -> impl Iterator<Item = &str> {
+        let factors = self.factors.iter().map(|factor| factor.name());
         OF_TRIAL.into_iter().chain(factors)
     }
 
     /// All columns.
-    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.trial_columns().chain(OF_SAMPLE)
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult};
+use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult, Why};
 use ssdlab_plan::{Factor, Levels, Schedule, metric};
 
 use super::ods::{Sheet, workbook};
@@ -33,7 +33,7 @@ pub fn ods(
 
 fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
     let metrics = samples.metrics();
-    let of_trial = samples.trial_columns().map(|(name, _)| name).chain(["phase"]);
+    let of_trial = samples.trial_columns().chain(["phase"]);
     let columns = of_trial.map(Cow::from).chain(metrics.iter().cloned()).collect();
     let rows = samples.trials().flat_map(move |trial| phase_rows(&trial, &metrics));
     Sheet { name: "samples", columns, rows: Box::new(rows) }
@@ -132,40 +132,45 @@ fn header(columns: Vec<&str>) -> Vec<Cow<'_, str>> {
     columns.into_iter().map(Cow::from).collect()
 }
 
-fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
+fn claim(judgement: &Judgement) -> Vec<Cell<'_>> {
+    let Judgement { claim, outcome, .. } = judgement;
+    let why = outcome.why();
+    let estimate = outcome.estimate();
+    let [at_least, at_most] = judgement.bounds().ends();
     // For treatments that are not in the run, the levels that the plan names.
     let shown = |levels: &Option<Levels>, named: &Levels| {
         Cell::text(levels.as_ref().unwrap_or(named).to_string())
     };
     let mut row = vec![
-        Cell::text(claim.id.as_str()),
+        Cell::text(judgement.id.as_str()),
         Cell::text(claim.says.as_str()),
-        Cell::text(claim.verdict.to_string()),
-        Cell::text(claim.reason.as_deref().unwrap_or_default()),
+        Cell::text(outcome.verdict().to_string()),
+        Cell::text(why.and_then(Why::reason).unwrap_or_default()),
         Cell::text(claim.metric.as_str()),
         Cell::text(claim.phases.join(", ")),
         Cell::text(claim.against_phase.as_deref().unwrap_or_default()),
-        shown(&claim.levels, &claim.compare),
-        shown(&claim.baseline, &claim.against),
-        Cell::text(if claim.is_absolute {
+        shown(&judgement.levels, &claim.compare),
+        shown(&judgement.baseline, &claim.against),
+        Cell::text(if claim.is_absolute() {
             metric::of(&claim.metric).unit.symbol()
         } else {
             "ratio"
         }),
-        Cell::from(claim.at_least),
-        Cell::from(claim.at_most),
+        Cell::from(at_least),
+        Cell::from(at_most),
     ];
-    row.extend(interval(claim.ratio, claim.interval));
-    row.extend([Cell::from(claim.n), Cell::from(claim.across_hosts)]);
-    let over = claim.plausible.as_ref();
+    row.extend(interval(outcome.ratio(), outcome.interval()));
+    row.push(Cell::from(estimate.map_or(0, |of| of.n)));
+    row.push(Cell::from(estimate.and_then(|of| of.across_hosts)));
+    let over = judgement.plausible.as_ref();
     row.extend([over.map(|over| over.holds), over.map(|over| over.of)].map(Cell::from));
     let spread = over.map(|over| &over.spread);
     row.extend([spread.map(|of| of.least), spread.map(|of| of.median)].map(Cell::from));
     row.extend([spread.map(|of| of.most), over.and_then(|of| of.guarantees)].map(Cell::from));
     let by = over.and_then(|over| over.separated_by.as_ref());
     row.push(Cell::text(by.map_or("", |by| by.parameter.as_str())));
-    row.extend([Cell::from(claim.p), Cell::from(claim.more_runs)]);
-    row.push(Cell::text(claim.scope.as_deref().unwrap_or_default()));
+    row.extend([Cell::from(outcome.p()), Cell::from(why.and_then(Why::more_runs))]);
+    row.push(Cell::text(judgement.scope.unwrap_or_default()));
     row
 }
 

@@ -1,7 +1,7 @@
 //! Limits and features of a filesystem as the labs make it, each with its source, and for some the
 //! expected result of a check.
 
-use super::{Call, Filesystem};
+use super::Call;
 
 /// Limits and features, as stated by their sources.
 #[derive(Debug, Clone, Copy)]
@@ -110,22 +110,5 @@ impl Feature {
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.says.split([' ', ',', ':']).next() != Some("no")
-    }
-}
-
-impl Filesystem {
-    /// The expected result for each fact that can be checked.
-    #[must_use]
-    pub fn stated(&self) -> Vec<(&'static str, String)> {
-        let Facts { longest_name, largest_file, has_holes, reflink, .. } = self.facts;
-        let limit = |limit: Limit| limit_found(u64::try_from(limit.bytes).unwrap_or(u64::MAX));
-        let works = |is_there| if is_there { WORKS } else { REFUSED }.to_owned();
-        let snapshots = self.snapshot.map(|_| (SNAPSHOTS, works(true)));
-        let largest = has_holes.then(|| (LARGEST_FILE, limit(largest_file)));
-        [(LONGEST_NAME, limit(longest_name)), (REFLINK, works(reflink.is_there()))]
-            .into_iter()
-            .chain(largest)
-            .chain(snapshots)
-            .collect()
     }
 }

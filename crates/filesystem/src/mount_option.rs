@@ -4,8 +4,6 @@
 //! xfs, super.c of ext2, ext4, btrfs, f2fs, jfs, nilfs2 and reiserfs), and what Linux 6.18 adds to
 //! them. Kernels differ, so a table has what any of these accepts.
 
-use super::{ALL, Filesystem};
-
 /// The options of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MountOptions {
@@ -35,7 +33,7 @@ impl MountOptions {
     /// Nothing is known about them.
     pub(super) const UNKNOWN: Self = Self { names: &[], unlisted: &[], aliases: &[] };
 
-    fn have(&self, name: &str) -> bool {
+    pub(super) fn have(&self, name: &str) -> bool {
         let positive = name.strip_prefix("no").unwrap_or(name);
         self.names.iter().any(|group| group.contains(&name) || group.contains(&positive))
     }
@@ -57,7 +55,7 @@ pub(super) const fn perhaps_listed(asked: &'static str, listed: &'static [&'stat
 }
 
 /// The name of an option.
-fn name(option: &str) -> &str {
+pub(super) fn name(option: &str) -> &str {
     option.split_once('=').map_or(option, |(name, _)| name)
 }
 
@@ -91,12 +89,11 @@ fn names(option: &str, listed: &[&str]) -> bool {
     listed.iter().any(|found| name(found) == name(option))
 }
 
-impl Filesystem {
+impl MountOptions {
     /// Whether a list of mount options, as the kernel shows it, says that one is in force.
     #[must_use]
     pub fn lists(&self, option: &str, listed: &[&str]) -> bool {
-        let Some(alias) = self.mount_options.aliases.iter().find(|alias| alias.asked == option)
-        else {
+        let Some(alias) = self.aliases.iter().find(|alias| alias.asked == option) else {
             return is_listed(option, listed);
         };
         let is_it = |found: &&str| {
@@ -111,21 +108,8 @@ impl Filesystem {
     /// Whether one that the kernel accepted may be in force although none of its name is listed.
     #[must_use]
     pub fn may_leave_out(&self, option: &str, listed: &[&str]) -> bool {
-        let own = self.mount_options.unlisted;
+        let own = self.unlisted;
         (own.contains(&name(option)) || own.contains(&option)) && !names(option, listed)
-    }
-
-    /// The filesystems that have a mount option which this one lacks; empty if it has it, or if
-    /// nobody is known to.
-    #[must_use]
-    pub fn lacks_option(&self, option: &str) -> Vec<&'static str> {
-        let name = name(option);
-        let own = &self.mount_options;
-        if own.names.is_empty() || own.have(name) {
-            return Vec::new();
-        }
-        let others = ALL.into_iter().filter(|other| other.mount_options.have(name));
-        others.map(|other| other.name).collect()
     }
 }
 

@@ -13,12 +13,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
-use ssdlab_quantity::{Bytes, Rate, Share, Span, in_words, was_meant};
+use ssdlab_quantity::{Bytes, Rate, Share, in_words, was_meant};
 use toml::Spanned;
 
 use crate::evidence::{Evidence, EvidenceByKey, Value};
 use crate::figures::FiguresByName;
-use crate::specification::{Flush, Frontiers, PowerFault, TrimmedReads, WriteCache};
+use crate::specification::{Flush, Frontiers, PowerFault, Trim, WriteCache};
+use crate::units::Nanos;
 
 mod capacity;
 mod resolve;
@@ -202,39 +203,6 @@ pub enum Levelling {
     Static,
 }
 
-/// The effect and the cost of a discard.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Trim {
-    /// Whether the drive forgets what is discarded (default true).
-    pub honoured: bool,
-    /// Whether a discard waits for all commands before it and blocks all after it (default false).
-    pub blocking: bool,
-    /// What discarded sectors read after a power cut: `zeros` (default) or `old-or-zeros`.
-    pub reads: TrimmedReads,
-    /// The time of a command.
-    pub per_command: Span,
-    /// The additional time of each discarded page that held data.
-    pub per_mapped_page: Span,
-    /// The additional time of each discarded MiB without data.
-    #[schemars(example = &"1 us")]
-    pub per_unmapped_mib: Span,
-}
-
-impl Default for Trim {
-    fn default() -> Self {
-        let none = Span(std::time::Duration::ZERO);
-        Self {
-            honoured: true,
-            blocking: false,
-            reads: TrimmedReads::default(),
-            per_command: none,
-            per_mapped_page: none,
-            per_unmapped_mib: none,
-        }
-    }
-}
-
 /// Memory for data on their way to the flash.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -258,9 +226,9 @@ pub struct SlcCache {
     #[serde(skip)]
     pub cut_from: Option<Bytes>,
     /// To read a page there into the die's register.
-    pub read: Option<Span>,
+    pub read: Option<Nanos>,
     /// To program a page there from the die's register.
-    pub program: Option<Span>,
+    pub program: Option<Nanos>,
 }
 
 /// The part of the map in memory.
@@ -294,48 +262,44 @@ pub struct Timing {
     #[schemars(with = "Option<u32>")]
     pub planes: Option<Spanned<u32>>,
     /// To read a page into the die's register.
-    pub read: Span,
+    pub read: Nanos,
     /// To program a page from the die's register.
-    pub program: Span,
+    pub program: Nanos,
     /// To erase a block.
-    pub erase: Span,
+    pub erase: Nanos,
     /// The bandwidth of a channel.
     pub bus: Rate,
     /// To interrupt a program or an erase for a read of the host (default: they cannot be).
     #[schemars(example = &"50 us")]
-    pub suspend: Option<Span>,
+    pub suspend: Option<Nanos>,
     /// The bandwidth of the link from the drive to the host.
     pub link_read: Rate,
     /// The bandwidth of the link from the host to the drive.
     pub link_write: Rate,
     /// The controller's own time for a command that reads.
-    #[serde(default = "no_time")]
-    pub controller_read: Span,
+    #[serde(default)]
+    pub controller_read: Nanos,
     /// The controller's own time for a command that writes.
-    #[serde(default = "no_time")]
-    pub controller_write: Span,
+    #[serde(default)]
+    pub controller_write: Nanos,
     /// The controller's own time for a page it copies for itself.
-    #[serde(default = "no_time")]
-    pub controller_copy: Span,
+    #[serde(default)]
+    pub controller_copy: Nanos,
     /// The additional time of a read that does not occupy the controller.
-    #[serde(default = "no_time")]
-    pub read_latency: Span,
+    #[serde(default)]
+    pub read_latency: Nanos,
     /// The additional time of a write that does not occupy the controller.
-    #[serde(default = "no_time")]
-    pub write_latency: Span,
+    #[serde(default)]
+    pub write_latency: Nanos,
     /// The additional time of a flush, once the buffer is on the flash, if anything was changed
     /// since the last.
-    #[serde(default = "no_time")]
-    pub flush_latency: Span,
+    #[serde(default)]
+    pub flush_latency: Nanos,
     /// The additional time of a write with forced unit access (FUA), once its data are on the
     /// flash. Without it Linux sends a write and a flush instead, as to SATA drives, whose FUA it
     /// does not use by default.
     #[schemars(example = &"800 us")]
-    pub fua_latency: Option<Span>,
-}
-
-const fn no_time() -> Span {
-    Span(std::time::Duration::ZERO)
+    pub fua_latency: Option<Nanos>,
 }
 
 /// The drive's work when it is idle.
@@ -343,7 +307,7 @@ const fn no_time() -> Span {
 #[serde(deny_unknown_fields)]
 pub struct Background {
     /// The idle time after which it begins.
-    pub after: Span,
+    pub after: Nanos,
     /// The share of its blocks that it then makes free.
     pub free: Share,
 }

@@ -47,6 +47,7 @@ mod preparation;
 pub mod presets;
 mod random;
 mod rated;
+pub mod simulation;
 mod sparse;
 pub mod specification;
 mod stream;

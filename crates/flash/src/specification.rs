@@ -198,20 +198,35 @@ impl FromStr for Levelling {
 }
 
 /// The effect and the cost of a discard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Trim {
-    /// Whether the drive forgets what is discarded; if not, the command does nothing.
+    /// Whether the drive forgets what is discarded (default true).
     pub honoured: bool,
-    /// Whether a discard waits for all commands before it and blocks all after it.
+    /// Whether a discard waits for all commands before it and blocks all after it (default false).
     pub blocking: bool,
-    /// What discarded sectors read after a power cut.
+    /// What discarded sectors read after a power cut: `zeros` (default) or `old-or-zeros`.
     pub reads: TrimmedReads,
     /// The time of a command.
     pub per_command: Nanos,
     /// The additional time of each discarded page that held data.
     pub per_mapped_page: Nanos,
     /// The additional time of each discarded MiB without data.
+    #[schemars(example = &"1 us")]
     pub per_unmapped_mib: Nanos,
+}
+
+impl Default for Trim {
+    fn default() -> Self {
+        Self {
+            honoured: true,
+            blocking: false,
+            reads: TrimmedReads::default(),
+            per_command: Nanos::ZERO,
+            per_mapped_page: Nanos::ZERO,
+            per_unmapped_mib: Nanos::ZERO,
+        }
+    }
 }
 
 /// What reads after a power cut return of sectors whose discard was flushed.

@@ -2,11 +2,18 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+use ssdlab_quantity::Span;
+
 /// A million: ratios are counted in millionths.
 pub const MILLION: u32 = 1_000_000;
 
-/// A point in virtual time, or a duration, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A point in virtual time, or a duration, in nanoseconds. Files give it a unit: `50 us`.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema,
+)]
+#[serde(from = "Span")]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -17,6 +24,12 @@ impl Nanos {
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl From<Span> for Nanos {
+    fn from(span: Span) -> Self {
+        Self(span.nanos())
     }
 }
 

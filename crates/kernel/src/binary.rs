@@ -1,10 +1,10 @@
-//! Inspects a lab kernel: whether it may be run, its version and its features.
+//! Defines a lab kernel, and inspects one: whether it may be run, its version and its features.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, FileTimes};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::trust::exposed_to_others;
 
-use super::{KernelError, LabKernel};
+use super::error::KernelError;
 
 /// How long a kernel may take to print its configuration.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -45,6 +45,27 @@ const SCHEDULERS: [(&str, &str); 4] = [
     ("MQ_IOSCHED_KYBER", "kyber"),
     ("IOSCHED_BFQ", "bfq"),
 ];
+
+/// A lab kernel that is ready to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabKernel {
+    /// The program.
+    pub path: PathBuf,
+    /// The first 16 hexadecimal digits of its SHA-256.
+    pub identity: String,
+    /// Its version string, e.g. `6.1.192-ssdlab`.
+    pub version: String,
+}
+
+impl LabKernel {
+    /// Marks it as used now: reading it does so once a day at most, and with `noatime` never.
+    pub(super) fn used(self) -> Self {
+        let now = FileTimes::new().set_accessed(SystemTime::now());
+        // Only what the cache shows depends on it, and a kernel may belong to another user.
+        let _ = File::open(&self.path).and_then(|file| file.set_times(now));
+        self
+    }
+}
 
 /// Checks a program before it is run: it must be a lab kernel that other users cannot change.
 pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
@@ -81,7 +102,13 @@ pub fn make_own(folder: &Path) -> Result<(), KernelError> {
     made.map_err(KernelError::at("make the folder", folder))
 }
 
-/// Refuses a kernel that users other than this one and root can change.
+/// Makes the folder of a cache, or refuses the one that is there if others could change it.
+pub fn open_cache(folder: &Path) -> Result<(), KernelError> {
+    make_own(folder)?;
+    is_out_of_reach(folder)
+}
+
+/// Refuses a kernel or a cache that users other than this one and root can change.
 pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
     let found = exposed_to_others(path);
     match found.map_err(KernelError::at("look at", path))? {

@@ -11,15 +11,19 @@ use ssdlab_host::missing::if_there;
 use ssdlab_host::program;
 
 use super::cache::Cache;
+use super::copy::TreeCopy;
 use super::origin::{Kind, Origin, Source};
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Progress, binary};
+use super::{KernelError, LabKernel, binary};
 
 /// How many files a build compiles: 906 of Linux 6.1.192, 945 of 6.12.117.
 const FILES: u32 = 920;
 
 /// The file by which the script knows that it has configured the tree.
 const CONFIGURED: &str = ".config-asked";
+
+/// The step that follows the copying of a tree.
+const COPIED: &str = "== apply";
 
 /// How many lines of a failed build are shown.
 const MOST_SHOWN: usize = 12;
@@ -28,6 +32,22 @@ const MOST_SHOWN: usize = 12;
 /// compiler was killed, as by the kernel's out-of-memory killer.
 const EXHAUSTED: [(&str, &str); 2] =
     [("No space left on device", "disk space"), ("Killed signal terminated program", "memory")];
+
+/// How a build gets on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// The kernel in the cache is what would be built.
+    Current,
+    /// A step has begun.
+    Step(&'a str),
+    /// Files have been compiled.
+    Compiled {
+        /// So many.
+        files: u32,
+        /// The approximate total.
+        about: u32,
+    },
+}
 
 /// What is built, and how.
 pub struct Order<'a> {
@@ -98,16 +118,26 @@ pub fn make(
 ) -> Result<LabKernel, KernelError> {
     let (files, output) = (folder.join("recipe"), folder.join("output"));
     order.recipe.unpack(&files)?;
+    let mut command = Command::new("sh");
+    let mut copy = None;
     if order.source.kind == Kind::Tree {
         let asked = output.join(CONFIGURED);
         if_there(fs::remove_file(&asked)).map_err(KernelError::at("remove", &asked))?;
+        copy = Some(TreeCopy::begin(folder, &order.source.path)?);
+        // Times of files in full: one that changes in the second in which it was compiled is
+        // compiled again.
+        command.env("TAR_OPTIONS", "--format=posix");
     }
-    let mut command = Command::new("sh");
     // A kernel that others could write to, as some umasks have it, is refused.
     command.args(["-c", r#"umask 022 && exec sh "$@""#, "sh"]);
     command.arg(files.join("build")).arg(&order.source.path).arg(&output);
     let mut heard = Heard::new(output.join("tree"));
-    let listen = &mut |line: &str| heard.listen(line, progress);
+    let listen = &mut |line: &str| {
+        if let (Some(copy), COPIED) = (&copy, line) {
+            copy.end();
+        }
+        heard.listen(line, progress);
+    };
     let status = program::follow(command, "kernel-build", order.interrupt, listen)?;
     if !status.success() {
         return Err(heard.failure());

@@ -1,19 +1,22 @@
 //! The user's cache of lab kernels, one of each version: its contents, its locking, and how a
 //! kernel is replaced. The folder contains `linux-IDENTITY`, a kernel; `kernel.json`, the origin of
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
-//! and `lock`. An origin is written after its kernel, and names it.
+//! `tree`, the last build of a tree; and `lock`. An origin is written after its kernel, and names it.
 
 use std::fs::{self, File};
 use std::iter;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
-use ssdlab_host::lock::FileLock;
+use ssdlab_host::disk_usage::disk_usage;
+use ssdlab_host::lock::{self, FileLock};
 use ssdlab_host::missing::if_there;
 use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
-use super::binary::{inspect, is_out_of_reach, make_own};
+use super::binary::{inspect, is_out_of_reach, open_cache};
+use super::entry::{CacheEntry, Cleared, EntryKind};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
 
@@ -33,14 +36,14 @@ impl Cache {
         Self { folder }
     }
 
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Where builds work.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
+    }
+
+    /// Where kernels of trees are built, one after the other.
+    pub fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
     }
 
     /// The default kernel, if it exists, is intact, and was built from this recipe.
@@ -120,8 +123,7 @@ impl Cache {
     /// Makes the folder and claims it, for as long as the claim is held.
     pub fn claim(&self) -> Result<FileLock, KernelError> {
         let folder = &self.folder;
-        make_own(folder)?;
-        is_out_of_reach(&self.folder)?;
+        open_cache(folder)?;
         let path = folder.join("lock");
         let file = File::create(&path).map_err(KernelError::at("write", &path))?;
         let lock = FileLock::exclusive(file).map_err(KernelError::at("lock", &path))?;
@@ -192,7 +194,7 @@ impl Cache {
     }
 
     /// The kernels and the records of those that are not the default, sorted by path.
-    pub fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
+    fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
         let entries =
             if_there(fs::read_dir(&self.folder)).map_err(KernelError::at("read", &self.folder))?;
         let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
@@ -202,11 +204,50 @@ impl Cache {
         Ok(paths)
     }
 
+    /// Its kernels, and the folders of builds.
+    pub fn listed(&self) -> Result<Vec<CacheEntry>, KernelError> {
+        let builds = [self.work(), self.tree()];
+        let entry = |path: PathBuf| {
+            // There may be no build, or a build may just have removed a kernel.
+            let metadata = path.symlink_metadata().ok()?;
+            let is_build = builds.contains(&path);
+            Some(CacheEntry {
+                kind: if is_build { EntryKind::KernelBuild } else { EntryKind::Kernel },
+                made_from: None,
+                size_bytes: disk_usage(&path, &metadata),
+                used_s: u64::try_from(metadata.atime().max(metadata.mtime())).unwrap_or(0),
+                is_in_use: is_build && lock::holder(&self.folder.join("lock")).is_some(),
+                path,
+            })
+        };
+        let kernels = self.entries()?.into_iter().filter(|path| !has_ending(path, "json"));
+        Ok(kernels.chain(builds.clone()).filter_map(entry).collect())
+    }
+
+    /// Removes the folders of builds, unless one is running. Kernels stay, as nothing would rebuild
+    /// them automatically.
+    pub fn clear(&self, cleared: &mut Cleared) -> Result<(), KernelError> {
+        let is_build = |entry: &CacheEntry| entry.kind == EntryKind::KernelBuild;
+        let builds: Vec<CacheEntry> = self.listed()?.into_iter().filter(is_build).collect();
+        if builds.is_empty() {
+            return Ok(());
+        }
+        let claimed = match self.claim() {
+            Err(KernelError::Busy { .. }) => None,
+            claim => Some(claim?),
+        };
+        for build in builds {
+            if claimed.is_some() {
+                remove(&build.path)?;
+            }
+            cleared.count(&build, claimed.is_some());
+        }
+        Ok(())
+    }
+
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
-        let work = self.work();
-        if_there(fs::remove_dir_all(&work)).map_err(KernelError::at("remove", &work))?;
-        Ok(())
+        remove(&self.work())
     }
 
     fn default_record(&self) -> PathBuf {
@@ -222,7 +263,12 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Removes a folder, if it exists.
+pub fn remove(folder: &Path) -> Result<(), KernelError> {
+    if_there(fs::remove_dir_all(folder)).map(drop).map_err(KernelError::at("remove", folder))
+}
+
 /// Whether a path has this extension.
-pub fn has_ending(path: &Path, ending: &str) -> bool {
+fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|own| own == ending)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a lab kernel.
+//! What can go wrong with a lab kernel or an aged state, and their caches.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,12 @@ use ssdlab_host::program::ProgramError;
 use ssdlab_host::trust::Exposed;
 use thiserror::Error;
 
-/// A lab kernel that is not there, cannot be trusted, or cannot be built.
+/// A lab kernel that is not there, cannot be trusted, or cannot be built, or a cache that cannot be
+/// used.
 #[derive(Debug, Error, Diagnostic)]
 pub enum KernelError {
-    /// There is no folder to keep one in.
-    #[error("there is no folder for the lab kernel: neither XDG_CACHE_HOME nor HOME names one")]
+    /// There is no folder for the caches.
+    #[error("there is no folder for caches: neither XDG_CACHE_HOME nor HOME names one")]
     #[diagnostic(help("set XDG_CACHE_HOME to a folder of yours, or name a kernel: --kernel PATH"))]
     NoCache,
     /// None has been built.
@@ -119,7 +120,7 @@ pub enum KernelError {
         cause: io::Error,
     },
     /// Another build is running.
-    #[error("another `ssdlab kernel build` is running in {}", folder.display())]
+    #[error("another process builds a lab kernel in {}", folder.display())]
     #[diagnostic(help("wait for it to end"))]
     Busy {
         /// The cache.
@@ -152,7 +153,7 @@ pub enum KernelError {
     },
     /// A file or a folder.
     #[error("cannot {action} {}: {cause}", path.display())]
-    #[diagnostic(help("the lab kernel is kept below XDG_CACHE_HOME; --kernel PATH names another"))]
+    #[diagnostic(help("caches are below XDG_CACHE_HOME; --kernel PATH names a kernel elsewhere"))]
     File {
         /// What was attempted.
         action: &'static str,

@@ -4,65 +4,43 @@
 //! `kernel/build`, which is embedded in the program, knows how to build it; this room does not know
 //! what it is run for.
 
+pub mod aged;
 mod binary;
 mod build;
 mod cache;
+mod copy;
+mod entry;
 mod error;
 mod origin;
 mod recipe;
-mod shelf;
 #[cfg(test)]
 mod tests;
 mod version;
 
-use std::fs::{self, File, FileTimes};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::lock::FileLock;
 
+use self::aged::Store;
+pub use self::binary::LabKernel;
 use self::build::Order;
+pub use self::build::Progress;
 use self::cache::Cache;
+pub use self::entry::{CacheEntry, Cleared, EntryKind};
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
 use self::recipe::Recipe;
-pub use self::shelf::Kept;
 
-/// A lab kernel that is ready to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabKernel {
-    /// The program.
-    pub path: PathBuf,
-    /// The first 16 hexadecimal digits of its SHA-256.
-    pub identity: String,
-    /// Its version string, e.g. `6.1.192-ssdlab`.
-    pub version: String,
-}
-
-impl LabKernel {
-    /// Marks it as used now: reading it does so once a day at most, and with `noatime` never.
-    fn used(self) -> Self {
-        let now = FileTimes::new().set_accessed(SystemTime::now());
-        // Only what the cache shows depends on it, and a kernel may belong to another user.
-        let _ = File::open(&self.path).and_then(|file| file.set_times(now));
-        self
-    }
-}
-
-/// How a build gets on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress<'a> {
-    /// The kernel in the cache is what would be built.
-    Current,
-    /// A step has begun.
-    Step(&'a str),
-    /// Files have been compiled.
-    Compiled {
-        /// So many.
-        files: u32,
-        /// The approximate total.
-        about: u32,
-    },
+/// A kernel of a tree. The next one takes its place once this is dropped.
+#[derive(Debug)]
+pub struct TreeKernel {
+    /// The kernel.
+    pub kernel: LabKernel,
+    /// The folder that it was built in.
+    pub folder: PathBuf,
+    _claim: FileLock,
 }
 
 /// A description of a lab kernel.
@@ -170,16 +148,18 @@ pub fn build(
     build::build(&cache, &order, is_default, progress)
 }
 
-/// Builds a kernel from a tree in a folder outside of the cache. The folder keeps what was
-/// compiled, so that the next build there compiles only what has changed.
-pub fn build_in(
-    folder: &Path,
+/// Builds a kernel from a tree, beside those of the cache. What was compiled stays, so that the next
+/// build compiles only what has changed.
+pub fn build_tree(
     tree: &Path,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<LabKernel, KernelError> {
-    let (recipe, source) = (Recipe::shipped(), Source::named(tree)?);
-    build::make(&Order { recipe: &recipe, source: &source, interrupt }, folder, progress)
+) -> Result<TreeKernel, KernelError> {
+    let (cache, recipe, source) = (Cache::of_user()?, Recipe::shipped(), Source::named(tree)?);
+    let (claim, folder) = (cache.claim()?, cache.tree());
+    let order = Order { recipe: &recipe, source: &source, interrupt };
+    let kernel = build::make(&order, &folder, progress)?;
+    Ok(TreeKernel { kernel, folder, _claim: claim })
 }
 
 /// The identity of the files that kernels are built by.
@@ -188,15 +168,19 @@ pub fn recipe() -> String {
     Recipe::shipped().identity()
 }
 
-/// The contents of the cache: the kernels, and any unfinished build.
-pub fn kept() -> Result<Vec<Kept>, KernelError> {
-    Cache::of_user()?.kept()
+/// The contents of the caches: aged states, the least recently used first, the kernels, and any
+/// unfinished build.
+pub fn cached() -> Result<Vec<CacheEntry>, KernelError> {
+    let mut entries = Store::of_user().all()?;
+    entries.extend(Cache::of_user()?.listed()?);
+    Ok(entries)
 }
 
-/// Removes an unfinished build that is not running. Kernels stay, as nothing would rebuild them
-/// automatically.
-pub fn clear() -> Result<(), KernelError> {
-    Cache::of_user()?.clear()
+/// Removes aged states and unfinished builds that are not in use.
+pub fn clear() -> Result<Cleared, KernelError> {
+    let mut cleared = Store::of_user().clear()?;
+    Cache::of_user()?.clear(&mut cleared)?;
+    Ok(cleared)
 }
 
 fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>), KernelError> {

@@ -11,7 +11,10 @@ use tempfile::TempDir;
 use super::build::Order;
 use super::cache::Cache;
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Progress, Source, binary, build, find, own_or_installed};
+use super::{
+    CacheEntry, Cleared, EntryKind, KernelError, LabKernel, Progress, Source, binary, build, find,
+    own_or_installed,
+};
 
 /// Makes a kernel from the source's text; the words `flex`, `broken` and `full` make it fail.
 const BUILD: &str = r#"#!/bin/sh
@@ -142,7 +145,7 @@ fn kernels_of_several_versions_are_kept_side_by_side() {
     // So does a build of the default source.
     assert_eq!(place.build("6.01").1, ["current"]);
     assert_eq!(place.found().unwrap(), first);
-    assert_eq!(place.cache().kept().unwrap().len(), 2);
+    assert_eq!(place.cache().listed().unwrap().len(), 2);
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn a_kernel_is_built_in_a_folder_of_its_own_and_again() {
     let source = Source::named(&path).unwrap();
     let interrupt = Interrupt::default();
     let order = Order { recipe: &place.recipe, source: &source, interrupt: &interrupt };
-    let folder = place.folder.path().join("bisection");
+    let folder = place.folder.path().join("tree");
     let first = build::make(&order, &folder, &mut |_| ()).unwrap();
     assert_eq!(first.path, folder.join("output/linux"));
     fs::write(&path, "6.02").unwrap();
@@ -205,7 +208,7 @@ fn a_kernel_of_another_recipe_is_not_used() {
     place.build_beside("6.12");
     // The others are of no use any more.
     assert_eq!(place.versions(), ["6.12.1-ssdlab"]);
-    assert_eq!(place.cache().kept().unwrap().len(), 1);
+    assert_eq!(place.cache().listed().unwrap().len(), 1);
     place.found().unwrap();
 }
 
@@ -269,19 +272,26 @@ fn the_shipped_recipe_is_all_that_a_build_takes() {
 fn only_what_is_left_of_a_build_is_cleared() {
     let place = Place::new();
     let cache = place.cache();
-    assert!(cache.kept().unwrap().is_empty());
-    cache.clear().unwrap();
+    assert!(cache.listed().unwrap().is_empty());
+    let clear = || {
+        let mut cleared = Cleared::default();
+        cache.clear(&mut cleared).unwrap();
+        (cleared.removed, cleared.in_use)
+    };
+    assert_eq!(clear(), (0, 0));
     place.build("source").0.unwrap();
-    let kept = cache.kept().unwrap();
-    assert!(matches!(&kept[..], [kernel] if !kernel.is_unfinished && kernel.size_bytes > 0));
+    let listed = cache.listed().unwrap();
+    let is_whole = |entry: &CacheEntry| entry.kind == EntryKind::Kernel && entry.size_bytes > 0;
+    assert!(matches!(&listed[..], [kernel] if is_whole(kernel)));
     place.build("broken").0.unwrap_err();
-    let unfinished = || cache.kept().unwrap().into_iter().find(|kept| kept.is_unfinished);
-    assert!(unfinished().is_some_and(|kept| kept.size_bytes > 0 && !kept.is_in_use));
+    let is_build = |entry: &CacheEntry| entry.kind == EntryKind::KernelBuild;
+    let unfinished = || cache.listed().unwrap().into_iter().find(is_build);
+    assert!(unfinished().is_some_and(|build| build.size_bytes > 0 && !build.is_in_use));
     let claim = cache.claim().unwrap();
-    assert!(matches!(cache.clear(), Err(KernelError::Busy { .. })));
+    assert_eq!(clear(), (0, 1));
     assert!(unfinished().is_some());
     drop(claim);
-    cache.clear().unwrap();
+    assert_eq!(clear(), (1, 0));
     assert!(unfinished().is_none());
     place.found().unwrap();
 }
@@ -312,7 +322,7 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
 fn the_cache_shows_when_a_run_last_used_a_kernel() {
     let place = Place::new();
     let kernel = place.build("6.12").0.unwrap();
-    let used_s = || place.cache().kept().unwrap()[0].used_s;
+    let used_s = || place.cache().listed().unwrap()[0].used_s;
     // In the future, so that reading it does not count under `relatime`.
     let built = fs::File::open(&kernel.path).unwrap();
     let later = SystemTime::now() + Duration::from_hours(1);

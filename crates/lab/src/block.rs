@@ -5,15 +5,16 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ssdlab_filesystem::{Filesystem, Layout};
-use ssdlab_host::kernel;
+use ssdlab_filesystem::Layout;
 use ssdlab_host::mounts::{self, Mounted};
-use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Change;
 use ssdlab_plan::{CAPACITY_BYTES, Setup};
-use ssdlab_undo::Change;
 
+use super::lab::DIRECTORY;
 use super::layout::Owners;
+use super::missing::missing;
 use super::{
     Drive, Ground, Lab, LabError, Start, Tools, attribute, features, format, layer, layout,
     mounting, pool, settings,
@@ -69,42 +70,6 @@ pub(super) trait Source {
 /// The device of a trial: this lab always attaches one.
 fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
     device.expect("this lab attaches a device")
-}
-
-/// The reason why this machine cannot make and mount a filesystem; `None` if it can.
-#[must_use]
-pub fn missing(filesystem: &Filesystem) -> Option<String> {
-    let is_driven = kernel::has_filesystem(filesystem.name);
-    match filesystem.pool {
-        // The daemon's programs are not needed if the kernel has the driver.
-        _ if is_driven => lacking(filesystem.package, &[filesystem.mkfs]),
-        Some(pool) => {
-            lacking(filesystem.package, &filesystem.programs()).or_else(|| pool::missing(pool))
-        }
-        // No package helps.
-        None => Some(format!("this kernel has no {}", filesystem.name)),
-    }
-}
-
-/// The same for a guest whose kernel has these filesystems.
-#[must_use]
-pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
-    let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
-    if !of_kernel.contains(&driver) {
-        return Some(format!("the lab kernel has no {driver}"));
-    }
-    lacking(filesystem.package, &filesystem.programs())
-}
-
-/// The first of a package's programs that is not installed, as a reason.
-pub(super) fn lacking(package: &'static str, programs: &[&str]) -> Option<String> {
-    let lacking = |program: &&str| match program::find(program, package) {
-        Err(ProgramError::Missing { program, package }) => {
-            Some(format!("{program} is not installed (package {package})"))
-        }
-        _ => None,
-    };
-    programs.iter().find_map(lacking)
 }
 
 /// A lab that makes a filesystem on a block device for every trial.
@@ -221,7 +186,7 @@ impl<S: Source> Lab for BlockLab<S> {
         }
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         attribute::set(&target, setup)?;
-        let directory = target.join(super::DIRECTORY);
+        let directory = target.join(DIRECTORY);
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         let commit = pool::commit(filesystem, rules.marker)?;
         let compresses = mounting::compresses(&applied);

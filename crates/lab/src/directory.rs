@@ -15,6 +15,7 @@ use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_plan::{Discard, Setup};
 
 use super::held::HeldFolder;
+use super::lab::DIRECTORY;
 use super::mounting::Maker;
 use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
 
@@ -125,7 +126,7 @@ impl Lab for Directory {
         let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
         attribute::set(&held.path(), setup)?;
         // Inside it, because files are also made beside the workload's directory.
-        let directory = held.path().join(super::DIRECTORY);
+        let directory = held.path().join(DIRECTORY);
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         self.held = Some(held);
         let mut applied = BTreeMap::from([

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use ssdlab_host::program::ProgramError;
-use ssdlab_undo::UndoError;
+use ssdlab_host::undo::UndoError;
 use thiserror::Error;
 
 use super::safety::Refused;

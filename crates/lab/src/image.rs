@@ -11,12 +11,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ssdlab_aged as aged;
 use ssdlab_host::file_id::FileId;
 use ssdlab_host::loop_device;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_undo::Change;
+use ssdlab_host::undo::Change;
+use ssdlab_kernel::aged;
 
 use super::block::{BlockLab, Source};
 use super::held::HeldFolder;

@@ -16,7 +16,7 @@ use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::Layer;
 
-use super::block::{lacking, missing_in_guest};
+use super::missing::{lacking, missing_in_guest};
 use super::{LabError, format};
 
 /// The program that sets up device-mapper, and its Debian package.

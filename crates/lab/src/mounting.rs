@@ -242,8 +242,8 @@ pub(super) fn check(
     let filesystem = setup.filesystem.or_else(|| ssdlab_filesystem::find(&mount.kind));
     let is_in_force = |option: &str| match filesystem {
         Some(filesystem) => {
-            filesystem.lists(option, &listed)
-                || (maker == Maker::Us && filesystem.may_leave_out(option, &listed))
+            filesystem.mount_options.lists(option, &listed)
+                || (maker == Maker::Us && filesystem.mount_options.may_leave_out(option, &listed))
         }
         None => shown(option),
     };

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use ssdlab_filesystem::{Call, Daemon, Filesystem, Pool};
 use ssdlab_host::program::{self, Finished, ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::undo::Change;
 use ssdlab_host::{kernel, mounts};
 use ssdlab_plan::Setup;
-use ssdlab_undo::Change;
 
 use super::mounting::made;
 use super::{LOOK, LabError, Tools};

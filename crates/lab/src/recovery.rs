@@ -11,6 +11,7 @@ use ssdlab_plan::Setup;
 
 use super::block::Source as _;
 use super::guest::GuestDrive;
+use super::lab::DIRECTORY;
 use super::{LabError, Tools, format, mounting, settings};
 
 /// How long a filesystem may stay busy after all its files were closed.
@@ -62,7 +63,7 @@ impl Recovery {
         format::replay(&self.device, setup, rules)?;
         let mounted = mounting::mount(&self.device, setup, &self.mount_point);
         let took = started.elapsed();
-        let mounted = mounted.map(|_| (took, look(&self.mount_point.join(super::DIRECTORY))));
+        let mounted = mounted.map(|_| (took, look(&self.mount_point.join(DIRECTORY))));
         let ours = Mounted::Device(self.device.number.clone());
         mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE, || Ok(()))
             .map_err(LabError::step("unmount", &self.mount_point))?;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ssdlab_host::drive_identity::{self, DriveIdentity, only_disk_named};
 use ssdlab_host::sysfs::{self, BlockDevice};
+use ssdlab_host::undo::{Attribute, Change};
 use ssdlab_plan::Setup;
-use ssdlab_undo::{Attribute, Change};
 
 use super::{LabError, Tools};
 

@@ -52,6 +52,7 @@
 //! does not grow with the length of a log; that of a tree and of a recorder grows with the number
 //! of names, open files and processes.
 
+pub mod cuts;
 mod entry;
 mod error;
 mod escape;

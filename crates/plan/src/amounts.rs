@@ -163,7 +163,8 @@ impl Claim {
     /// Whether a lab other than the virtual one can test it: nothing is said against it, and what
     /// the claim names is there.
     fn is_testable_in(&self, lab: LabKind) -> bool {
-        let named = [&self.compare, &self.against, &self.only].into_iter().chain(&self.excess_over);
+        let named =
+            [&self.compare, &self.against, &self.only].into_iter().chain(self.excess_over());
         let is_there = |levels: &Levels| levels.0.keys().all(|factor| !factor.is_simulated());
         !self.not_testable.contains_key(&lab) && named.into_iter().all(is_there)
     }

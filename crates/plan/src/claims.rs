@@ -12,7 +12,7 @@ use super::factor::{Factor, Levels};
 use super::measured;
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
 use super::published::Published;
-use super::schedule::{Claim, Schedule};
+use super::schedule::{Bounds, Claim, Schedule, Statement};
 use super::scheduler::modern;
 use super::sides::{self, Sides};
 use super::varied::Varied;
@@ -78,7 +78,7 @@ fn claim(
     for levels in [&compare, &only].into_iter().chain(&against).chain(&excess_over) {
         check_levels(id, levels, factors)?;
     }
-    let bounds = bounds(written, &metric).map_err(|message| {
+    let (are_absolute, bounds) = bounds(written, &metric).map_err(|message| {
         Fault::nowhere(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
@@ -86,7 +86,8 @@ fn claim(
              \"20\" for a count)",
         )
     })?;
-    if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
+    let is_lead = !are_absolute && matches!(bounds, Bounds::AtLeast(_));
+    if is_best && (compare.0.is_empty() || !is_lead) {
         return Err(Fault::nowhere(
             format!(
                 "claim `{id}`: `best` takes levels and, optionally, only the margin by which they \
@@ -95,11 +96,11 @@ fn claim(
             "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
         ));
     }
-    if is_best && bounds.at_least.is_some_and(|lead| lead < 1.0) {
+    if is_best && bounds.values().any(|lead| lead < 1.0) {
         let message = format!("claim `{id}`: who is the best leads by a factor of at least 1");
         return Err(Fault::nowhere(message, "for example at_least = 1.1, or omit it"));
     }
-    if bounds.are_absolute && against.is_some() {
+    if are_absolute && against.is_some() {
         let message = format!("claim `{id}`: an amount is compared with nothing");
         return Err(Fault::nowhere(message, "omit `against`, or bound the ratio: at_least = 1.1"));
     }
@@ -114,8 +115,8 @@ fn claim(
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
         return Err(Fault::nowhere(message, "omit `best` or `excess_over`"));
     }
-    let published = published_value(written, &metric, bounds.are_absolute)?;
-    let sides = if bounds.are_absolute || is_best {
+    let published = published_value(written, &metric, are_absolute)?;
+    let sides = if are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
         // The plan's own baseline: if the command line has dropped it, the claim stays undecided.
@@ -130,6 +131,12 @@ fn claim(
         Some([own, other]) => (vec![own], Some(other)),
         None => (written.phases.iter().map(|phase| phase.get_ref().clone()).collect(), None),
     };
+    let among = among(written, factors)?;
+    let statement = match bounds {
+        Bounds::AtLeast(lead) if is_best => Statement::Best { among, lead },
+        _ if are_absolute => Statement::Amount(bounds),
+        _ => Statement::Ratio { excess_over, bounds },
+    };
     let claim = Claim {
         id: id.clone(),
         says: written.says.clone(),
@@ -139,12 +146,7 @@ fn claim(
         compare: sides.compare,
         against: sides.against,
         only: sides.only,
-        is_best,
-        among: among(written, factors)?,
-        excess_over,
-        is_absolute: bounds.are_absolute,
-        at_least: bounds.at_least,
-        at_most: bounds.at_most,
+        statement,
         if_holds: written.if_holds.clone(),
         if_refuted: written.if_refuted.clone(),
         published,
@@ -392,14 +394,8 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), Fau
     Ok(())
 }
 
-/// The bounds of a claim, as numbers.
-struct Bounds {
-    are_absolute: bool,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-}
-
-fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
+/// Whether a claim's bounds are amounts, and the bounds as numbers.
+fn bounds(claim: &written::Claim, metric: &str) -> Result<(bool, Bounds), String> {
     let written = [&claim.at_least, &claim.at_most];
     let is_of_cuts = metric::of(metric).is_of_cuts();
     // At most 0 times another, or at most 0, means none at all.
@@ -414,25 +410,24 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
         return Err("an excess is bounded by a ratio".to_owned());
     }
     let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
-    let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
-    if !are_possible(metric, at_least, at_most) {
+    let lead = claim.best.as_ref().map(|_| Bounds::AtLeast(1.0));
+    let bounds = Bounds::new(number(&claim.at_least)?, number(&claim.at_most)?).or(lead);
+    let bounds = bounds.ok_or("it has no bound")?;
+    if !are_possible(metric, bounds) {
         return Err("a bound must be above 0 and finite".to_owned());
     }
-    match (at_least, at_most) {
-        (None, None) if claim.best.is_some() => {
-            Ok(Bounds { are_absolute: false, at_least: Some(1.0), at_most: None })
-        }
-        (None, None) => Err("it has no bound".to_owned()),
-        (Some(low), Some(high)) if low >= high => {
+    match bounds {
+        Bounds::Between(low, high) if low >= high => {
             Err(format!("no value is both at least {low} and at most {high}"))
         }
-        _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
+        _ => Ok((amounts > 0, bounds)),
     }
 }
 
 /// Whether a claim can have these bounds: above 0, or at most 0 for a metric of power cuts.
-pub(super) fn are_possible(metric: &str, at_least: Option<f64>, at_most: Option<f64>) -> bool {
+pub(super) fn are_possible(metric: &str, bounds: Bounds) -> bool {
     let is_possible = |bound: f64| bound.is_finite() && bound > 0.0;
+    let [at_least, at_most] = bounds.ends();
     let may_be_none = metric::of(metric).is_of_cuts() && at_most == Some(0.0);
     at_least.is_none_or(is_possible) && (may_be_none || at_most.is_none_or(is_possible))
 }

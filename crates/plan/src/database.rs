@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::database::{Shape, TornPages};
+use ssdlab_operations::cuts::database::{Shape, TornPages};
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;

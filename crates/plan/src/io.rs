@@ -395,7 +395,8 @@ impl Io {
     }
 
     /// The largest of its blocks, in bytes; 0 without any.
-    pub(super) fn largest_block_bytes(&self) -> u32 {
+    #[must_use]
+    pub fn largest_block_bytes(&self) -> u32 {
         self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0)
     }
 

@@ -43,10 +43,11 @@ impl fmt::Display for LabKind {
 }
 
 /// Where results are from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Somebody else measured, and `ssdlab import` read the results.
+    #[default]
     Imported,
     /// Trials in a lab.
     #[serde(untagged)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::contents::RECORD_BYTES;
+use ssdlab_operations::cuts::contents::RECORD_BYTES;
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;

@@ -31,8 +31,8 @@ use super::versions::{Append, Replace};
 mod claim;
 mod distinct;
 
-pub use claim::Claim;
 use claim::is_zero;
+pub use claim::{Bounds, Claim, Statement};
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
@@ -157,7 +157,7 @@ impl From<StoredTreatment> for Treatment {
 }
 
 /// One trial: a treatment in a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// The block, from 0.
     pub block: u32,

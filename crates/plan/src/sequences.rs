@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::Sequence;
+use ssdlab_operations::cuts::Sequence;
 
 use super::error::Fault;
 use super::limits::{first_false, sound};
@@ -24,19 +24,12 @@ const BYTES: u64 = 48 << 10;
 /// operation or two.
 const WRITTEN_BYTES: u64 = 12_000;
 
-/// Short sequences, as a plan writes them.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+/// Short sequences of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenSequences {
+pub struct Sequences {
     /// Every sequence of up to this many operations is performed: 1 or 2.
     #[schemars(example = 2)]
-    pub operations: u32,
-}
-
-/// Short sequences, with everything explicit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sequences {
-    /// The most operations of one.
     pub operations: u32,
 }
 
@@ -78,9 +71,8 @@ impl Sequences {
     }
 }
 
-/// Resolves a plan's table.
-pub(super) fn resolve(written: WrittenSequences, at: &Range<usize>) -> Result<Sequences, Fault> {
-    let sequences = Sequences { operations: written.operations };
+/// Checks a plan's table.
+pub(super) fn resolve(sequences: Sequences, at: &Range<usize>) -> Result<Sequences, Fault> {
     let help = "for example sequences = { operations = 2 }";
     sound(sequences, sequences.fault(), at, help)
 }

@@ -141,12 +141,6 @@ impl Schedule {
 }
 
 impl Claim {
-    /// Whether the claim is about the ratio of two treatments.
-    #[must_use]
-    pub fn is_of_a_pair(&self) -> bool {
-        !self.is_absolute && !self.is_best
-    }
-
     /// The levels that a treatment's are compared with: the same but for the compared factors, of
     /// which there are none if the sides differ in the phase alone. `None` if the claim compares no
     /// pair or, in a schedule of an earlier version, lacks the other side.
@@ -185,7 +179,7 @@ impl Claim {
     #[must_use]
     pub fn less(&self, schedule: &Schedule, treatment: usize) -> Option<usize> {
         let levels = &schedule.treatments[treatment].levels;
-        let other = schedule.find(&levels.with(self.excess_over.as_ref()?))?;
+        let other = schedule.find(&levels.with(self.excess_over()?))?;
         (other != treatment).then_some(other)
     }
 }
@@ -199,7 +193,7 @@ pub(super) fn check_pairs(
 ) -> Result<(), Fault> {
     let id = &claim.id;
     if let Some(factor) = claim
-        .excess_over
+        .excess_over()
         .iter()
         .flat_map(|part| part.0.keys())
         .find(|factor| claim.compare.0.contains_key(factor))
@@ -242,7 +236,7 @@ pub(super) fn check_pairs(
         let mut sides = [Some(*own), *other].into_iter().flatten();
         sides.all(|side| claim.less(schedule, side).is_some())
     };
-    if let Some(part) = &claim.excess_over
+    if let Some(part) = claim.excess_over()
         && !pairs.iter().any(has_excess)
     {
         return Err(Fault::nowhere(

@@ -1,6 +1,6 @@
 //! Smaller workloads, among which the smallest that still shows something can be searched for.
 
-use ssdlab_cuts::database::Shape;
+use ssdlab_operations::cuts::database::Shape;
 
 use super::database::Database;
 use super::schedule::{Action, Workload};

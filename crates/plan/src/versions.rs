@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::contents::{HEADER_BYTES, RECORD_BYTES};
+use ssdlab_operations::cuts::contents::{HEADER_BYTES, RECORD_BYTES};
 use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;

@@ -22,7 +22,7 @@ use super::lab_kind::LabKind;
 use super::maildir::WrittenMaildir;
 use super::reading::ReadOrder;
 use super::rotation::WrittenRotate;
-use super::sequences::WrittenSequences;
+use super::sequences::Sequences;
 use super::side::WrittenSide;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
@@ -319,7 +319,7 @@ pub struct Phase {
     /// `database`: its size, and what is committed.
     pub database: Option<WrittenDatabase>,
     /// `sequences`: how many operations they have.
-    pub sequences: Option<WrittenSequences>,
+    pub sequences: Option<Sequences>,
     /// `read`: the order of the files (default `directory`).
     #[schemars(example = &"random")]
     pub order: Option<ReadOrder>,

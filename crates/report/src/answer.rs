@@ -16,11 +16,11 @@ use ssdlab_quantity::listed;
 use super::answering::{claims, listed_levels, noun, over};
 use super::cuts;
 use super::evidence::sides;
+use super::levels::label;
 use super::number;
 use super::plausible;
 use super::reason::{Of, main_reason};
-use super::table::label;
-use super::text::counted;
+use super::words::counted;
 
 /// The answer of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,9 @@ fn alone(analysis: &Analysis) -> Option<String> {
 
 /// How many claims came out how, as a clause; `None` if there are none.
 pub(super) fn verdicts(analysis: &Analysis) -> Option<String> {
-    let count = |verdict: Verdict| analysis.claims.iter().filter(|c| c.verdict == verdict).count();
+    let count = |verdict: Verdict| {
+        analysis.claims.iter().filter(|c| c.outcome.verdict() == verdict).count()
+    };
     let all = analysis.claims.len();
     let [holds, refuted, depends, undecided, identical, untested] = Verdict::ALL.map(count);
     let is = |count: usize| if count == 1 { "is" } else { "are" };
@@ -106,7 +108,7 @@ pub(super) fn verdicts(analysis: &Analysis) -> Option<String> {
         (0, _) => return None,
         (1, 1) => "the claim holds".to_owned(),
         (1, _) if depends == 1 => return Some("the claim depends on the drive".to_owned()),
-        (1, _) => return Some(format!("the claim is {}", analysis.claims[0].verdict)),
+        (1, _) => return Some(format!("the claim is {}", analysis.claims[0].outcome.verdict())),
         _ if holds == all => format!("all {all} claims hold"),
         _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
     }];

@@ -1,17 +1,18 @@
 //! What the claims that answer a question say: yes or no if it asks for that, and the result of
 //! each claim, with its range and the reason.
 
-use ssdlab_advice::{Analysis, Judgement, Verdict, are_by_construction};
+use ssdlab_advice::{Analysis, Found, Judgement, Verdict, Why, are_by_construction};
 use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
+use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
 
 use super::claims::varied;
+use super::levels::level_names;
 use super::number;
 use super::plausible;
 use super::reason::{Of, main_reason};
-use super::table::level_names;
-use super::text::counted;
+use super::words::counted;
 
 /// The first words of yes-or-no questions.
 const VERBS: [&str; 17] = [
@@ -30,13 +31,14 @@ const MOST_CASES: usize = 6;
 pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let is_ranked = !analysis.rankings.is_empty();
     let of = |id: &String| -> Vec<&Judgement> {
-        analysis.claims.iter().filter(|claim| claim.claim == *id).collect()
+        analysis.claims.iter().filter(|claim| claim.claim.id == *id).collect()
     };
     let mut named: Vec<Vec<&Judgement>> = schedule.answer.iter().map(of).collect();
     named.retain(|claims| {
-        !claims.is_empty() && (!is_ranked || claims.iter().any(|c| c.found().is_some()))
+        !claims.is_empty() && (!is_ranked || claims.iter().any(|c| c.outcome.estimate().is_some()))
     });
-    let verdicts: Vec<Verdict> = named.iter().flatten().map(|claim| claim.verdict).collect();
+    let verdicts: Vec<Verdict> =
+        named.iter().flatten().map(|claim| claim.outcome.verdict()).collect();
     if verdicts.is_empty() {
         return None;
     }
@@ -53,7 +55,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
     };
     let says_all = word.is_some() && is_unanimous;
     let clause = |claims: &Vec<&Judgement>| {
-        let is_said = says_all && claims.iter().all(|claim| tells(claim.verdict));
+        let is_said = says_all && claims.iter().all(|claim| tells(claim.outcome.verdict()));
         let (found, notes) = found(schedule, analysis, claims, is_said);
         if notes.is_empty() { found } else { format!("{found} ({})", notes.join("; ")) }
     };
@@ -94,10 +96,10 @@ fn found(
     is_said: bool,
 ) -> (String, Vec<String>) {
     let (known, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
-        claims.iter().partition(|claim| claim.ratio.is_some());
-    let verdict = || (!is_said).then(|| came_out(claims[0].verdict));
+        claims.iter().partition(|claim| claim.outcome.ratio().is_some());
+    let verdict = || (!is_said).then(|| came_out(claims[0].outcome.verdict()));
     if let [only] = claims
-        && let Some(ratio) = only.ratio
+        && let Some(ratio) = only.outcome.ratio()
     {
         let (found, context) = of_one(schedule, analysis, only, ratio);
         return (
@@ -106,7 +108,7 @@ fn found(
         );
     }
     let (of_nothing, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
-        unknown.into_iter().partition(|claim| claim.against_nothing.is_some());
+        unknown.into_iter().partition(|claim| claim.outcome.estimate().is_some());
     let clauses = of_nothing.iter().filter_map(|claim| against_nothing(schedule, claim, is_said));
     let against = clauses.collect::<Vec<_>>().join("; ");
     if known.is_empty() && unknown.is_empty() {
@@ -114,20 +116,20 @@ fn found(
     }
     let beside = if against.is_empty() { against } else { format!("; {against}") };
     if known.is_empty() {
-        let is_one = claims.iter().all(|claim| claim.verdict == claims[0].verdict);
+        let is_one = claims.iter().all(|c| c.outcome.verdict() == claims[0].outcome.verdict());
         let found = format!("{}{beside}", not_known(&unknown, ""));
         return (found, verdict().filter(|_| is_one).into_iter().collect());
     }
     let varied = varied(claims);
     let verdicts = Verdict::ALL.into_iter().map(|verdict| {
-        let cases = known.iter().filter(|claim| claim.verdict == verdict);
+        let cases = known.iter().filter(|claim| claim.outcome.verdict() == verdict);
         cases.copied().collect::<Vec<&Judgement>>()
     });
     let by_verdict = verdicts.filter(|cases| !cases.is_empty());
     let parts = by_verdict.enumerate().map(|(index, cases)| {
         let (first, amount) = (cases[0], amount(&cases));
         let amount = match index {
-            0 => said(first, &first.compare, &first.against, &amount),
+            0 => said(&first.claim, &first.claim.compare, &first.claim.against, &amount),
             _ => amount,
         };
         format!("{amount}{}", which(&cases, &varied, is_said))
@@ -142,7 +144,7 @@ fn found(
 
 /// A case of which one side has nothing, as a clause with its verdict, unless that `is_said`.
 fn against_nothing(schedule: &Schedule, claim: &Judgement, is_said: bool) -> Option<String> {
-    let found = claim.against_nothing.as_ref()?;
+    let Found::AgainstNothing(found) = &claim.outcome.estimate()?.found else { return None };
     let levels = |levels: &Option<Levels>| {
         levels.as_ref().map_or(String::new(), |own| listed_levels(&schedule.distinct(own)))
     };
@@ -152,18 +154,20 @@ fn against_nothing(schedule: &Schedule, claim: &Judgement, is_said: bool) -> Opt
         (_, true) => format!(" with {own}"),
         _ => format!(" with {own} against {other}"),
     };
-    let verdict = if is_said { String::new() } else { format!(" ({})", came_out(claim.verdict)) };
-    let amount = number::against_nothing(&claim.metric, found);
-    Some(format!("{} {}{sides} is {amount}{verdict}", noun(&claim.metric), over(&claim.phases)))
+    let verdict =
+        if is_said { String::new() } else { format!(" ({})", came_out(claim.outcome.verdict())) };
+    let amount = number::against_nothing(&claim.claim.metric, found);
+    let (noun, over) = (noun(&claim.claim.metric), over(&claim.claim.phases));
+    Some(format!("{noun} {over}{sides} is {amount}{verdict}"))
 }
 
 /// The range of the results of several cases.
 pub(super) fn amount(cases: &[&Judgement]) -> String {
-    let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.ratio).collect();
+    let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.outcome.ratio()).collect();
     found.sort_by(f64::total_cmp);
     let [least, most] = [found[0], found[found.len() - 1]];
-    let [least, most] = [least, most].map(|value| number::claimed(cases[0], value));
-    let times = if cases[0].is_absolute { "" } else { " times" };
+    let [least, most] = [least, most].map(|value| number::claimed(&cases[0].claim, value));
+    let times = if cases[0].claim.is_absolute() { "" } else { " times" };
     if least == most { format!("{least}{times}") } else { format!("{least} to {most}{times}") }
 }
 
@@ -183,7 +187,7 @@ pub(super) fn of_which(cases: &[&Judgement], varied: &[Factor]) -> String {
 /// The same, and in brackets their verdict, unless that `is_said`, and how many drives agree.
 fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
     let of = of_which(cases, varied);
-    let verdict = (!is_said).then(|| came_out(cases[0].verdict));
+    let verdict = (!is_said).then(|| came_out(cases[0].outcome.verdict()));
     let over = cases.iter().filter_map(|claim| claim.plausible.as_ref());
     let mut over: Vec<(usize, usize)> = over.map(|over| (over.holds, over.of)).collect();
     over.sort_unstable();
@@ -204,12 +208,12 @@ fn by_construction(claims: &[&Judgement]) -> Option<String> {
 
 /// What is unknown, of which cases, and why.
 fn not_known(claims: &[&Judgement], of_which: &str) -> String {
-    let Some(claim) = claims.first() else { return String::new() };
+    let Some(Judgement { claim, outcome, .. }) = claims.first() else { return String::new() };
     let against = match &claim.against_phase {
         Some(phase) => format!(" against that in {phase}{}", after("of", &claim.against)),
         None => after("against", &claim.against),
     };
-    let why = claim.reason.as_deref().unwrap_or("it was not measured");
+    let why = outcome.why().and_then(Why::reason).unwrap_or("it was not measured");
     let own = format!("{}{}", over(&claim.phases), after("of", &claim.compare));
     format!("{} {own}{against} is not known{of_which}: {why}", noun(&claim.metric))
 }
@@ -217,15 +221,17 @@ fn not_known(claims: &[&Judgement], of_which: &str) -> String {
 fn of_one(
     schedule: &Schedule,
     analysis: &Analysis,
-    claim: &Judgement,
+    judgement: &Judgement,
     ratio: f64,
 ) -> (String, Option<String>) {
-    let range = if claim.is_absolute {
-        number::measured(&claim.metric, ratio, claim.interval)
+    let (Judgement { claim, levels, baseline, .. }, interval) =
+        (judgement, judgement.outcome.interval());
+    let range = if claim.is_absolute() {
+        number::measured(&claim.metric, ratio, interval)
     } else {
-        number::times(ratio, claim.interval)
+        number::times(ratio, interval)
     };
-    let (levels, baseline) = (claim.levels.clone().unwrap_or_default(), claim.baseline.as_ref());
+    let (levels, baseline) = (levels.clone().unwrap_or_default(), baseline.as_ref());
     let is_compared = |factor: &Factor| match baseline {
         Some(baseline) => levels.0.get(factor) != baseline.0.get(factor),
         None => claim.compare.0.contains_key(factor),
@@ -234,34 +240,35 @@ fn of_one(
     let other = baseline.map(|other| other.only(is_compared)).unwrap_or_default();
     let context = schedule.distinct(&levels).only(|factor| !is_compared(factor));
     let context = (!context.0.is_empty()).then(|| context.to_string());
-    let over = claim.plausible.as_ref();
-    let around = over.map(|over| [over.spread.least, over.spread.most]).or(claim.interval);
+    let over = judgement.plausible.as_ref();
+    let around = over.map(|over| [over.spread.least, over.spread.most]).or(interval);
     let is_shown = around.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
-    let why = baseline.filter(|_| is_shown && claim.excess_over.is_none());
+    let why = baseline.filter(|_| is_shown && claim.excess_over().is_none());
     let why = why.and_then(|baseline| {
         let own = Of { levels: &levels, phases: &claim.phases };
         let other = Of { levels: baseline, phases: claim.other_phases() };
         main_reason(analysis, [own, other], &claim.metric)
     });
     let why = why.map_or(String::new(), |why| format!(", because {why}"));
-    let over = over.map_or(String::new(), |over| format!(", {}", plausible::clause(claim, over)));
+    let over =
+        over.map_or(String::new(), |over| format!(", {}", plausible::clause(judgement, over)));
     (format!("{}{why}{over}", said(claim, &own, &other, &range)), context)
 }
 
 /// A result as a clause: `amount` is a factor, or the measured value.
-fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String {
+fn said(claim: &Claim, own: &Levels, other: &Levels, amount: &str) -> String {
     let source = metric::of(&claim.metric).source;
     let take = if claim.phases.len() == 1 { "takes" } else { "take" };
     let until = if source == Source::Settled { "until the drive is quiet, " } else { "" };
     let (phases, over) = (named(&claim.phases), over(&claim.phases));
     let is_of_time = matches!(source, Source::Time | Source::Settled);
-    let noun = match &claim.excess_over {
+    let noun = match claim.excess_over() {
         None => noun(&claim.metric),
         Some(less) => {
             format!("what {} exceeds that with {} by", noun(&claim.metric), listed_levels(less))
         }
     };
-    let is_of_time = is_of_time && claim.excess_over.is_none();
+    let is_of_time = is_of_time && claim.excess_over().is_none();
     if let Some(other_phase) = &claim.against_phase {
         let (own, other) = (after("with", own), after("with", other));
         return if is_of_time {
@@ -272,7 +279,7 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
     }
     let with = after("with", own);
     let (own, other) = (listed_levels(own), listed_levels(other));
-    match (is_of_time, claim.is_absolute) {
+    match (is_of_time, claim.is_absolute()) {
         (true, true) => format!("{until}{phases} {take} {amount}{with}"),
         (true, false) => {
             format!("{until}{phases} {take} {amount} as long with {own} as with {other}")

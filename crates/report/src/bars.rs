@@ -8,9 +8,10 @@ use textwrap::core::display_width;
 
 use super::compared::Compared;
 use super::grid::FILE_WIDTH;
+use super::levels::label;
 use super::number;
-use super::table::{label, mean};
-use super::text::{Style, plain, written};
+use super::table::mean;
+use super::words::{Style, plain, written};
 
 /// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit, and
 /// on a screen with the claims fewer still.

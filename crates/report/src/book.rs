@@ -1,16 +1,15 @@
-//! The book of evidence as a table, as a page of the documentation, and as JSON.
+//! The book of evidence as a table, and as JSON.
 
 use std::collections::BTreeMap;
 
+use crate::figures::{Against, Amount, Figure, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_book::{Against, Amount, Figure, Standing};
 
 use super::answer::capitalised;
 use super::grid::Grid;
-use super::markdown::{inline, table};
 use super::number;
-use super::text::{Style, counted};
+use super::words::{Style, counted};
 
 /// The version of what `ssdlab evidence --json` prints.
 pub const BOOK_SCHEMA: u32 = 1;
@@ -22,34 +21,34 @@ const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Book<'a> {
     /// The version of this format.
-    schema: u32,
+    pub schema: u32,
     /// How many independent tests came out how well, in a few sentences.
-    summary: String,
+    pub summary: String,
     /// Every published number, then every number of the cross-check.
-    figures: Vec<Entry<'a>>,
+    pub figures: Vec<Entry<'a>>,
 }
 
 /// A published number, or one of the same drive served in real time, and ours.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Entry<'a> {
+pub struct Entry<'a> {
     /// Its name.
-    id: &'a str,
+    pub id: &'a str,
     /// Who says so.
-    source: &'a str,
+    pub source: &'a str,
     /// What it is of.
-    what: &'a str,
+    pub what: &'a str,
     /// The number with its unit.
-    published: String,
+    pub published: String,
     /// The same of the model; absent where there is none.
-    ours: Option<String>,
+    pub ours: Option<String>,
     /// What agreement with it says.
-    basis: Standing,
+    pub basis: Standing,
     /// The test that it is of, which counts once.
-    test: &'a str,
+    pub test: &'a str,
     /// By which share of the published number ours is above it; absent where there is none.
-    error: Option<f64>,
+    pub error: Option<f64>,
     /// How ours was found, or why there is none.
-    how: &'a str,
+    pub how: &'a str,
 }
 
 impl<'a> Book<'a> {
@@ -89,43 +88,6 @@ pub fn book(figures: &[Figure], style: Style) -> String {
         numbers: 2,
     };
     format!("{}\n\n{}\n", table.text(style), summary(figures))
-}
-
-/// The book as a page of the documentation.
-#[must_use]
-pub fn book_markdown(figures: &[Figure]) -> String {
-    let mut page = format!(
-        "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
-         make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
-         were chosen so that it comes out, or if it is itself the evidence for a value: agreement \
-         says nothing but that the fit succeeded. Nothing was fitted to a number that is \
-         *predicted*, nor, of a number that is *held out*, to any other of its publication; those \
-         that fail stay here. What is counted are independent tests: the figures of one run or one \
-         sentence are one, which is as accurate as its worst figure. The \
-         figures of *cross-check* are not published: [the same simulated drive in real \
-         time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
-         made by `make evidence` and `make cross-check`.\n\n{}\n",
-        summary(figures)
-    );
-    let group = |figure: &Figure| figure.id.split('/').next().unwrap_or_default().to_owned();
-    for of_group in figures.chunk_by(|one, other| group(one) == group(other)) {
-        let row = |figure: &Figure| {
-            let [basis, published, ours, error] = cells(figure);
-            let about = format!("{}; {}", figure.source, figure.how);
-            vec![figure.what.clone(), about, basis, published, ours, error]
-        };
-        let header = ["figure", "source; how ours is found", "basis", "published", "ours", "error"];
-        let grid = Grid {
-            header: header.map(str::to_owned).into(),
-            rows: of_group.iter().map(row).collect(),
-            numbers: 3,
-        };
-        page += "\n## ";
-        page += &inline(&group(&of_group[0]));
-        page += "\n\n";
-        page += &table(&grid);
-    }
-    page
 }
 
 fn cells(figure: &Figure) -> [String; 4] {

@@ -13,11 +13,9 @@ use super::compared::Compared;
 use super::evidence::{self, why_open};
 use super::grid::Grid;
 use super::table::{Layout, places};
-use super::text::{
-    INDENT, Style, counted, main_heading, plain, ranking_heading, verdict, wrapped, write_setting,
-    written,
-};
-use super::{bars, cuts, number};
+use super::text::{INDENT, main_heading, ranking_heading, verdict, write_setting};
+use super::words::{Style, counted, plain, wrapped, written};
+use super::{bars, cuts};
 
 /// The maximum numbers of claims, settings, and rows of a table.
 const MOST_CLAIMS: usize = 7;
@@ -63,7 +61,7 @@ fn write_claims(
     let Some(summary) = verdicts(analysis) else { return Ok(()) };
     writeln!(out, "\n{}", wrapped("", &capitalised(&summary), "", style))?;
     let answers = |claim: &Claim<'_>| {
-        claim.cases.iter().any(|case| schedule.answer.contains(&case.judgement.claim))
+        claim.cases.iter().any(|case| schedule.answer.contains(&case.judgement.claim.id))
     };
     let claims = claims(schedule, analysis);
     let mut others = MOST_CLAIMS.saturating_sub(claims.iter().filter(|c| answers(c)).count());
@@ -87,7 +85,7 @@ fn write_claims(
 fn shown(claim: &Claim<'_>, says_construction: bool, style: Style) -> String {
     let judgements: Vec<&Judgement> = claim.cases.iter().map(|case| case.judgement).collect();
     let (first, number, mut why) = match &judgements[..] {
-        [only] => (verdict(only.verdict, style), evidence::amount(only), why_open(only)),
+        [only] => (verdict(only.outcome.verdict(), style), evidence::amount(only), why_open(only)),
         all => {
             let cases = counted(all.len(), "case");
             (format!("{cases:width$}", width = INDENT.len()), Some(by_verdict(all)), None)
@@ -121,13 +119,10 @@ fn by_verdict(cases: &[&Judgement]) -> String {
     let varied = varied(cases);
     let of = |verdict: Verdict| {
         let cases: Vec<&Judgement> =
-            cases.iter().copied().filter(|case| case.verdict == verdict).collect();
+            cases.iter().copied().filter(|case| case.outcome.verdict() == verdict).collect();
         let (known, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
-            cases.iter().partition(|case| case.ratio.is_some());
-        let nothing = unknown.iter().find_map(|case| {
-            let found = case.against_nothing.as_ref()?;
-            Some(number::against_nothing(&case.metric, found))
-        });
+            cases.iter().partition(|case| case.outcome.ratio().is_some());
+        let nothing = unknown.iter().find_map(|case| evidence::found(case));
         let amount = match (cases.is_empty(), known.is_empty(), unknown.first()) {
             (true, ..) => return None,
             (_, true, Some(case)) => nothing.or_else(|| why_open(case)).unwrap_or_default(),

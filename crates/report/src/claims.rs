@@ -6,8 +6,8 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::evidence::evidence;
+use super::levels::level_name;
 use super::reason::reasons;
-use super::table::level_name;
 
 /// A claim, and each treatment or pair of treatments for which it was judged.
 pub(super) struct Claim<'a> {
@@ -49,7 +49,7 @@ pub(super) fn advice(setting: &RecommendedSetting) -> String {
 /// The claims of a run, in the order of its plan.
 pub(super) fn claims<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Claim<'a>> {
     let mut reasons = reasons(analysis).into_iter();
-    let by_claim = analysis.claims.chunk_by(|one, other| one.claim == other.claim);
+    let by_claim = analysis.claims.chunk_by(|one, other| one.claim.id == other.claim.id);
     by_claim.map(|cases| claim(schedule, cases, reasons.by_ref())).collect()
 }
 
@@ -77,7 +77,7 @@ fn claim<'a>(
         Case { judgement, sides, evidence: own.join("; "), reason }
     };
     let cases = judgements.iter().zip(&parts).zip(reasons).map(case).collect();
-    Claim { says: &judgements[0].says, shared, cases }
+    Claim { says: &judgements[0].claim.says, shared, cases }
 }
 
 /// That the verdict differs between kernels, where cases differ in the kernel alone.
@@ -92,7 +92,7 @@ fn between_kernels(cases: &[&Judgement]) -> Option<String> {
         let kernel = case.levels.as_ref().and_then(|levels| levels.0.get(&Factor::Kernel));
         if let Some(kernel) = kernel {
             let rest = [without(&case.levels), without(&case.baseline)];
-            others.entry(rest).or_default().push((kernel, case.verdict));
+            others.entry(rest).or_default().push((kernel, case.outcome.verdict()));
         }
     }
     let is_decided = |verdict: Verdict| matches!(verdict, Verdict::Holds | Verdict::Refuted);
@@ -149,12 +149,12 @@ fn sides(
         Some(levels) => schedule.distinct(levels).only(is_said),
         None => otherwise.clone(),
     };
-    let own = named(&claim.levels, &claim.compare);
-    let other = named(&claim.baseline, &claim.against);
-    let less = claim.excess_over.as_ref();
+    let own = named(&claim.levels, &claim.claim.compare);
+    let other = named(&claim.baseline, &claim.claim.against);
+    let less = claim.claim.excess_over();
     let less = less.map_or(String::new(), |less| format!(", each less its own with {less}"));
-    if let Some(phase) = claim.against_phase.as_ref().filter(|_| has_phases) {
-        let own_phase = claim.phases.concat();
+    if let Some(phase) = claim.claim.against_phase.as_ref().filter(|_| has_phases) {
+        let own_phase = claim.claim.phases.concat();
         if own == other {
             let both = if own.0.is_empty() { String::new() } else { format!(" ({own})") };
             return format!("phase = {own_phase} against phase = {phase}{both}{less}");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ssdlab_advice::{Analysis, Judgement, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::table::named;
+use super::levels::named;
 
 /// Treatments, and how they differ.
 pub(super) struct Compared<'a> {
@@ -23,7 +23,7 @@ impl<'a> Compared<'a> {
     /// selected if the plan names no such claim, or if another metric was asked for.
     pub fn of_answer(schedule: &Schedule, analysis: &'a Analysis) -> Self {
         let answers = |claim: &&Judgement| {
-            schedule.answering_claim().is_some() && schedule.answer.contains(&claim.claim)
+            schedule.answering_claim().is_some() && schedule.answer.contains(&claim.claim.id)
         };
         let claims: Vec<&Judgement> = analysis.claims.iter().filter(answers).collect();
         let sides = claims.iter().flat_map(|claim| claim.levels.iter().chain(&claim.baseline));
@@ -32,10 +32,9 @@ impl<'a> Compared<'a> {
         let selected = analysis.treatments.iter().filter(is_selected);
         let treatments: Vec<&TreatmentResult> =
             selected.filter(|own| sides.is_empty() || sides.contains(&own.levels)).collect();
-        let phases =
-            claims.iter().flat_map(|claim| claim.phases.iter().chain(&claim.against_phase));
-        let phases: BTreeSet<&String> = phases.collect();
-        let mut phases: Vec<String> = phases.into_iter().cloned().collect();
+        let phases = claims.iter().flat_map(|claim| claim.claim.all_phases());
+        let phases: BTreeSet<String> = phases.collect();
+        let mut phases: Vec<String> = phases.into_iter().collect();
         phases.sort_by_key(|phase| schedule.phase_names().iter().position(|name| name == phase));
         let levels = treatments.first().map(|own| own.levels.clone()).unwrap_or_default();
         let differs = |factor: &Factor| {

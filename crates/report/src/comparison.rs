@@ -10,7 +10,7 @@ use ssdlab_plan::Levels;
 use super::grid::{Grid, side_by_side};
 use super::markdown::{inline, table};
 use super::number;
-use super::text::{Style, counted, plain, wrapped, written};
+use super::words::{Style, counted, plain, wrapped, written};
 
 /// The width of a treatment's and a phase's name.
 const LABEL_WIDTH: usize = 36;

@@ -1,16 +1,17 @@
 //! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
-use ssdlab_cuts::Fault;
+use ssdlab_operations::cuts::Fault;
 use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
 use ssdlab_quantity::listed;
 
 use super::compared::Compared;
 use super::grid::Grid;
+use super::levels::label;
 use super::number;
-use super::table::{label, mean};
-use super::text::argument;
+use super::table::mean;
+use super::words::argument;
 
 /// The table's heading.
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), what was lost \

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use ssdlab_advice::DeviceCuts;
-use ssdlab_cuts::Moment;
+use ssdlab_operations::cuts::Moment;
 use ssdlab_results::{DeviceCase, DeviceCut};
 
 use super::cuts::{proportion, quantiles};
 use super::grid::Grid;
 use super::number;
 use super::repeat::{Recovered, at_risk, write_recovery};
-use super::text::{Style, wrapped, written};
+use super::words::{Style, wrapped, written};
 
 /// The heading of the table.
 const HEADING: &str = "After power cuts: how many cuts did what (95 %), and how long mounting took \

@@ -9,7 +9,7 @@ use ssdlab_filesystem::{Facts, Feature, Filesystem, Limit};
 use ssdlab_plan::Schedule;
 
 use super::grid::{self, Grid};
-use super::text::Style;
+use super::words::Style;
 
 /// The width of a fact's name.
 const LABEL_WIDTH: usize = 18;

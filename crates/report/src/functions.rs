@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::grid::Grid;
 use super::number;
-use super::text::{Style, plain};
+use super::words::{Style, plain};
 
 /// The maximum number of functions shown per phase.
 const MOST_SHOWN: usize = 15;

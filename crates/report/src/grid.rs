@@ -7,7 +7,7 @@ use comfy_table::{
 };
 use textwrap::core::display_width;
 
-use super::text::{Style, plain};
+use super::words::{Style, plain};
 
 /// The width of files, for tables that are laid out side by side.
 pub(super) const FILE_WIDTH: u16 = 100;

@@ -7,7 +7,7 @@ use ssdlab_results::Ending;
 
 use super::grid::Grid;
 use super::number;
-use super::text::{Style, plain};
+use super::words::{Style, plain};
 
 /// The version of the history's format.
 pub const HISTORY_SCHEMA: u32 = 1;

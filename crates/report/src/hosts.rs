@@ -9,7 +9,7 @@ use ssdlab_plan::Schedule;
 use super::evidence::sides;
 use super::grid::{self, Grid};
 use super::number;
-use super::text::{Style, counted, plain};
+use super::words::{Style, counted, plain};
 
 /// The maximum number of treatments whose hosts are shown in tables.
 const MOST_TABLES: usize = 4;

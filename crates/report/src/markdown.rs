@@ -16,7 +16,8 @@ use super::grid::Grid;
 use super::hosts;
 use super::number;
 use super::table::Layout;
-use super::text::{Style, counted, how, main_heading, plain, ranking_heading, written};
+use super::text::{how, main_heading, ranking_heading};
+use super::words::{Style, counted, plain, written};
 
 /// Unlimited, so that no table is split: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
@@ -102,7 +103,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
         writeln!(out, "- **{cases}**: {}", lines.join("<br>"))?;
     }
     for case in &claim.cases {
-        let verdict = case.judgement.verdict;
+        let verdict = case.judgement.outcome.verdict();
         let reason = case.reason.as_ref();
         let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(reason)));
         if is_one {
@@ -132,9 +133,10 @@ pub(super) fn table(grid: &Grid) -> String {
 /// where nothing shows that a character was escaped.
 const NOT_A_REFERENCE: &str = "<!-- -->";
 
-/// A text on one line, escaped so that it makes no markup, HTML, column or link. Plain text stays
-/// as it is, for readers of the source.
-pub(super) fn inline(text: &str) -> String {
+/// A text on one line of Markdown, escaped so that it makes no markup, HTML, column or link. Plain
+/// text stays as it is, for readers of the source.
+#[must_use]
+pub fn inline(text: &str) -> String {
     let text: Vec<char> = plain(text).chars().collect();
     let mut escaped = String::with_capacity(text.len());
     for (index, c) in text.iter().enumerate() {

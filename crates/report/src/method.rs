@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ssdlab_advice::{Check, CheckOutcome};
 
-use super::text::{Style, wrapped, written};
+use super::words::{Style, wrapped, written};
 
 /// The indent of lines below an outcome.
 const INDENT: &str = "                ";

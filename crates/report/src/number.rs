@@ -2,9 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use ssdlab_advice::{AgainstNothing, Judgement};
+use ssdlab_advice::AgainstNothing;
 use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::schedule::Claim;
 use ssdlab_quantity::listed;
 
 /// A value of a metric with its unit.
@@ -13,14 +14,9 @@ pub fn value(metric: &str, value: f64) -> String {
 }
 
 /// A number of the kind that a claim bounds: a ratio, or a value of its metric.
-pub fn claimed(claim: &Judgement, value: f64) -> String {
-    bounded(&claim.metric, claim.is_absolute, value)
-}
-
-/// The same, by the metric that the claim is about, and whether it bounds its value.
 #[must_use]
-pub fn bounded(metric: &str, is_absolute: bool, value: f64) -> String {
-    if is_absolute { self::value(metric, value) } else { ratio(value) }
+pub fn claimed(claim: &Claim, value: f64) -> String {
+    if claim.is_absolute() { self::value(&claim.metric, value) } else { ratio(value) }
 }
 
 /// A number with its unit.

@@ -6,7 +6,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_plan::{Bytes, Span};
 
 use super::number;
-use super::text::counted;
+use super::words::counted;
 
 /// An effect with its interval, or with its range over plausible drives.
 pub(super) fn effect(effect: &Effect) -> String {
@@ -21,13 +21,14 @@ pub(super) fn effect(effect: &Effect) -> String {
 
 /// The range of a claim's values.
 pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
-    let [least, most] = [spread.least, spread.most].map(|value| number::claimed(claim, value));
+    let [least, most] =
+        [spread.least, spread.most].map(|value| number::claimed(&claim.claim, value));
     if least == most { least } else { format!("{least} to {most}") }
 }
 
 /// The result of a claim over plausible drives, as the end of a sentence.
 pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
-    let times = if claim.is_absolute { "" } else { " times" };
+    let times = if claim.claim.is_absolute() { "" } else { " times" };
     let holds = match over.holds {
         0 => format!("the claim is false on {}", all(over)),
         holds => {
@@ -54,7 +55,8 @@ fn all(over: &OverDrives) -> String {
 
 /// The evidence of a verdict over plausible drives.
 pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
-    let (range, median) = (range(claim, &over.spread), number::claimed(claim, over.spread.median));
+    let (range, median) =
+        (range(claim, &over.spread), number::claimed(&claim.claim, over.spread.median));
     let drives = counted(over.of, "plausible drive");
     let mut parts = vec![match (over.published, over.of) {
         (None, 1) => format!("plausible drive: {range}"),

@@ -43,10 +43,10 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     let mut said = BTreeSet::new();
     let claims = analysis.claims.iter();
     let found = claims.map(|claim| {
-        claim.ratio?;
-        let own = Of { levels: claim.levels.as_ref()?, phases: &claim.phases };
-        let other = Of { levels: claim.baseline.as_ref()?, phases: claim.other_phases() };
-        let reason = reason(analysis, [own, other], &claim.metric)?;
+        claim.outcome.ratio()?;
+        let own = Of { levels: claim.levels.as_ref()?, phases: &claim.claim.phases };
+        let other = Of { levels: claim.baseline.as_ref()?, phases: claim.claim.other_phases() };
+        let reason = reason(analysis, [own, other], &claim.claim.metric)?;
         let is_new = said.insert([own, other]);
         is_new.then(|| format!("what else differs, on average: {reason}"))
     });

@@ -5,12 +5,12 @@ mod course;
 
 use std::fmt::Write;
 
-use ssdlab_cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
+use ssdlab_operations::cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
 use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
 
 use super::grid::Grid;
 use super::number::{bytes, duration};
-use super::text::{Style, counted, wrapped, written};
+use super::words::{Style, counted, wrapped, written};
 
 /// The maximum number of a check's or a kernel's lines that are shown; `--json` has all.
 const MOST_LINES: usize = 10;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use ssdlab_serve::Summary;
+use ssdlab_disk::serve::Summary;
 
 use super::grid::Grid;
 use super::number;
-use super::text::Style;
+use super::words::Style;
 
 /// The commands that a drive got, and how punctual its answers were.
 ///

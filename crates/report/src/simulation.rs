@@ -5,13 +5,13 @@ use std::fmt::Write;
 use std::iter;
 
 use ssdlab_flash::Specification;
+use ssdlab_flash::simulation::Outcome;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
-use ssdlab_latency::LatencySummary;
 use ssdlab_quantity::DAYS_PER_YEAR;
-use ssdlab_simulation::Outcome;
+use ssdlab_stats::latency::LatencySummary;
 
 use super::grid::{self, Grid};
-use super::text::Style;
+use super::words::Style;
 use super::{number, trace};
 
 /// The outcomes of simulations.

@@ -16,9 +16,10 @@ use ssdlab_results::Status;
 
 use super::compared::Compared;
 use super::grid::{self, Grid};
+use super::levels::{label, named};
 use super::number;
 use super::plausible;
-use super::text::{Style, plain};
+use super::words::{Style, plain};
 
 /// The maximum number of levels side by side.
 const MOST_COLUMNS: usize = 4;
@@ -318,40 +319,6 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// A level, with its factor unless it is a name, which is clear by itself.
-pub(super) fn level_name(factor: Factor, level: &str) -> String {
-    match factor {
-        Factor::Filesystem
-        | Factor::Atime
-        | Factor::Scheduler
-        | Factor::Drive
-        | Factor::Condition
-        | Factor::Host
-        | Factor::NodeFeature
-        | Factor::Label => level.to_owned(),
-        Factor::PowerFault | Factor::Layer if level != "none" => level.to_owned(),
-        Factor::Layer => "no layer".to_owned(),
-        Factor::Kernel => format!("Linux {level}"),
-        Factor::FilesystemDriver => format!("driver {level}"),
-        Factor::PowerLossProtection if level == "on" => "capacitors".to_owned(),
-        Factor::PowerLossProtection => "no capacitors".to_owned(),
-        Factor::Flush => format!("flushes {level}"),
-        Factor::WearLevelling if level == "none" => "no levelling".to_owned(),
-        Factor::WearLevelling => format!("{level} levelling"),
-        _ => format!("{factor} {level}"),
-    }
-}
-
-/// Each level, as [`level_name`] has it.
-pub(super) fn level_names(levels: &Levels) -> Vec<String> {
-    levels.0.iter().map(|(factor, level)| level_name(*factor, level)).collect()
-}
-
-/// Levels as the name of a treatment.
-pub(super) fn named(levels: &Levels) -> String {
-    plain(&level_names(levels).join(", "))
-}
-
 /// A ranking, the best first.
 pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
     let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
@@ -379,11 +346,6 @@ pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
         rows: ranking.places.iter().map(row).collect(),
         numbers: usize::MAX,
     }
-}
-
-/// A treatment by only the levels in which it differs from others.
-pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
-    named(&schedule.distinct(levels))
 }
 
 /// Sets as letters, a compact letter display: treatments without a common letter are

@@ -18,18 +18,10 @@ use super::grid::Grid;
 use super::hosts;
 use super::number;
 use super::table::{Layout, beside};
+use super::words::{Style, argument, counted, plain, wrapped, written};
 
 /// The indent of lines below a verdict.
 pub(super) const INDENT: &str = "          ";
-
-/// What the output can show.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Style {
-    /// Whether it shows colours.
-    pub is_coloured: bool,
-    /// Its width in columns; `None` for a file.
-    pub width: Option<u16>,
-}
 
 /// The heading of tables that show what reached the device.
 const BYTES: &str = "bytes written / write requests, until the device was quiet";
@@ -44,13 +36,6 @@ pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
         write_tables(out, schedule, analysis, style)?;
         write_caveats(out, analysis, style)
     })
-}
-
-/// The text that `write` writes.
-pub(super) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    write(&mut text).expect("a String takes everything");
-    text
 }
 
 /// The answer, and where and on what it was measured.
@@ -213,12 +198,17 @@ fn write_claims(
 
 /// Where, on what and how often it ran, and whether it is complete.
 pub(super) fn how(analysis: &Analysis) -> String {
+    let ended = analysis.seed.map_or(String::new(), |_| ended(analysis));
+    format!("{}{ended}", so_far(analysis))
+}
+
+/// Where, on what and how often it ran so far.
+pub(super) fn so_far(analysis: &Analysis) -> String {
     let trials = trials(analysis);
     match analysis.seed {
         Some(seed) => {
-            let (lab, ended) = (analysis.lab, ended(analysis));
-            let (drive, size) = (drive(analysis), size(analysis));
-            format!("{lab} lab{drive}, {trials} a treatment, seed {seed}{size}{ended}")
+            let (lab, drive, size) = (analysis.lab, drive(analysis), size(analysis));
+            format!("{lab} lab{drive}, {trials} a treatment, seed {seed}{size}")
         }
         None => format!("imported, {trials} a treatment"),
     }
@@ -332,7 +322,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::R
         line(INDENT, says)?;
     }
     for case in &claim.cases {
-        let verdict = verdict(case.judgement.verdict, style);
+        let verdict = verdict(case.judgement.outcome.verdict(), style);
         if is_one {
             line(&verdict, claim.says)?;
             line(INDENT, &case.sides)?;
@@ -363,12 +353,6 @@ pub(super) fn verdict(verdict: Verdict, style: Style) -> String {
     }
 }
 
-/// A number of things.
-#[must_use]
-pub fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Why a run ended, unless all of its blocks ran.
 fn ended(analysis: &Analysis) -> String {
     match analysis.ending {
@@ -384,37 +368,3 @@ fn ended(analysis: &Analysis) -> String {
         }
     }
 }
-
-/// The run as an argument of a command.
-pub(super) fn argument(analysis: &Analysis) -> String {
-    let run = analysis.folder.as_ref().unwrap_or(&analysis.run);
-    shlex::try_quote(run).unwrap_or_default().into_owned()
-}
-
-/// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
-pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
-    let width = style.width.map_or(usize::MAX / 2, usize::from);
-    let options = textwrap::Options::new(width)
-        .initial_indent(first)
-        .subsequent_indent(indent)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::fill(&plain(text), options)
-}
-
-/// Text of plans and programs without characters that control a terminal, that XML forbids, or
-/// that change the direction of other text.
-pub(super) fn plain(text: &str) -> String {
-    let seen = text.chars().filter(|c| !is_unseen(*c));
-    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// Whether a character is invisible and changes how others are displayed.
-#[must_use]
-pub fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')
-        || matches!(c, '\u{2060}'..='\u{2069}')
-        || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
-}
-
-#[cfg(test)]
-mod tests;

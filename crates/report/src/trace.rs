@@ -6,14 +6,14 @@ use std::iter;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_latency::LatencySummary;
 use ssdlab_plan::Levels;
+use ssdlab_stats::latency::LatencySummary;
 use ssdlab_trace::{Clamped, InFlight, Kind, OfKind, Spread, Summary};
 
 use super::grid::{self, Grid};
+use super::levels::named;
 use super::number;
-use super::table::named;
-use super::text::{Style, plain};
+use super::words::{Style, plain};
 
 /// What a trial of a run asked of its device.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::json;
-use ssdlab_advice::{Analysis, Effect, Judgement, TreatmentStatus, Verdict, analyse, taking_part};
+use ssdlab_advice::{
+    Analysis, Effect, Judgement, Outcome, TreatmentStatus, Verdict, Why, analyse, taking_part,
+};
 use ssdlab_flash::{Draw, FlashActivity};
-use ssdlab_latency::LatencySummary;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
 use ssdlab_report::{Answer, Answered, Style, answer, brief, charts, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_stats::latency::LatencySummary;
 
 fn resolved(name: &str, overrides: &Overrides) -> Schedule {
     schedule(name, shipped::find(name).unwrap().text, overrides, Path::new("/")).unwrap()
@@ -209,7 +211,7 @@ fn a_ranking_names_what_it_does_not_answer_for() {
 fn the_short_table_of_cuts_counts_what_it_leaves_out() {
     let schedule = resolved("power-loss", &Overrides::default());
     let analysis = run(&schedule);
-    let claims = analysis.claims.iter().filter(|claim| schedule.answer.contains(&claim.claim));
+    let claims = analysis.claims.iter().filter(|claim| schedule.answer.contains(&claim.claim.id));
     let sides: BTreeSet<_> =
         claims.flat_map(|own| own.levels.iter().chain(&own.baseline)).collect();
     let others = analysis.treatments.len() - sides.len();
@@ -239,9 +241,10 @@ fn every_verdict_names_both_sides() {
         }
     }
     for claim in &analysis.claims {
+        let Judgement { claim, levels, baseline, .. } = claim;
         let is_named = !claim.against.0.is_empty() || claim.against_phase.is_some();
-        let has_other = claim.baseline.is_some() && is_named;
-        assert!(claim.levels.is_some() && (has_other || claim.is_absolute), "{}", claim.id);
+        let has_other = baseline.is_some() && is_named;
+        assert!(levels.is_some() && (has_other || claim.is_absolute()), "{}", claim.id);
     }
 }
 
@@ -252,12 +255,11 @@ fn a_case_that_could_not_be_compared_is_told_with_its_reason() {
     let mut analysis = run(&schedule);
     let is_xfs = |claim: &&mut Judgement| {
         let levels = claim.levels.as_ref().unwrap();
-        claim.claim == schedule.answer[0] && levels.0[&Factor::Filesystem] == "xfs"
+        claim.claim.id == schedule.answer[0] && levels.0[&Factor::Filesystem] == "xfs"
     };
     let claim = analysis.claims.iter_mut().find(is_xfs).unwrap();
-    claim.verdict = Verdict::Undecided;
-    (claim.ratio, claim.interval, claim.plausible) = (None, None, None);
-    claim.reason = Some("mkfs.xfs is missing".to_owned());
+    claim.outcome = Outcome::NotCompared("mkfs.xfs is missing".to_owned().into());
+    claim.plausible = None;
     let sentence = answer(&schedule, &analysis).sentence;
     let (found, unknown) = sentence.split_once(" is not known for ").unwrap();
     assert!(found.contains("ext4") && !found.contains("xfs"), "{sentence}");
@@ -335,12 +337,12 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         assert_eq!(report.contains("published"), says.is_none(), "{overrides:?}\n{report}");
         let page = html(&schedule, &analysis, "");
         assert_eq!(page.contains("<section id=\"published\""), says.is_none(), "{overrides:?}");
-        let reason = claim.reason.clone().unwrap_or_default();
+        let reason = claim.outcome.why().and_then(Why::reason).unwrap_or_default();
         assert!(reason.starts_with(says.unwrap_or_default()), "{overrides:?}: {reason}");
-        assert_eq!(claim.p.is_some(), says.is_none(), "{overrides:?}");
+        assert_eq!(claim.outcome.p().is_some(), says.is_none(), "{overrides:?}");
         // A ratio is judged anyway.
         let ratio = analysis.claims.iter().find(|one| one.id == "delete-slower-until-quiet");
-        assert!(ratio.unwrap().p.is_some(), "{overrides:?}");
+        assert!(ratio.unwrap().outcome.p().is_some(), "{overrides:?}");
     }
     // What is written and discarded depends on the drive only through its capacity.
     let published = Overrides::default();
@@ -368,7 +370,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let schedule = resolved("discard", &Overrides { scale: Some(0.04), ..Overrides::default() });
     let analysis = run(&schedule);
     let claim = analysis.claims.iter().find(|one| one.id == "fstrim-six-minutes").unwrap();
-    assert_eq!((claim.verdict, claim.plausible.is_none()), (Verdict::Undecided, true));
+    assert_eq!((claim.outcome.verdict(), claim.plausible.is_none()), (Verdict::Undecided, true));
     let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
     assert_eq!(json["scale"], 0.04);
     let pairs = json["claims"].as_array().unwrap().iter();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ssdlab_advice::{Verdict, analyse};
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::{Factor, Overrides, schedule};
 use ssdlab_report::{Style, answer, html, markdown, text};
 use ssdlab_results::{Ending, Phase, Record};
@@ -49,7 +49,7 @@ fn reports(of_newer: u64) -> (Vec<Verdict>, String, [String; 3]) {
     };
     let records: Vec<Record> = schedule.trials.iter().map(record).collect();
     let analysis = analyse("run", &schedule, records, Ending::AllBlocks);
-    let verdicts = analysis.claims.iter().map(|claim| claim.verdict).collect();
+    let verdicts = analysis.claims.iter().map(|claim| claim.outcome.verdict()).collect();
     let pages = [
         text(&schedule, &analysis, Style { is_coloured: false, width: None }),
         markdown(&schedule, &analysis),

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, analyse};
-use ssdlab_latency::LatencySummary;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{Style, answer, brief, html, markdown, text};
 use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_stats::latency::LatencySummary;
 
 /// What each write of both phases is.
 const SYNCED: &str = "size = \"4 MiB\", sync = \"every 1 write\", operations = 1000";
@@ -92,8 +92,8 @@ fn turso_1864_the_answer_says_how_the_phases_compare_and_why() {
     assert!(markdown.contains("phase = fdatasync against phase = fsync"), "{markdown}");
     let page = html(&schedule, &analysis, "");
     assert!(page.contains("<code>ops_per_second</code> of fdatasync against fsync"), "{page}");
-    let json = serde_json::to_value(&analysis.claims[0]).unwrap();
-    let phases = (&json["phases"][0], &json["against_phase"]);
+    let json = serde_json::to_value(&analysis).unwrap();
+    let phases = (&json["claims"][0]["phases"][0], &json["claims"][0]["against_phase"]);
     assert_eq!(phases, (&"fdatasync".into(), &"fsync".into()));
     assert!(brief(&schedule, &analysis, Style::default()).contains("fsync"));
 }

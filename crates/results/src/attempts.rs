@@ -7,23 +7,21 @@
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::regular_file;
-use ssdlab_host::sync::sync_folder;
 use ssdlab_plan::Schedule;
 
 use super::attempt_id::AttemptId;
-use super::record::{Attempt, RECORD_SCHEMA, Record, Status};
-use super::store::{Contents, LONGEST_LINE_BYTES, Run, StoreError, at, versioned};
-
-/// The folder of attempts in a run's folder.
-pub const ATTEMPTS: &str = "attempts";
+use super::error::{StoreError, at};
+use super::lines::{LONGEST_LINE_BYTES, versioned};
+use super::paths::ATTEMPTS;
+use super::record::{RECORD_SCHEMA, Record, Status};
 
 /// The file of an attempt's records.
-fn records_of(run: &Path, id: AttemptId) -> PathBuf {
+pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
     run.join(ATTEMPTS).join(format!("{id}.jsonl"))
 }
 
@@ -36,55 +34,6 @@ pub struct Unmerged {
     pub refusals: Vec<Record>,
     /// Warnings about the files.
     pub warnings: Vec<String>,
-}
-
-impl Run {
-    /// Opens a run for an attempt at one of its shares, whose records go to a file of their own.
-    /// The contents include what earlier attempts at that share have recorded. The attempt gets a
-    /// number if its id is taken.
-    pub fn attempt(folder: &Path, mut attempt: Attempt) -> Result<(Self, Contents), StoreError> {
-        let (mut contents, _) = Self::read_with_cut(folder)?;
-        let Contents { schedule, records, .. } = &contents;
-        let earlier = unmerged(folder, schedule, records, Some(attempt.id))?;
-        // What its machine could not run then, this one may run now.
-        contents.records.extend(earlier.records);
-        contents.warnings.extend(earlier.warnings);
-        let attempts = folder.join(ATTEMPTS);
-        fs::create_dir_all(&attempts).map_err(at("make the folder", &attempts))?;
-        let mut start = 1;
-        let (records, path) = loop {
-            let path = records_of(folder, attempt.id);
-            match OpenOptions::new().append(true).create_new(true).open(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    start += 1;
-                    attempt.id = attempt.id.again(start);
-                }
-                other => break (other.map_err(at("make", &path))?, path),
-            }
-        };
-        sync_folder(&attempts).map_err(at("sync", &attempts))?;
-        let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt) };
-        Ok((run, contents))
-    }
-
-    /// What attempts have recorded beyond these records; nothing for an attempt, as only the holder
-    /// of the run merges.
-    pub fn unmerged(
-        &self,
-        schedule: &Schedule,
-        records: &[Record],
-    ) -> Result<Unmerged, StoreError> {
-        let attempts = self.folder.join(ATTEMPTS);
-        if self.attempt.is_some() || !attempts.exists() {
-            return Ok(Unmerged::default());
-        }
-        // NFS may list a folder as it was a minute ago (nfs(5), `acdirmax`), until it is changed
-        // from here.
-        let mark = attempts.join("merging");
-        let change = fs::write(&mark, "").and_then(|()| fs::remove_file(&mark));
-        change.map_err(at("change", &attempts))?;
-        unmerged(&self.folder, schedule, records, None)
-    }
 }
 
 /// What attempts, or only those at one share, have recorded beyond these records.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Checked, Moment};
+use ssdlab_operations::cuts::{Checked, Moment};
 
 use super::repeat::AtRisk;
 

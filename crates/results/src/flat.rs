@@ -8,11 +8,12 @@ use std::mem::take;
 
 use serde::{Deserialize, Deserializer};
 use ssdlab_flash::FlashActivity;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_workload::engine::Series;
 
 use super::ledger::Ledger;
 use super::record::Phase;
-use super::work::{Latency, Series, Work};
+use super::work::{Latency, Work};
 
 /// A phase's own fields, and groups of counts: a group exists if all its fields do, except those
 /// that `may` be missing.

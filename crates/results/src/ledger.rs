@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::layout::Kind;
 use ssdlab_flash::FlashActivity;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 
 /// Where the bytes written in a phase come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,26 +2,34 @@
 
 mod attempt_id;
 mod attempts;
+pub mod classification;
 mod device_cut;
 mod drive;
+mod error;
 mod executed;
 mod flat;
+pub mod import;
 mod ledger;
+mod lines;
 mod metrics;
+mod paths;
 mod record;
 mod repeat;
 mod sieve;
 mod store;
 mod work;
 
-pub use ssdlab_meter::smart::Smart;
+pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
-pub use attempts::{ATTEMPTS, Unmerged};
+pub use attempts::Unmerged;
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;
+pub use error::StoreError;
 pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
+pub use lines::fuzz_records;
+pub use paths::{ATTEMPTS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
@@ -29,7 +37,6 @@ pub use repeat::{
     AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
     SHRINK_SCHEMA, Shrink,
 };
-pub use store::{
-    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, is_run, runs_in,
-};
-pub use work::{Latency, Series, Work};
+pub use ssdlab_workload::engine::Series;
+pub use store::{Contents, Run};
+pub use work::{Latency, Work};

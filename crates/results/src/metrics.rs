@@ -1,7 +1,7 @@
 //! Reads metrics from the records of phases; the table of metrics says where each is.
 
 use ssdlab_flash::FlashActivity;
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::metric::{self, FEWEST_ERASES, METRICS, Source};
 
 use super::ledger::ByKind;

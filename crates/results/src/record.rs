@@ -5,11 +5,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_cuts::Outcome;
 use ssdlab_flash::{Draw, FlashActivity};
-use ssdlab_meter::block::Counters;
-use ssdlab_meter::environment::Environment;
-use ssdlab_meter::smart::Smart;
+use ssdlab_host::meter::block::Counters;
+use ssdlab_host::meter::environment::Environment;
+use ssdlab_host::meter::smart::Smart;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Levels, Origin, Schedule};
 
@@ -22,7 +22,7 @@ use super::work::Work;
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One trial's result.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The version of this format.
     pub schema: u32,
@@ -144,10 +144,11 @@ pub struct Told {
 }
 
 /// How a trial ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It was measured.
+    #[default]
     Ok,
     /// It cannot run on this machine.
     Unavailable,
@@ -276,31 +277,18 @@ impl Record {
     /// The empty record of a trial; `started_s` is in seconds since 1970.
     #[must_use]
     pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
+        Self { started_s, ..Self::default() }.for_trial(schedule, trial)
+    }
+
+    /// The same measurements as those of a trial.
+    #[must_use]
+    pub fn for_trial(self, schedule: &Schedule, trial: Trial) -> Self {
         Self {
             schema: RECORD_SCHEMA,
             trial,
-            draw: None,
             levels: schedule.treatments[trial.treatment].levels.clone(),
             lab: schedule.origin(),
-            imported: None,
-            status: Status::Ok,
-            reason: None,
-            fingerprint: None,
-            attempt: None,
-            started_s,
-            took_ns: 0,
-            aged: None,
-            written_bytes: 0,
-            background_written_bytes: 0,
-            before: None,
-            phases: Vec::new(),
-            teardown: None,
-            drive: None,
-            cuts: Vec::new(),
-            applied: BTreeMap::new(),
-            features: BTreeMap::new(),
-            environment: Environment::default(),
-            smart: None,
+            ..self
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Deed, Expected, Finding, Found, Outcome, Verdict};
+use ssdlab_operations::cuts::{Deed, Expected, Finding, Found, Outcome, Verdict};
 use ssdlab_plan::Levels;
 
 use super::record::Record;

@@ -5,8 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_engine::Counted;
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
+use ssdlab_workload::engine::{Counted, Series};
 
 /// The operations of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,15 +34,6 @@ pub struct Latency {
     pub histogram: String,
 }
 
-/// Operations over the time of a phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Series {
-    /// The length of an interval, in ns.
-    pub step_ns: u64,
-    /// Operations that ended in each interval.
-    pub operations: Vec<u64>,
-}
-
 impl Work {
     /// The counted operations; `None` if there were none or no time passed.
     #[must_use]
@@ -56,10 +47,7 @@ impl Work {
             ops_per_second: counted.operations as f64 / seconds,
             bytes_per_second: (counted.bytes > 0).then(|| counted.bytes as f64 / seconds),
             latency: Latency { summary, histogram: BASE64_STANDARD.encode(packed) },
-            series: Series {
-                step_ns: counted.series.step_ns,
-                operations: counted.series.operations.clone(),
-            },
+            series: counted.series.clone(),
         })
     }
 }

@@ -26,6 +26,7 @@ mod error;
 mod heterogeneity;
 mod holm;
 mod interval;
+pub mod latency;
 mod log_ratio;
 mod moments;
 mod permutation;

@@ -1,6 +1,41 @@
 //! Defines the events of traces, of which requests are made.
 
-use crate::{Request, Stage};
+use std::fmt;
+
+use crate::Request;
+
+/// The stage of the Linux block layer at which requests are observed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// As the drive receives them: merged, split, and in issue order.
+    ///
+    /// A request that the driver returned, as when the drive is busy, is one request: from its last
+    /// issue.
+    #[default]
+    Issued,
+    /// As a filesystem or program submitted them.
+    ///
+    /// Drivers without a request queue (device mapper, md, zram) report only these.
+    Queued,
+}
+
+impl Stage {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Issued => Self::Queued,
+            Self::Queued => Self::Issued,
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Issued => "issued",
+            Self::Queued => "queued",
+        })
+    }
+}
 
 /// What happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,8 @@
 //! end of the trace, and if there are several files only at the end of all: a processor may issue
 //! what another one queued.
 
-use std::fmt;
-
 use crate::TraceError;
-use crate::event::Step;
+use crate::event::{Stage, Step};
 
 /// Which requests of a trace to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,39 +21,6 @@ pub struct Options {
     /// disk, volume or LUN for the others. Logs of dm-log-writes and ssdlab have one drive without
     /// a name.
     pub drive: Option<String>,
-}
-
-/// The stage of the Linux block layer at which requests are observed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stage {
-    /// As the drive receives them: merged, split, and in issue order.
-    ///
-    /// A request that the driver returned, as when the drive is busy, is one request: from its last
-    /// issue.
-    #[default]
-    Issued,
-    /// As a filesystem or program submitted them.
-    ///
-    /// Drivers without a request queue (device mapper, md, zram) report only these.
-    Queued,
-}
-
-impl Stage {
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Issued => Self::Queued,
-            Self::Queued => Self::Issued,
-        }
-    }
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Issued => "issued",
-            Self::Queued => "queued",
-        })
-    }
 }
 
 /// The selection, and what has been found so far.

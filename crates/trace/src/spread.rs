@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 /// The distribution of sizes or distances, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

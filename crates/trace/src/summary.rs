@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use crate::in_flight::{Flights, Stretch};
 use crate::spread::{Spread, Values};

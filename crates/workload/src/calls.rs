@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawF
 use rustix::fs::{AtFlags, Mode, OFlags, Timestamps};
 use rustix::io::Errno;
 
-use super::player::CHUNK_BYTES;
+/// The maximum size of one read or write.
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
 /// The number of the lab kernel's own call (`SSDLAB_CALLS` in `kernel/ssdlab.h`).
 const TOGETHER: libc::c_long = 0x5ab0;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_cuts::Data;
 use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_operations::cuts::Data;
 
 /// Has a program judge the data in a directory. It reads the lines that programs of the workload
 /// had printed before the power was cut. An error says that it could not be asked.

@@ -4,11 +4,11 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 
+use crate::engine::{Aligned, BLOCK_BYTES};
 use rustix::fs::{
     Advice, AtFlags, Dir, FileType, Mode, OFlags, fadvise, fdatasync, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
-use ssdlab_engine::{Aligned, BLOCK_BYTES};
 
 use super::WorkloadError;
 use super::calls::Failed;

@@ -1,22 +1,23 @@
 //! Commits to a database as a server makes them: to a log that is recycled, synced one by one, and
 //! at checkpoints to its pages.
 //!
-//! What is written where, and what recovery makes of it, says [`ssdlab_cuts::database`]. Each sync
+//! What is written where, and what recovery makes of it, says
+//! [`ssdlab_operations::cuts::database`]. Each sync
 //! that returns is reported, so that the state after a power cut can be judged.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, mkdirat, openat};
-use ssdlab_cuts::database::{
+use ssdlab_operations::cuts::database::{
     CONTROL, Checkpoint, Commits, DOUBLE_WRITE, Files, LOG, LOG_BLOCK_BYTES, Record, Shape, TABLE,
     TornPages,
 };
-use ssdlab_cuts::{Fault, Found, Step, Subject};
+use ssdlab_operations::cuts::{Fault, Found, Step, Subject};
 use ssdlab_plan::database::Database;
 
+use super::history::{Teller, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::versions::{Teller, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 /// A write when files are laid out, in bytes.

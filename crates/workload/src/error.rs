@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::engine::EngineError;
 use miette::Diagnostic;
-use ssdlab_engine::EngineError;
 use ssdlab_host::program::ProgramError;
 use thiserror::Error;
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::time::Duration;
 
+use crate::engine::{self, Counted, EngineError, Job};
 use rustix::fs::{Mode, OFlags};
-use ssdlab_engine::{self as engine, Counted, EngineError, Job};
-use ssdlab_latency::LatencySummary;
-use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
+use ssdlab_plan::io::{Io, IoContents, Pattern, SyncBy};
+use ssdlab_stats::latency::LatencySummary;
 
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
@@ -24,47 +23,12 @@ pub(super) fn run(
 ) -> Result<Done, WorkloadError> {
     let files = io.names().map(|name| open(io, &name, place));
     let files = files.collect::<Result<Vec<File>, _>>()?;
-    let block = |block: &Block| engine::Block { bytes: block.bytes, weight: block.weight };
-    let blocks: Vec<engine::Block> = io.blocks.iter().map(block).collect();
     let mut text = Vec::new();
     if io.contents == IoContents::Text {
         text.resize(TEXT_BYTES, 0);
         pool.fill_text(seed, 0, &mut text);
     }
-    let job = Job {
-        files: &files,
-        span_bytes: io.size_bytes,
-        pattern: match io.pattern {
-            Pattern::Random => engine::Pattern::Random,
-            Pattern::Sequential => engine::Pattern::Sequential,
-            Pattern::Append => engine::Pattern::Append,
-        },
-        read_share: io.read_share,
-        blocks: &blocks,
-        depth: io.depth as usize,
-        sync: match (io.sync, io.sync_by) {
-            // The flag that the files were opened with does it.
-            (SyncPolicy::Never, _) | (_, SyncBy::ODsync) => engine::SyncPolicy::Never,
-            (SyncPolicy::AtEnd, _) => engine::SyncPolicy::AtEnd,
-            (SyncPolicy::Every(writes), _) => engine::SyncPolicy::Every(writes),
-        },
-        sync_call: match io.sync_by {
-            SyncBy::Fdatasync | SyncBy::ODsync => engine::SyncCall::Fdatasync,
-            SyncBy::Fsync => engine::SyncCall::Fsync,
-        },
-        end: match io.end {
-            End::Bytes(bytes) => engine::End::Bytes(bytes),
-            End::Operations(operations) => engine::End::Operations(operations),
-            End::Time(nanos) => engine::End::Time(Duration::from_nanos(nanos)),
-        },
-        period: io.period_ns.map(Duration::from_nanos),
-        contents: match io.contents {
-            IoContents::Random => engine::Contents::Random,
-            IoContents::Text => engine::Contents::Given(&text),
-            IoContents::Zeros => engine::Contents::Zeros,
-        },
-        seed,
-    };
+    let job = Job { io, files: &files, text: &text, seed };
     let rules = place.rules;
     let mut go_on = |elapsed| !rules.interrupt.is_set() && elapsed <= rules.limit;
     let done = engine::run(&job, &mut go_on).map_err(|error| match error {

@@ -15,15 +15,18 @@ mod clearing;
 mod content;
 mod database;
 mod decode;
+pub mod engine;
 mod error;
 mod fio;
 #[cfg(fuzzing)]
 mod fuzzing;
+mod history;
 mod input;
 mod io;
 mod log;
 mod open_load;
 mod packed;
+mod phase;
 mod player;
 pub mod printed;
 mod ranges;
@@ -41,11 +44,9 @@ mod verify;
 mod versions;
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssdlab_engine::Counted;
 use ssdlab_host::interrupt::Interrupt;
 
 pub use self::ageing::{Aged, layout_score};
@@ -56,16 +57,18 @@ pub use self::error::WorkloadError;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub use self::fuzzing::fuzz_archive;
-use ssdlab_host::program::{self, Rules};
-use ssdlab_host::thread::Usage;
+use ssdlab_host::program;
 use ssdlab_plan::Age;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
 
 pub use self::fio::check_job;
+pub use self::history::Happened;
+use self::history::Teller;
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
-use self::player::{Player, sync_filesystem};
+pub use self::phase::{Done, Place};
+use self::player::Player;
 pub use self::reader::{Reader, Reads};
 use self::replay::Replay;
 use self::script::Script;
@@ -76,8 +79,7 @@ use self::synthetic::random::mix;
 use self::synthetic::rotation::Rotation;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
-use self::versions::Teller;
-pub use self::versions::{Happened, look, subjects};
+pub use self::versions::{look, subjects};
 
 /// The mean size of the files of a prefill.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
@@ -109,56 +111,6 @@ struct Source<T, S> {
     spec: Option<T>,
     seed: Option<u64>,
     scripts: S,
-}
-
-/// Where a phase works and when it must stop.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// The trial's directory.
-    pub directory: &'a Path,
-    /// Where the filesystem is mounted.
-    pub mounted_at: &'a Path,
-    /// The command that commits what sync(2) leaves in memory; empty if it leaves nothing.
-    pub commit: &'a [String],
-    /// The rules for programs, whose limit and interrupt also bind the player.
-    pub rules: Rules<'a>,
-}
-
-impl Place<'_> {
-    /// Syncs the filesystem of an open directory to its device.
-    fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
-        sync_filesystem(directory)?;
-        if let Some((program, arguments)) = self.commit.split_first() {
-            let mut command = Command::new(program);
-            command.args(arguments);
-            program::run(command, self.rules)?;
-        }
-        Ok(())
-    }
-}
-
-/// What a phase did.
-#[derive(Debug, Default)]
-pub struct Done {
-    /// Bytes written by the workload; `None` if its own thread did not do the work.
-    pub application_bytes: Option<u64>,
-    /// The part written through `io_uring`, which the kernel attributes to no thread: the
-    /// completions give the number of bytes.
-    pub ring_bytes: u64,
-    /// Operations that the workload counted and timed.
-    pub counted: Option<Counted>,
-    /// The resources used by additional threads that have ended.
-    pub threads: Usage,
-    /// What a program reported about itself.
-    pub reported: BTreeMap<String, f64>,
-    /// A caveat about the numbers.
-    pub remark: Option<String>,
-}
-
-impl Done {
-    fn wrote(bytes: u64) -> Self {
-        Self { application_bytes: Some(bytes), ..Self::default() }
-    }
 }
 
 impl Workload {

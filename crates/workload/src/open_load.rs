@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ssdlab_engine::Counted;
+use crate::engine::Counted;
 
 /// The share of the requested rate below which the drive did not keep up.
 const KEPT_UP: f64 = 0.9;

@@ -22,12 +22,9 @@ use ssdlab_host::program::Rules;
 use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
 use super::WorkloadError;
-use super::calls::{Calls, Failed, File};
+use super::calls::{CHUNK_BYTES, Calls, Failed, File};
 use super::content::{Content, Contents};
 use super::script::Script;
-
-/// The maximum size of one read or write.
-pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
 /// The number of operations between checks of the clock and the interrupt.
 pub(super) const GLANCE: usize = 64;

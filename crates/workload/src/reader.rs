@@ -13,12 +13,12 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
 use hdrhistogram::Histogram;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
-use ssdlab_engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use super::beside::Over;
 use super::synthetic::content::ContentPool;

@@ -5,9 +5,9 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+use crate::engine::Counted;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::{Errno, read};
-use ssdlab_engine::Counted;
 use ssdlab_host::program::Rules;
 use ssdlab_operations::Operation;
 use ssdlab_plan::reading::ReadOrder;

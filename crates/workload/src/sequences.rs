@@ -1,7 +1,7 @@
 //! Every short sequence of operations, each on a directory of its own, and the state in which they
 //! are found after a power cut.
 //!
-//! What there is, and what a sync promises, says [`ssdlab_cuts::Sequence`].
+//! What there is, and what a sync promises, says [`ssdlab_operations::cuts::Sequence`].
 
 use std::os::fd::OwnedFd;
 
@@ -10,13 +10,15 @@ use rustix::fs::{
     linkat, mkdirat, openat, renameat, syncfs, unlinkat,
 };
 use rustix::io::Errno;
-use ssdlab_cuts::sequence::{self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation};
-use ssdlab_cuts::{Fault, Found, Sequence, Step, Subject, Sync};
+use ssdlab_operations::cuts::sequence::{
+    self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation,
+};
+use ssdlab_operations::cuts::{Fault, Found, Sequence, Step, Subject, Sync};
 use ssdlab_plan::sequences::Sequences;
 
 use super::clearing::entries as listed;
+use super::history::{Teller, fault, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::versions::{Teller, fault, make, read_all, timed};
 use super::{Done, Place, WorkloadError};
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);

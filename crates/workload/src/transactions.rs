@@ -16,11 +16,11 @@ use std::os::fd::OwnedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::engine::Counted;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{AtFlags, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
 use rustix::io::Errno;
-use ssdlab_engine::Counted;
 use ssdlab_host::program::Rules;
 use ssdlab_host::thread::used;
 use ssdlab_plan::io::End;

@@ -11,13 +11,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ssdlab_cuts::{Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_operations::cuts::{Subject, Subjects};
 use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
 
 use super::WorkloadError;
+use super::calls::CHUNK_BYTES;
 use super::content::{Content, Contents};
-use super::player::CHUNK_BYTES;
 use super::ranges::Ranges;
 use super::script::Script;
 use super::snapshot::Snapshot;

@@ -13,6 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::safety::partitioned;
 use super::support::{Loop, Mounted, Place, Process, said, sh, shown};
 use super::{Case, Needs};
+use crate::program::ssdlab;
 
 /// One target.
 struct Target {
@@ -100,9 +101,9 @@ fn check(make: fn(&Place) -> Made, message: &str) {
     let place = Place::new();
     let target = make(&place);
     let before: Vec<String> = target.untouched.iter().map(|name| written(name)).collect();
-    let mut command = place.program(target.within.first().unwrap_or(&env!("CARGO_BIN_EXE_ssdlab")));
+    let mut command = place.program(target.within.first().copied().unwrap_or(ssdlab()));
     if let Some((_, arguments)) = target.within.split_first() {
-        command.args(arguments).arg(env!("CARGO_BIN_EXE_ssdlab"));
+        command.args(arguments).arg(ssdlab());
     }
     command.args(["run", "discard", "--scale", "0.01", "--runs", "1"]);
     command.arg("--device").arg(&target.device);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssdlab_cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
+use ssdlab_operations::cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Record};
 
@@ -71,7 +71,7 @@ fn claim(metric: &str, levels: &str, bounds: &str) -> String {
 }
 
 fn verdict(claim: &str, honest: &[Outcome], ignored: &[Outcome]) -> Verdict {
-    judged(claim, honest, ignored)[0].verdict
+    judged(claim, honest, ignored)[0].outcome.verdict()
 }
 
 #[test]
@@ -91,10 +91,16 @@ fn a_share_is_judged_by_its_exact_interval() {
         assert_eq!(verdict(&honest(bounds), &seldom, &[]), of_seldom, "{bounds}");
     }
     let judgement = &judged(&honest("at_most = 0"), &never, &[])[0];
-    assert_eq!((judgement.ratio, judgement.n), (Some(0.0), 300));
-    let [low, high] = judgement.interval.unwrap();
+    assert_eq!(
+        (judgement.outcome.ratio(), judgement.outcome.estimate().unwrap().n),
+        (Some(0.0), 300)
+    );
+    let [low, high] = judgement.outcome.interval().unwrap();
     assert!(low.abs() < 1e-9 && (high - 1.222).abs() < 1e-3, "{low} to {high}");
-    assert!(judgement.reason.as_ref().unwrap().contains("at_most = \"1 %\""), "{judgement:?}");
+    assert!(
+        judgement.outcome.why().unwrap().reason().unwrap().contains("at_most = \"1 %\""),
+        "{judgement:?}"
+    );
 }
 
 #[test]
@@ -103,9 +109,9 @@ fn two_shares_are_compared_also_where_one_is_none() {
     let never = cuts(200, |_| cut(0, false));
     let often = cuts(200, |number| cut(0, number % 4 == 0));
     let judgement = &judged(&ignored("at_least = 5"), &never, &often)[0];
-    assert_eq!(judgement.verdict, Verdict::Holds, "{judgement:?}");
+    assert_eq!(judgement.outcome.verdict(), Verdict::Holds, "{judgement:?}");
     // 50 against 0, which counts as half a cut.
-    assert_eq!((judgement.ratio, judgement.interval), (Some(100.0), None));
+    assert_eq!((judgement.outcome.ratio(), judgement.outcome.interval()), (Some(100.0), None));
     assert_eq!(verdict(&ignored("at_most = 1"), &never, &often), Verdict::Refuted);
     assert_eq!(verdict(&ignored("at_least = 20"), &never, &often), Verdict::Undecided);
     assert_eq!(verdict(&ignored("at_least = 1"), &never, &never), Verdict::Undecided);
@@ -160,8 +166,11 @@ fn a_bound_that_is_met_exactly_is_met() {
 fn always_is_refuted_by_one_cut_and_shown_by_none() {
     let always = claim("broken_promises", "honest", "at_least = \"100 %\"");
     let judgement = &judged(&always, &cuts(300, |_| cut(0, true)), &[])[0];
-    assert_eq!(judgement.verdict, Verdict::Undecided);
-    assert!(judgement.reason.as_ref().unwrap().contains("at_least = \"99 %\""), "{judgement:?}");
+    assert_eq!(judgement.outcome.verdict(), Verdict::Undecided);
+    assert!(
+        judgement.outcome.why().unwrap().reason().unwrap().contains("at_least = \"99 %\""),
+        "{judgement:?}"
+    );
     assert_eq!(verdict(&always, &cuts(300, |one| cut(0, one > 0)), &[]), Verdict::Refuted);
 }
 
@@ -179,7 +188,7 @@ fn the_median_of_an_even_number_is_in_the_middle_of_two() {
     assert_eq!((median(10).p50, median(10).p99, median(10).max), (19, 142, 142));
     assert_eq!((median(9).p50, median(1).p50), (0, 0));
     let claimed = &judged(&claim("lost_ns", "honest", "at_most = \"1 s\""), &cuts(10), &[])[0];
-    assert_eq!(claimed.ratio, Some(19.5));
+    assert_eq!(claimed.outcome.ratio(), Some(19.5));
 }
 
 #[test]
@@ -187,8 +196,11 @@ fn only_cuts_in_the_phases_count() {
     let of_sync = |number| Outcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
     let honest = claim("broken_promises", "honest", "at_most = \"5 %\"");
     let judgement = &judged(&honest, &cuts(100, of_sync), &[])[0];
-    assert_eq!(judgement.verdict, Verdict::Undecided);
-    assert!(judgement.reason.as_ref().unwrap().starts_with("no power cut"), "{judgement:?}");
+    assert_eq!(judgement.outcome.verdict(), Verdict::Undecided);
+    assert!(
+        judgement.outcome.why().unwrap().reason().unwrap().starts_with("no power cut"),
+        "{judgement:?}"
+    );
     let both = honest.replace("[\"replace\"]", "[\"replace\", \"sync\"]");
     assert_eq!(verdict(&both, &cuts(100, of_sync), &[]), Verdict::Refuted);
 }
@@ -205,9 +217,12 @@ fn a_cut_counts_once_whatever_it_may_have_left() {
     };
     let all: Vec<Outcome> = survivors(60).collect();
     let judgement = &judged(&honest("at_least = \"50 %\""), &all, &[])[0];
-    assert_eq!((judgement.ratio, judgement.n), (Some(100.0), 60));
+    assert_eq!(
+        (judgement.outcome.ratio(), judgement.outcome.estimate().unwrap().n),
+        (Some(100.0), 60)
+    );
     let lost = &judged(&claim("lost_ns", "honest", "at_most = \"1 s\""), &all, &[])[0];
-    assert_eq!((lost.ratio, lost.n), (Some(2.0), 60));
+    assert_eq!((lost.outcome.ratio(), lost.outcome.estimate().unwrap().n), (Some(2.0), 60));
 }
 
 /// What cannot be mounted says nothing about its files.
@@ -216,7 +231,10 @@ fn files_are_judged_where_they_could_be_looked_at() {
     let gone = |_| Outcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
     let none = claim("broken_promises", "honest", "at_most = \"5 %\"");
     let judgement = &judged(&none, &cuts(200, gone), &[])[0];
-    assert_eq!((judgement.verdict, judgement.ratio), (Verdict::Undecided, None));
+    assert_eq!(
+        (judgement.outcome.verdict(), judgement.outcome.ratio()),
+        (Verdict::Undecided, None)
+    );
 }
 
 /// A filesystem that has no check does not pass it.
@@ -226,7 +244,10 @@ fn what_was_not_checked_is_not_sound() {
     let unchecked = |_| Outcome { unchecked: true, ..cut(0, false) };
     assert_eq!(verdict(&claim, &cuts(200, |_| cut(0, false)), &[]), Verdict::Holds);
     let judgement = &judged(&claim, &cuts(200, unchecked), &[])[0];
-    assert_eq!((judgement.verdict, judgement.ratio), (Verdict::Undecided, None));
+    assert_eq!(
+        (judgement.outcome.verdict(), judgement.outcome.ratio()),
+        (Verdict::Undecided, None)
+    );
 }
 
 /// Whatever was found can be made again, the worst first.

@@ -2,6 +2,7 @@ use rand_core::Rng;
 use ssdlab_results::Record;
 
 use super::*;
+use crate::judgement::Verdict;
 use crate::simulated::{SLOWER, records, rng, schedule};
 use crate::{effects, may_stop, precision};
 
@@ -36,8 +37,9 @@ fn looking_again_is_wrong_as_rarely_as_promised() {
                 known.truncate(from);
                 known.extend_from_slice(&new[from..]);
                 for (way, schedule) in both.iter().enumerate() {
-                    let judged = judge_all(schedule, &Blocks::of(schedule, &known), None).remove(0);
-                    is_decided[way] |= judged.verdict != Verdict::Undecided;
+                    let judged =
+                        judge_all(schedule, &Blocks::of(schedule, &known), None, None).remove(0);
+                    is_decided[way] |= judged.outcome.verdict() != Verdict::Undecided;
                     decided[way][look] += usize::from(is_decided[way]);
                 }
             }
@@ -61,7 +63,7 @@ fn earlier_runs_that_left_a_claim_open_raise_its_p_value() {
     let found = records(&schedule, 1, &mut rng(), |_, _| 1.3);
     let mut p = |left_open| {
         schedule.claims[0].left_open = left_open;
-        judge_all(&schedule, &Blocks::of(&schedule, &found), None)[0].p.unwrap()
+        judge_all(&schedule, &Blocks::of(&schedule, &found), None, None)[0].outcome.p().unwrap()
     };
     let [first, second, third] = [0, 1, 2].map(&mut p);
     assert!((second / first - 18.0).abs() < 1e-9 && (third / second - 2.0).abs() < 1e-9);
@@ -91,7 +93,8 @@ fn equal_values_are_trusted_too_far_as_rarely_as_promised() {
                         set_time(&schedule, record, [1_000, 2_000]);
                     }
                 }
-                let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0);
+                let judged =
+                    judge_all(&schedule, &Blocks::of(&schedule, &found), None, None).remove(0);
                 judged.may_differ().is_some_and(|share| (share - said).abs() < 1e-9)
             };
             (0..RUNS).filter(|_| trusted()).count()
@@ -128,16 +131,20 @@ fn fewer_than_six_runs_decide_nothing() {
         for record in found.iter_mut().filter(|_| is_equal) {
             set_time(&schedule, record, [1_000, 30_000]);
         }
-        let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0);
+        let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None, None).remove(0);
         let what = format!("{blocks} blocks on {nodes} nodes: {judged:?}");
-        match (why, &judged.reason) {
-            (None, None) => assert_ne!(judged.verdict, Verdict::Undecided, "{what}"),
+        match (why, judged.outcome.why().and_then(Why::reason)) {
+            (None, None) => assert_ne!(judged.outcome.verdict(), Verdict::Undecided, "{what}"),
             (Some(why), Some(reason)) => assert!(reason.starts_with(why), "{what}"),
             _ => panic!("{what}"),
         }
-        assert_eq!(judged.verdict == Verdict::Undecided, why.is_some(), "{what}");
+        assert_eq!(judged.outcome.verdict() == Verdict::Undecided, why.is_some(), "{what}");
         let missing = (blocks < 6).then(|| 6 - blocks);
-        assert_eq!(judged.more_runs.filter(|_| why.is_some()), missing, "{what}");
+        assert_eq!(
+            judged.outcome.why().and_then(Why::more_runs).filter(|_| why.is_some()),
+            missing,
+            "{what}"
+        );
     }
 }
 
@@ -150,13 +157,13 @@ fn equal_values_are_never_certain() {
         for record in &mut found {
             set_time(&schedule, record, [1_000, 2_000]);
         }
-        judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0)
+        judge_all(&schedule, &Blocks::of(&schedule, &found), None, None).remove(0)
     };
     let [six, seven] = [6, 7].map(p);
-    assert!((six.p.unwrap() - 2.0_f64.powi(-5) / 0.9).abs() < 1e-12, "{six:?}");
-    assert!((seven.p.unwrap() - 2.0_f64.powi(-6) / 0.9).abs() < 1e-12, "{seven:?}");
+    assert!((six.outcome.p().unwrap() - 2.0_f64.powi(-5) / 0.9).abs() < 1e-12, "{six:?}");
+    assert!((seven.outcome.p().unwrap() - 2.0_f64.powi(-6) / 0.9).abs() < 1e-12, "{seven:?}");
     assert_eq!(
-        (six.verdict, six.may_differ().map(|of| (100.0 * of).round())),
+        (six.outcome.verdict(), six.may_differ().map(|of| (100.0 * of).round())),
         (Verdict::Holds, Some(39.0))
     );
     assert_eq!([0.05, 0.025, 0.0025].map(equal_runs), [6, 7, 10]);
@@ -202,8 +209,8 @@ fn runs_that_jump_are_judged_wrongly_as_rarely_as_promised() {
                         }
                     }
                     let blocks = Blocks::of(&schedule, &found);
-                    let judged = judge_all(&schedule, &blocks, None).remove(0);
-                    wrong += usize::from(judged.verdict != Verdict::Undecided);
+                    let judged = judge_all(&schedule, &blocks, None, None).remove(0);
+                    wrong += usize::from(judged.outcome.verdict() != Verdict::Undecided);
                     wrong_by_t += usize::from(is_decided_by_t(&schedule, &blocks));
                 }
                 let percent = [wrong, wrong_by_t].map(|runs| 100.0 * runs as f64 / RUNS as f64);
@@ -283,18 +290,19 @@ fn first(records: &[Record], blocks: u32) -> &[Record] {
 fn what_some_trials_lack_decides_nothing() {
     let schedule = schedule(7, SLOWER);
     let mut found = records(&schedule, 1, &mut rng(), |_, _| 2.0);
-    let judge =
-        |found: &[Record]| judge_all(&schedule, &Blocks::of(&schedule, found), None).remove(0);
-    assert_eq!(judge(&found).verdict, Verdict::Holds);
+    let judge = |found: &[Record]| {
+        judge_all(&schedule, &Blocks::of(&schedule, found), None, None).remove(0)
+    };
+    assert_eq!(judge(&found).outcome.verdict(), Verdict::Holds);
     let is_baseline =
         |record: &&mut Record| schedule.treatments[record.trial.treatment].baseline.is_none();
     for record in found.iter_mut().filter(is_baseline).take(2) {
         record.phases[0].time_ns = None;
     }
     let judged = judge(&found);
-    assert_eq!((judged.verdict, judged.ratio), (Verdict::Undecided, None));
+    assert_eq!((judged.outcome.verdict(), judged.outcome.ratio()), (Verdict::Undecided, None));
     assert!(
-        judged.reason.as_ref().unwrap().starts_with("2 of 7 blocks lack time_ns"),
+        judged.outcome.why().unwrap().reason().unwrap().starts_with("2 of 7 blocks lack time_ns"),
         "{judged:?}"
     );
     assert!(

@@ -3,7 +3,9 @@ use ssdlab_results::Ending;
 
 use super::*;
 use crate::simulated::{SLOWER, normal, records, rng, schedule};
-use crate::{Analysis, Criterion, Verdict, Warned, claims, effects, simulated, summarise};
+use crate::{
+    Analysis, Criterion, Judgement, Verdict, Warned, claims, effects, simulated, summarise,
+};
 
 fn analysed(schedule: &Schedule, records: &[Record]) -> Analysis {
     summarise("run", schedule, records, Ending::AllBlocks)
@@ -85,22 +87,26 @@ fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
     let advice = repetitions.and_then(|check| check.advice.as_deref()).unwrap();
     assert!(advice.starts_with("run on more hosts"), "{advice}");
     let contradicted = &contradicted.claims[0];
-    assert_eq!(contradicted.verdict, Verdict::Undecided, "{contradicted:?}");
-    assert_eq!((contradicted.across_hosts, contradicted.n), (Some(4), 40));
-    assert!(contradicted.interval.is_some_and(|[low, high]| low < 1.1 && high > 8.0));
-    assert_eq!(contradicted.more_runs, None);
-    assert!(contradicted.reason.as_ref().is_some_and(|reason| reason.contains("more hosts")));
+    assert_eq!(contradicted.outcome.verdict(), Verdict::Undecided, "{contradicted:?}");
+    let across = |of: &Judgement| of.outcome.estimate().map(|own| (own.across_hosts, own.n));
+    assert_eq!(across(contradicted), Some((Some(4), 40)));
+    assert!(contradicted.outcome.interval().is_some_and(|[low, high]| low < 1.1 && high > 8.0));
+    let why = contradicted.outcome.why().unwrap();
+    assert_eq!(why.more_runs(), None);
+    assert!(why.reason().is_some_and(|reason| reason.contains("more hosts")));
     // That hosts differ does not keep a claim from being true of all, or of none.
     for (effects, verdict) in
         [([7.0, 8.0, 9.0, 10.0], Verdict::Holds), ([0.3, 0.4, 0.5, 0.6], Verdict::Refuted)]
     {
         let judged = claim(effects);
-        assert_eq!((judged.verdict, judged.across_hosts), (verdict, Some(4)), "{judged:?}");
-        assert!(judged.reason.is_none() && judged.p.is_some_and(|p| p < 0.05));
+        let found = (judged.outcome.verdict(), across(&judged));
+        assert_eq!(found, (verdict, Some((Some(4), 40))), "{judged:?}");
+        assert!(judged.outcome.p().is_some_and(|p| p < 0.05));
     }
     // Hosts that are not shown to differ are counted as hosts, too.
     let equal = claim([8.0; 4]);
-    assert_eq!((equal.verdict, equal.across_hosts), (Verdict::Holds, Some(4)));
+    let found = (equal.outcome.verdict(), across(&equal));
+    assert_eq!(found, (Verdict::Holds, Some((Some(4), 40))));
 }
 
 /// Hosts are drawn from a population whose mean is exactly at the claim's bound: a claim about a
@@ -131,8 +137,8 @@ fn a_claim_about_varying_hosts_is_wrong_as_rarely_as_promised() {
                     };
                     let records = simulated::records_of(&schedule, hosts, &mut rng, seconds);
                     let blocks = Blocks::of(&schedule, &records);
-                    let judged = claims::judge_all(&schedule, &blocks, None);
-                    wrong += usize::from(judged[0].verdict == Verdict::Holds);
+                    let judged = claims::judge_all(&schedule, &blocks, None, None);
+                    wrong += usize::from(judged[0].outcome.verdict() == Verdict::Holds);
                 }
                 let percent = 100.0 * wrong as f64 / RUNS as f64;
                 println!("| {what} | {hosts} | {between} | {percent:.1} % |");
@@ -199,7 +205,7 @@ fn pairs_across_machines_are_left_out_and_counted() {
         let kinds = analysis.warnings.into_iter().map(|warned| warned.warning);
         let across: Vec<Warning> =
             kinds.filter(|kind| matches!(kind, Warning::AcrossMachines { .. })).collect();
-        (effect.unwrap().n, analysis.claims[0].n, across)
+        (effect.unwrap().n, analysis.claims[0].outcome.estimate().unwrap().n, across)
     };
     assert_eq!(found(&records), (11, 11, vec![Warning::AcrossMachines { pairs: 1 }]));
     // In virtual time every machine measures the same.

@@ -1,12 +1,12 @@
 use std::path::Path;
 
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{LabKind, Overrides, schedule};
 use ssdlab_results::Ending;
 
 use super::*;
-use crate::{Analysis, Warning, analyse};
+use crate::{Analysis, Verdict, Warning, analyse};
 
 /// A run of a plan in which files are deleted with and without discards; `last` follows the sync.
 /// With discards unmounting discards 1 GB, which takes `late_s` seconds, if that is not 0.
@@ -49,7 +49,7 @@ fn deleted(claim: &str, last: &str, late_s: u64) -> Analysis {
 }
 
 fn verdict(claim: &str, last: &str, late_s: u64) -> Verdict {
-    deleted(claim, last, late_s).claims[0].verdict
+    deleted(claim, last, late_s).claims[0].outcome.verdict()
 }
 
 const QUIET: &str = "metric = \"settled_ns\"\nphases = [\"delete\", \"sync\"]\n\
@@ -62,8 +62,8 @@ fn a_claim_whose_work_was_left_to_unmounting_is_not_refuted() {
     for claim in [QUIET, READS] {
         assert_eq!(verdict(claim, "", 0), Verdict::Refuted, "{claim}");
         let analysis = deleted(claim, "", 73);
-        assert_eq!(analysis.claims[0].verdict, Verdict::Undecided, "{claim}");
-        let reason = analysis.claims[0].reason.as_deref().unwrap();
+        assert_eq!(analysis.claims[0].outcome.verdict(), Verdict::Undecided, "{claim}");
+        let reason = analysis.claims[0].outcome.why().unwrap().reason().unwrap();
         let says = "unmounting discarded 1.0 GiB, in 73.0 s, after the last phase \
                     (mount = discard); counted to the phases, the claim would hold: end with an \
                     `idle` phase";
@@ -80,8 +80,8 @@ fn a_claim_that_holds_only_without_it_does_not_hold() {
     let no_longer = QUIET.replace("at_least = 10", "at_most = 3");
     assert_eq!(verdict(&no_longer, "", 0), Verdict::Holds);
     let analysis = deleted(&no_longer, "", 73);
-    assert_eq!(analysis.claims[0].verdict, Verdict::Undecided);
-    let reason = analysis.claims[0].reason.as_deref().unwrap();
+    assert_eq!(analysis.claims[0].outcome.verdict(), Verdict::Undecided);
+    let reason = analysis.claims[0].outcome.why().unwrap().reason().unwrap();
     assert!(reason.contains("would be refuted"), "{reason}");
 }
 

@@ -14,7 +14,7 @@ use ssdlab_plan::Schedule;
 use ssdlab_results::Record;
 
 use self::run::ExaminedRun;
-use super::case::Judgement;
+use super::judgement::Judgement;
 
 pub use self::check::{Check, CheckOutcome, Criterion};
 

@@ -8,7 +8,7 @@ use ssdlab_stats::{Drift, FEWEST_RUNS, Summary, Trial};
 
 use super::check::{Check, Criterion};
 use super::run::ExaminedRun;
-use crate::case::{Judgement, Verdict};
+use crate::judgement::{Estimate, Judgement, Verdict};
 use crate::machine::Machine;
 use crate::precision::precision;
 use crate::warning::Warning;
@@ -47,7 +47,7 @@ pub(super) fn repetitions(
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let evidence = format!("n = {range} a treatment");
     let are_compared = run.schedule.treatments.iter().any(|own| own.baseline.is_some());
-    let compares = are_compared || claims.iter().any(|claim| claim.against_phase.is_some());
+    let compares = are_compared || claims.iter().any(|claim| claim.claim.against_phase.is_some());
     if run.schedule.plausible > 0 {
         let drives = match run.schedule.plausible {
             1 => "1 plausible drive".to_owned(),
@@ -68,13 +68,15 @@ pub(super) fn repetitions(
             None if precision(run.schedule, run.all).is_reached => {
                 Check::met(criterion, format!("{evidence}: as precise as the plan asks for"))
             }
-            None if claims.iter().all(|claim| claim.verdict != Verdict::Undecided) => {
+            None if claims.iter().all(|claim| claim.outcome.verdict() != Verdict::Undecided) => {
                 Check::met(criterion, format!("{evidence}: every claim is decided"))
             }
             None => Check::met(criterion, format!("{evidence}: only power cuts are too few")),
             Some(warning) => {
-                let is_open_across_hosts =
-                    |claim: &Judgement| needs_runs(claim) && claim.across_hosts.is_some();
+                let is_across = |of: &Estimate| of.across_hosts.is_some();
+                let is_open_across_hosts = |claim: &Judgement| {
+                    needs_runs(claim) && claim.outcome.estimate().is_some_and(is_across)
+                };
                 let advice = if claims.iter().any(is_open_across_hosts) {
                     "run on more hosts: more blocks do not narrow an interval across hosts"
                 } else {
@@ -103,7 +105,7 @@ pub(super) fn repetitions(
 
 /// Whether more trials may decide a claim: of power cuts only more cuts may.
 fn needs_runs(claim: &Judgement) -> bool {
-    claim.verdict == Verdict::Undecided && !metric::of(&claim.metric).is_of_cuts()
+    claim.outcome.verdict() == Verdict::Undecided && !metric::of(&claim.claim.metric).is_of_cuts()
 }
 
 fn imprecise(

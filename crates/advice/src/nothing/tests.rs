@@ -2,9 +2,9 @@ use ssdlab_plan::Schedule;
 use ssdlab_results::Record;
 
 use super::*;
-use crate::case::{Judgement, Verdict};
 use crate::claims::judge_all;
 use crate::effects;
+use crate::judgement::{Found, Judgement, Verdict, Why};
 use crate::pairs::Blocks;
 use crate::simulated::{SLOWER, records, rng, schedule};
 
@@ -23,7 +23,7 @@ fn found(schedule: &Schedule, [off, on]: [u64; 2]) -> Vec<Record> {
 fn judged(blocks: u32, claim: &str, times: [u64; 2]) -> Judgement {
     let schedule = schedule(blocks, claim);
     let records = found(&schedule, times);
-    judge_all(&schedule, &Blocks::of(&schedule, &records), None).remove(0)
+    judge_all(&schedule, &Blocks::of(&schedule, &records), None, None).remove(0)
 }
 
 #[test]
@@ -46,15 +46,18 @@ fn something_against_nothing_decides_claims_in_six_of_six_runs() {
         (best, [0, 0], Verdict::Undecided),
     ] {
         let judged = judged(6, claim, times);
-        assert_eq!(judged.verdict, verdict, "{claim}, {times:?}: {judged:?}");
-        assert_eq!(judged.ratio, None, "{claim}, {times:?}");
-        let told = judged.against_nothing.map(|found| (found.in_runs, found.of));
+        assert_eq!(judged.outcome.verdict(), verdict, "{claim}, {times:?}: {judged:?}");
+        let told = judged.outcome.estimate().map(|estimate| match estimate.found {
+            Found::AgainstNothing(found) => (found.in_runs, found.of),
+            Found::Ratio { .. } => panic!("{claim}, {times:?}"),
+        });
         let is_told = verdict != Verdict::Undecided;
         assert_eq!(told, is_told.then_some((6, 6)), "{claim}, {times:?}");
     }
     let few = judged(5, SLOWER, [0, 9]);
-    assert_eq!((few.verdict, few.more_runs), (Verdict::Undecided, Some(1)));
-    let neither = judged(6, SLOWER, [0, 0]).reason.unwrap();
+    assert_eq!(few.outcome.why().and_then(Why::more_runs), Some(1));
+    let neither = judged(6, SLOWER, [0, 0]);
+    let neither = neither.outcome.why().unwrap().reason().unwrap();
     assert!(neither.contains("is 0 on both sides in 6 of 6 blocks"), "{neither}");
 }
 
@@ -68,8 +71,8 @@ fn something_in_one_of_six_runs_decides_nothing() {
             phase.time_ns = Some(9 - phase.time_ns.unwrap());
         }
     }
-    let judged = judge_all(&schedule, &Blocks::of(&schedule, &records), None).remove(0);
-    assert_eq!((judged.verdict, judged.more_runs), (Verdict::Undecided, None), "{judged:?}");
+    let judged = judge_all(&schedule, &Blocks::of(&schedule, &records), None, None).remove(0);
+    assert_eq!(judged.outcome.why(), Some(&Why::Runs(None)), "{judged:?}");
 }
 
 #[test]

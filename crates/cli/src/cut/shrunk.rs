@@ -6,7 +6,7 @@ use std::path::Path;
 
 use miette::{Context, IntoDiagnostic, Report};
 use ssdlab_conductor::{CutOfRun, Guests, Remains, Survives};
-use ssdlab_cuts::Outcome;
+use ssdlab_operations::cuts::Outcome;
 use ssdlab_plan::schedule::{Phase, Workload};
 use ssdlab_results::{Ending, Event, Happening, Repeat, Run, SHRINK_SCHEMA, Shrink};
 

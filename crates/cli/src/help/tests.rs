@@ -6,7 +6,7 @@ use ssdlab_flash::presets;
 use ssdlab_plan::{metric, shipped, shipped_host};
 
 use super::*;
-use crate::Cli;
+use crate::{Cli, command_line};
 
 fn commands() -> BTreeSet<String> {
     Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
@@ -25,7 +25,7 @@ fn every_command_is_in_one_group_and_has_examples() {
 /// NEWCOMER.md: clap's hint was to write `-- -1`.
 #[test]
 fn a_negative_number_is_a_value_that_is_out_of_range() {
-    let line = explained(Cli::command());
+    let line = command_line();
     for arguments in [["run", "discard", "--runs", "-1"], ["check", "discard", "--seed", "-3"]] {
         let words = iter::once("ssdlab").chain(arguments);
         let error = line.clone().try_get_matches_from(words).unwrap_err().to_string();
@@ -45,6 +45,7 @@ fn paths(command: &Command) -> Vec<String> {
 /// The words of an example, without what a shell does with them.
 fn words(line: &str) -> Vec<String> {
     let line = line.strip_prefix("sudo ").unwrap_or(line);
+    let line = line.strip_prefix("git bisect run ").unwrap_or(line);
     let line = line.strip_prefix("source <(").unwrap_or(line).trim_end_matches(')');
     shlex::split(line).expect("a line that a shell understands")
 }
@@ -82,7 +83,7 @@ fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
                         presets::find(word).is_some()
                     }
                     ("host" | "host show", "show") => shipped_host(word).is_some(),
-                    (_, "run" | "check" | "bisect") => shipped::find(word).is_some(),
+                    (_, "run" | "check" | "judge") => shipped::find(word).is_some(),
                     _ => continue,
                 };
                 assert!(is_known, "`{word}` in {line}");
@@ -95,7 +96,7 @@ fn examples_name_plans_drives_hosts_and_metrics_that_exist() {
 
 #[test]
 fn no_line_of_help_is_wider_than_a_terminal() {
-    for line in explained(Cli::command()).term_width(80).render_help().to_string().lines() {
+    for line in command_line().term_width(80).render_help().to_string().lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }

@@ -1,13 +1,11 @@
-use clap::CommandFactory;
-
 use super::*;
-use crate::Cli;
+use crate::command_line;
 
 #[test]
 fn pages_name_the_version_and_have_examples_or_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let pages = Pages { folder: folder.path().to_owned() };
-    pages.run(help::explained(Cli::command())).unwrap();
+    pages.run(command_line()).unwrap();
     let page = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let version = concat!("\"ssdlab ", env!("CARGO_PKG_VERSION"), "\"");
     for entry in fs::read_dir(folder.path()).unwrap() {

@@ -1,9 +1,9 @@
 //! What is recovered once is the same.
 
-use ssdlab_cuts::Moment;
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Command, Extent, Logged, Nanos, PowerCuts, Specification, Stream};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_operations::cuts::Moment;
 
 use super::different;
 use crate::evidence::Case;

@@ -1,4 +1,4 @@
-use ssdlab_cuts::Moment;
+use ssdlab_operations::cuts::Moment;
 
 use super::*;
 

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use ssdlab_disk::Backend;
+use ssdlab_flash::simulation::{self as simulation, TraceFiles};
 use ssdlab_flash::{Condition, Drive, Preparation, Specification, presets};
-use ssdlab_simulation::{self as simulation, TraceFiles};
 use ssdlab_trace::{Clamped, Flags, Kind, Request};
 
 use super::*;
@@ -23,14 +23,14 @@ fn a_course_begins_with_the_first_phase_and_ends_with_the_trial() {
     write(1_000, 0);
     let mut watch = Watch::new(&flash, &[]);
     let second = 1_000_000_000;
-    watch.hear(Nanos(2 * second), &Message::Begins("one".to_owned()));
+    watch.hear(Nanos(2 * second), &Message::<()>::Begins("one".to_owned()));
     for page in 1..=100 {
         write(2 * second + page * 20_000_000, page);
     }
-    watch.hear(Nanos(4 * second), &Message::Over("one".to_owned()));
-    watch.hear(Nanos(4 * second), &Message::Begins("two".to_owned()));
-    watch.hear(Nanos(5 * second), &Message::Over("two".to_owned()));
-    watch.hear(Nanos(5 * second), &Message::Done(serde_json::Value::Null));
+    watch.hear(Nanos(4 * second), &Message::<()>::Over("one".to_owned()));
+    watch.hear(Nanos(4 * second), &Message::<()>::Begins("two".to_owned()));
+    watch.hear(Nanos(5 * second), &Message::<()>::Over("two".to_owned()));
+    watch.hear(Nanos(5 * second), &Message::Done(()));
     assert_eq!(watch.phases["one"].flash_written_bytes, 100 * 4096);
     assert_eq!(watch.phases["two"], FlashActivity::default());
     let course = watch.course.unwrap();
@@ -52,7 +52,7 @@ fn a_phase_counts_what_a_simulation_counts() {
     let (drive, _) = preparation.prepare(&mut ssdlab_flash::unwatched).unwrap();
     let flash = Mutex::new(Flash::new(drive));
     let mut watch = Watch::new(&flash, &[]);
-    watch.hear(Nanos(0), &Message::Begins("one".to_owned()));
+    watch.hear(Nanos(0), &Message::<()>::Begins("one".to_owned()));
     // Out of order, so that the drive has work of its own.
     let offsets = (0..1000_u64).map(|write| write * 7 % 256 * 4096);
     let mut requests = Vec::new();
@@ -68,8 +68,8 @@ fn a_phase_counts_what_a_simulation_counts() {
             origin: None,
         });
     }
-    watch.hear(Nanos(0), &Message::Over("one".to_owned()));
-    watch.hear(Nanos(0), &Message::Done(serde_json::Value::Null));
+    watch.hear(Nanos(0), &Message::<()>::Over("one".to_owned()));
+    watch.hear(Nanos(0), &Message::Done(()));
     let source = TraceFiles { files: Vec::new(), drive: None, is_queued: false };
     let job = simulation::Job { drive: preparation, source };
     let trace = requests.into_iter().map(Ok);

@@ -1,6 +1,6 @@
 //! When a device's count voids a trial.
 
-use ssdlab_meter::block::Counters;
+use ssdlab_host::meter::block::Counters;
 
 use super::*;
 

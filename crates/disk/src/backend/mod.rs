@@ -93,7 +93,7 @@ pub enum BackendError {
 /// holding it must not have changed anything.
 impl<B: Backend> Backend for Arc<Mutex<B>> {
     fn capacity_bytes(&self) -> u64 {
-        locked(self).capacity_bytes()
+        lock(self).capacity_bytes()
     }
 
     fn read(
@@ -102,11 +102,11 @@ impl<B: Backend> Backend for Arc<Mutex<B>> {
         offset_bytes: u64,
         into: &mut [u8],
     ) -> Result<Nanos, BackendError> {
-        locked(self).read(now, offset_bytes, into)
+        lock(self).read(now, offset_bytes, into)
     }
 
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
-        locked(self).write(now, offset_bytes, from)
+        lock(self).write(now, offset_bytes, from)
     }
 
     fn write_fua(
@@ -115,22 +115,23 @@ impl<B: Backend> Backend for Arc<Mutex<B>> {
         offset_bytes: u64,
         from: &[u8],
     ) -> Result<Nanos, BackendError> {
-        locked(self).write_fua(now, offset_bytes, from)
+        lock(self).write_fua(now, offset_bytes, from)
     }
 
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        locked(self).discard(now, extent)
+        lock(self).discard(now, extent)
     }
 
     fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        locked(self).write_zeroes(now, extent)
+        lock(self).write_zeroes(now, extent)
     }
 
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
-        locked(self).flush(now)
+        lock(self).flush(now)
     }
 }
 
-fn locked<B>(backend: &Mutex<B>) -> MutexGuard<'_, B> {
-    backend.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks a mutex even if poisoned: no panic leaves an inconsistent state behind.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,13 +17,14 @@ use zerocopy::IntoBytes;
 
 use crate::backend::{Backend, BackendError};
 use crate::fingerprint::Witness;
+use crate::invalid::InvalidValue;
 
 use buffers::{Buffers, Malformed};
 use request::{Asked, HEADER_BYTES};
 use shape::{Config, ID_BYTES, WRITEBACK_AT};
 
 pub use request::{Status, Told};
-pub use shape::{Features, Shape, ShapeFault, WriteCache};
+pub use shape::{Features, Shape, WriteCache};
 
 /// The backend of a device.
 pub type AnyBackend<'a> = Box<dyn Backend + Send + 'a>;
@@ -92,7 +93,7 @@ impl From<BackendError> for Undone {
 
 impl<'a> Device<'a> {
     /// A device on a backend.
-    pub fn new(backend: AnyBackend<'a>, shape: Shape) -> Result<Self, ShapeFault> {
+    pub fn new(backend: AnyBackend<'a>, shape: Shape) -> Result<Self, InvalidValue> {
         let capacity_bytes = backend.capacity_bytes();
         shape.check(capacity_bytes)?;
         Ok(Self {

@@ -7,9 +7,10 @@
 
 use bitflags::bitflags;
 use ssdlab_flash::{SECTOR_BYTES, Specification, specification};
-use thiserror::Error;
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
+
+use crate::invalid::InvalidValue;
 
 /// The maximum length of a disk's name (5.2.6).
 pub const ID_BYTES: usize = 20;
@@ -105,18 +106,6 @@ impl Default for Shape {
     }
 }
 
-/// What is wrong with a shape.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{what} is {found}, not {expected}")]
-pub struct ShapeFault {
-    /// Which value.
-    pub what: &'static str,
-    /// What is valid.
-    pub expected: &'static str,
-    /// Its value.
-    pub found: String,
-}
-
 /// The configuration space in its memory layout.
 #[derive(Debug, Clone, Copy, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
@@ -160,7 +149,7 @@ impl Shape {
     }
 
     /// Checks that the shape is valid for a disk of this capacity.
-    pub fn check(&self, capacity_bytes: u64) -> Result<(), ShapeFault> {
+    pub fn check(&self, capacity_bytes: u64) -> Result<(), InvalidValue> {
         let rules = [
             (
                 self.id.len() <= ID_BYTES,
@@ -182,7 +171,7 @@ impl Shape {
             ),
         ];
         rules.into_iter().try_for_each(|(holds, what, expected, found)| {
-            if holds { Ok(()) } else { Err(ShapeFault { what, expected, found }) }
+            if holds { Ok(()) } else { Err(InvalidValue::new(what, expected, found)) }
         })
     }
 

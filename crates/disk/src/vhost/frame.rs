@@ -6,6 +6,7 @@ use zerocopy::byteorder::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::DiskError;
+use crate::invalid::InvalidValue;
 use crate::socket::{Arrived, Socket};
 
 /// The version of the protocol, in the flags of every message.
@@ -13,8 +14,8 @@ const VERSION: u32 = 1;
 const REPLY: u32 = 1 << 2;
 const NEED_REPLY: u32 = 1 << 3;
 
-/// The longest body: the memory table has 72 bytes, a configuration space 12 more than its size.
-pub const LONGEST_BODY_BYTES: u32 = 1024;
+/// The longest body: a memory table has 264 bytes, a configuration space 12 more than its size.
+const LONGEST_BODY_BYTES: u32 = 1024;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -24,79 +25,73 @@ struct Header {
     size: U32,
 }
 
-/// What a message is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A request whose sender waits for a reply even if the request itself has none.
-    Acknowledge,
-    /// A request.
-    Ask,
-    /// A reply.
-    Reply,
-}
-
-/// A message.
+/// A message of a guest.
 #[derive(Debug)]
 pub struct Frame {
     /// The number of the request.
     pub request: u32,
-    /// Its purpose.
-    pub purpose: Purpose,
     /// Its body.
     pub body: Vec<u8>,
     /// Its file descriptors.
     pub descriptors: Vec<OwnedFd>,
+    /// Whether the guest waits for a reply even if the request itself has none.
+    needs_reply: bool,
+}
+
+/// The answer to a message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// An acknowledgement if the guest waits for one, with 0 for success.
+    Acknowledge(u64),
+    /// This reply.
+    Reply(Vec<u8>),
+}
+
+/// Receives a message and answers it. Returns whether the guest is still there.
+pub fn answer_next(
+    socket: &Socket,
+    handle: impl FnOnce(Frame) -> Result<Answer, DiskError>,
+) -> Result<Arrived, DiskError> {
+    let Some(frame) = receive(socket)? else { return Ok(Arrived::End) };
+    let (request, needs_reply) = (frame.request, frame.needs_reply);
+    match handle(frame)? {
+        Answer::Reply(body) => send(socket, request, &body),
+        Answer::Acknowledge(number) if needs_reply => send(socket, request, &number.to_le_bytes()),
+        Answer::Acknowledge(_) => Ok(Arrived::All),
+    }
 }
 
 /// Receives a message; `None` if the guest has ended.
-pub fn receive_frame(socket: &Socket) -> Result<Option<Frame>, DiskError> {
+fn receive(socket: &Socket) -> Result<Option<Frame>, DiskError> {
     let mut header = Header::new_zeroed();
     let mut descriptors = Vec::new();
     if socket.fill(header.as_mut_bytes(), &mut descriptors)? == Arrived::End {
         return Ok(None);
     }
-    let (request, size) = (header.request.get(), header.size.get());
-    let fault = |what, expected: &str, found: u32| DiskError::Message {
+    let (request, flags, size) = (header.request.get(), header.flags.get(), header.size.get());
+    let invalid = |what, expected: &str, found: u32| DiskError::Message {
         peer: socket.peer().to_owned(),
-        message: format!("message {request}"),
-        what,
-        expected: expected.to_owned(),
-        found: found.to_string(),
+        cause: InvalidValue::new(what, expected, found).of(format!("message {request}")),
     };
-    let purpose = match header.flags.get() {
-        flags if flags == VERSION => Purpose::Ask,
-        flags if flags == VERSION | NEED_REPLY => Purpose::Acknowledge,
-        flags if flags == VERSION | REPLY => Purpose::Reply,
-        flags => return Err(fault("the set of flags", "1, 5 or 9", flags)),
-    };
+    if flags & !NEED_REPLY != VERSION {
+        return Err(invalid("the set of flags", "1 or 9", flags));
+    }
     if size > LONGEST_BODY_BYTES {
-        return Err(fault("the size of its body", "at most 1024", size));
+        return Err(invalid("the size of its body", "at most 1024", size));
     }
     let mut body = vec![0; size as usize];
     if !body.is_empty() && socket.fill(&mut body, &mut descriptors)? == Arrived::End {
-        return Err(fault("what follows its header", "a body", 0));
+        return Err(invalid("what follows its header", "a body", 0));
     }
-    Ok(Some(Frame { request, purpose, body, descriptors }))
+    Ok(Some(Frame { request, body, descriptors, needs_reply: flags & NEED_REPLY != 0 }))
 }
 
-/// Sends a message. Returns whether the guest is still there.
-pub fn send_frame(
-    socket: &Socket,
-    request: u32,
-    purpose: Purpose,
-    body: &[u8],
-) -> Result<Arrived, DiskError> {
-    let flags = match purpose {
-        Purpose::Ask => VERSION,
-        Purpose::Acknowledge => VERSION | NEED_REPLY,
-        Purpose::Reply => VERSION | REPLY,
-    };
+/// Sends a reply.
+fn send(socket: &Socket, request: u32, body: &[u8]) -> Result<Arrived, DiskError> {
     let size = u32::try_from(body.len()).expect("bodies are short");
-    let header = Header { request: request.into(), flags: flags.into(), size: size.into() };
-    let mut bytes = Vec::with_capacity(size_of::<Header>() + body.len());
-    bytes.extend_from_slice(header.as_bytes());
-    bytes.extend_from_slice(body);
-    socket.send(&bytes, &[])
+    let flags = (VERSION | REPLY).into();
+    let header = Header { request: request.into(), flags, size: size.into() };
+    socket.send(&[header.as_bytes(), body].concat(), &[])
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
-//! Defines the transport between a guest and a device: vhost-user, as User-Mode Linux speaks it.
+//! Defines the transport between a guest and a disk: vhost-user, as User-Mode Linux and QEMU speak
+//! it.
 //!
 //! The protocol is "Vhost-user Protocol" in QEMU's documentation
 //! (<https://www.qemu.org/docs/master/interop/vhost-user.html>); the guest's side is
-//! `arch/um/drivers/virtio_uml.c`. It serves to set a disk up; kicks and completions are messages
-//! of the calendar, so that no time passes unnoticed.
+//! `arch/um/drivers/virtio_uml.c` and `hw/virtio/vhost-user.c`. It serves to set a disk up. How
+//! guest and disk then notify each other depends on their time ([`Notifications`]).
 
 mod frame;
+mod memory;
 mod ring;
-mod rules;
 mod session;
+mod shrunk;
 
-pub use frame::{Frame, Purpose, receive_frame, send_frame};
-pub use ring::{Pending, RingFault};
-pub use session::{Answer, Session};
+pub use frame::{Answer, Frame, answer_next};
+pub use ring::Pending;
+pub use session::{Notifications, Request, Session};

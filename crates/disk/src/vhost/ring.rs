@@ -1,18 +1,19 @@
-//! Defines the ring between a guest and a device: requests taken from it, and returned to it.
+//! Defines the ring between a guest and a disk: requests taken from it, and returned to it.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
-use virtio_queue::{Error, Queue, QueueOwnedT, QueueT};
+use thiserror::Error;
+use virtio_queue::{DescriptorChain, Error, Queue, QueueOwnedT, QueueT};
 use vm_memory::{GuestAddress, GuestMemoryMmap};
 
-use crate::backend::BackendError;
-use crate::device::{Device, Served, Status, answer};
-use crate::fingerprint::Witness;
+use crate::device::{Served, Status, answer};
 
-use ssdlab_flash::Nanos;
+use super::memory::SharedMemory;
 
-/// The maximum number of requests in a ring. User-Mode Linux asks for 256 or fewer.
-pub const SLOTS: u16 = 256;
+/// The maximum number of requests in a ring (VIRTIO 1.2, 2.7). User-Mode Linux has 256 or fewer,
+/// QEMU 1024.
+const SLOTS: u16 = 1 << 15;
 
 /// A request that has not been returned to the guest.
 #[derive(Debug)]
@@ -38,26 +39,22 @@ pub struct Ring {
 }
 
 /// Why a ring is unusable.
-#[derive(Debug)]
-pub enum RingFault {
+#[derive(Debug, Error)]
+pub enum RingError {
+    /// The guest has not waited for a free slot.
+    #[error("more than its {0} requests are in flight")]
+    Full(u16),
     /// Its contents are invalid.
-    Broken(String),
-    /// The machine failed.
-    Backend(BackendError),
-}
-
-impl From<Error> for RingFault {
-    fn from(error: Error) -> Self {
-        Self::Broken(error.to_string())
-    }
+    #[error(transparent)]
+    Broken(#[from] Error),
 }
 
 /// The addresses of the parts of a ring.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
-    pub descriptors: u64,
-    pub used: u64,
-    pub available: u64,
+    pub descriptors: GuestAddress,
+    pub used: GuestAddress,
+    pub available: GuestAddress,
 }
 
 impl Default for Ring {
@@ -74,17 +71,21 @@ impl Ring {
         self.queue.try_set_size(slots)
     }
 
+    /// The index of the next request.
+    pub fn next_index(&self) -> u16 {
+        self.queue.next_avail()
+    }
+
     /// Sets the index of the next request.
     pub fn start_at(&mut self, index: u16) {
         self.queue.set_next_avail(index);
-        self.queue.set_next_used(index);
     }
 
     /// Sets its addresses.
     pub fn place(&mut self, at: Addresses) -> Result<(), Error> {
-        self.queue.try_set_desc_table_address(GuestAddress(at.descriptors))?;
-        self.queue.try_set_used_ring_address(GuestAddress(at.used))?;
-        self.queue.try_set_avail_ring_address(GuestAddress(at.available))
+        self.queue.try_set_desc_table_address(at.descriptors)?;
+        self.queue.try_set_used_ring_address(at.used)?;
+        self.queue.try_set_avail_ring_address(at.available)
     }
 
     /// Sets whether event indices suppress notifications.
@@ -92,11 +93,14 @@ impl Ring {
         self.queue.set_event_idx(does);
     }
 
-    /// Starts it. Returns whether all of it is in the guest's memory.
+    /// Starts it, after the requests that it says were returned. Returns whether all of it is in
+    /// the guest's memory.
     pub fn enable(&mut self, memory: &GuestMemoryMmap) -> bool {
         self.queue.set_ready(true);
+        let used = self.queue.used_idx(memory, Ordering::Acquire);
         let is_valid = self.queue.is_valid(memory);
         self.queue.set_ready(is_valid);
+        self.queue.set_next_used(used.map_or(0, |index| index.0));
         is_valid
     }
 
@@ -112,48 +116,34 @@ impl Ring {
         self.queue.ready()
     }
 
-    /// Serves every waiting request, and enables notifications of the next.
-    pub fn serve(
+    /// Takes the next waiting request; if none waits, enables notifications of the next.
+    pub fn take(
         &mut self,
-        memory: &GuestMemoryMmap,
-        device: &mut Device<'_>,
-        now: Nanos,
-        witness: &mut Witness,
-        mut each: impl FnMut(Served, Pending),
-    ) -> Result<(), RingFault> {
-        let (slots, life) = (self.queue.size(), self.life);
+        memory: &SharedMemory,
+    ) -> Result<Option<DescriptorChain<SharedMemory>>, RingError> {
         loop {
-            for chain in self.queue.iter(memory)? {
-                if self.in_flight == slots {
-                    let what = format!("more than its {slots} requests are in flight");
-                    return Err(RingFault::Broken(what));
-                }
-                let served = device.serve(chain, now, witness).map_err(RingFault::Backend)?;
-                // A head beyond the table cannot be returned.
-                if served.head < slots {
-                    self.in_flight += 1;
-                    let pending = Pending {
-                        head: served.head,
-                        used_bytes: served.used_bytes,
-                        answer: served.answer,
-                        life,
-                        logged: 0..0,
-                    };
-                    each(served, pending);
-                }
+            let next = self.queue.iter(memory.clone())?.next();
+            if next.is_some() && self.in_flight == self.queue.size() {
+                return Err(RingError::Full(self.in_flight));
             }
-            if !self.queue.enable_notification(memory)? {
-                return Ok(());
+            if next.is_some() || !self.queue.enable_notification(&**memory)? {
+                return Ok(next);
             }
         }
     }
 
+    /// Notes a request as in flight, unless its head is beyond the table: then it cannot be
+    /// returned.
+    pub fn accept(&mut self, served: &Served) -> Option<Pending> {
+        let Served { head, used_bytes, answer, .. } = *served;
+        (head < self.queue.size()).then(|| {
+            self.in_flight += 1;
+            Pending { head, used_bytes, answer, life: self.life, logged: 0..0 }
+        })
+    }
+
     /// Returns a request with its status.
-    pub fn complete(
-        &mut self,
-        memory: &GuestMemoryMmap,
-        pending: &Pending,
-    ) -> Result<(), RingFault> {
+    pub fn complete(&mut self, memory: &GuestMemoryMmap, pending: &Pending) -> Result<(), Error> {
         if pending.life != self.life {
             return Ok(());
         }
@@ -161,11 +151,11 @@ impl Ring {
         let used_bytes = if answered { pending.used_bytes } else { 0 };
         self.in_flight -= 1;
         self.has_news = true;
-        Ok(self.queue.add_used(memory, pending.head, used_bytes)?)
+        self.queue.add_used(memory, pending.head, used_bytes)
     }
 
     /// Whether the guest wants to be notified of requests returned since the last call.
-    pub fn wants_call(&mut self, memory: &GuestMemoryMmap) -> Result<bool, RingFault> {
+    pub fn wants_call(&mut self, memory: &GuestMemoryMmap) -> Result<bool, Error> {
         let has_news = std::mem::take(&mut self.has_news);
         Ok(has_news && self.queue.ready() && self.queue.needs_notification(memory)?)
     }

@@ -1,103 +1,148 @@
-//! Defines the session in which a guest sets up a disk, message by message.
+//! Defines the session in which a guest sets up a disk, message by message, and then exchanges
+//! requests with it through a ring.
 //!
-//! Nothing here waits or sends: a message goes in, and the action to take comes out.
+//! Nothing here waits: a message goes in, and its answer comes out.
 
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::io::Write;
+use std::sync::Arc;
 
-use rustix::net::SocketType;
-use rustix::net::sockopt::socket_type;
-use vm_memory::mmap::MmapRegion;
-use vm_memory::{FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionMmap};
+use rustix::fs::{OFlags, fcntl_setfl};
+use virtio_queue::DescriptorChain;
 use zerocopy::byteorder::little_endian::{U32, U64};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, TryFromBytes, Unaligned};
 
 use crate::DiskError;
-use crate::device::{Device, Features};
+use crate::device::{Device, Features, Served};
+use crate::invalid::InvalidValue;
 
-use super::frame::Frame;
-use super::ring::{Addresses, Ring};
-use super::rules::{
-    CONFIG_BYTES, ConfigPart, Fault, MemoryTable, RULES, Region, Request, RingAddresses, RingState,
-    Stage,
-};
+use super::frame::{Answer, Frame};
+use super::memory::{SharedMemory, Unmapped};
+use super::ring::{Addresses, Pending, Ring};
 
 /// The features of the ring and the transport: indirect descriptors, event indices, protocol
 /// features, and version 1 of virtio.
-const RING_FEATURES: u64 = INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1;
-const INDIRECT: u64 = 1 << 28;
+const RING_FEATURES: u64 = 1 << 28 | EVENT_INDEX | PROTOCOL_FEATURES | 1 << 32;
 const EVENT_INDEX: u64 = 1 << 29;
 const PROTOCOL_FEATURES: u64 = 1 << 30;
-const VERSION_1: u64 = 1 << 32;
 
-/// Acknowledgements, requests from the device, a configuration space, and notifications in-band. A
-/// guest of the lab needs all four: without them it would make pipes for notifications.
-const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
+/// Acknowledgements and a configuration space.
+const PROTOCOL: u64 = 1 << 3 | 1 << 9;
 
-/// The action to take after a message.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Acknowledge it if the guest waits for that, with 0 for success.
-    Acknowledge(u64),
-    /// Send this reply.
-    Reply(Vec<u8>),
+/// Requests from the disk, and notifications in-band.
+const IN_BAND: u64 = 1 << 5 | 1 << 14;
+
+/// The maximum size of the configuration space.
+const CONFIG_BYTES: u32 = 256;
+
+/// How guest and disk notify each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notifications {
+    /// By messages of the calendar, so that no time passes unnoticed.
+    Calendar,
+    /// By events (eventfd(2)).
+    Events,
+}
+
+/// The messages of a guest, by number and name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TryFromBytes, Immutable, KnownLayout)]
+#[repr(u32)]
+#[expect(dead_code, non_camel_case_types, reason = "made of numbers; named as in the protocol")]
+pub enum Request {
+    GET_FEATURES = 1,
+    SET_FEATURES = 2,
+    SET_OWNER = 3,
+    RESET_OWNER = 4,
+    SET_MEM_TABLE = 5,
+    SET_VRING_NUM = 8,
+    SET_VRING_ADDR = 9,
+    SET_VRING_BASE = 10,
+    GET_VRING_BASE = 11,
+    SET_VRING_KICK = 12,
+    SET_VRING_CALL = 13,
+    SET_VRING_ERR = 14,
+    GET_PROTOCOL_FEATURES = 15,
+    SET_PROTOCOL_FEATURES = 16,
+    SET_VRING_ENABLE = 18,
+    SET_BACKEND_REQ_FD = 21,
+    GET_CONFIG = 24,
+    SET_CONFIG = 25,
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct ConfigPart {
+    offset: U32,
+    size: U32,
+    flags: U32,
+}
+
+#[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RingAddresses {
+    index: U32,
+    flags: U32,
+    descriptors: U64,
+    used: U64,
+    available: U64,
+    log: U64,
 }
 
 /// A session with a guest about one disk.
 #[derive(Debug)]
 pub struct Session {
     disk: String,
-    stage: Stage,
-    /// A socket for notifying the guest. The calendar does that; the guest takes its end for ours.
-    calls: Option<OwnedFd>,
-    /// The guest's memory.
-    pub memory: Option<GuestMemoryMmap>,
-    /// The ring of requests.
-    pub ring: Ring,
+    notifications: Notifications,
+    memory: Option<SharedMemory>,
+    ring: Ring,
+    /// Whether the guest has enabled the ring, which then starts as soon as it has a kick.
+    is_enabled: bool,
+    kick: Option<Arc<File>>,
+    /// For notifying the guest. One in time travel takes the end of this socket for ours.
+    call: Option<File>,
 }
 
-/// Why a message cannot be executed.
-enum Failure {
-    Fault(Fault),
-    Memory(String),
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+impl Request {
+    /// The request with this number, if a guest may send it.
+    pub fn numbered(number: u32, notifications: Notifications) -> Option<Self> {
+        let request = Self::try_read_from_bytes(number.as_bytes()).ok()?;
+        let needs = match request {
+            Self::SET_BACKEND_REQ_FD => Notifications::Calendar,
+            Self::GET_VRING_BASE
+            | Self::SET_VRING_KICK
+            | Self::SET_VRING_CALL
+            | Self::SET_VRING_ERR => Notifications::Events,
+            _ => notifications,
+        };
+        (needs == notifications).then_some(request)
     }
 }
 
 impl Session {
-    /// A new session.
-    pub fn new(disk: &str) -> Self {
+    /// A new session; the disk's name is for messages.
+    pub fn new(disk: &str, notifications: Notifications) -> Self {
         Self {
             disk: disk.to_owned(),
-            stage: Stage::Connected,
-            calls: None,
+            notifications,
             memory: None,
             ring: Ring::default(),
+            is_enabled: false,
+            kick: None,
+            call: None,
         }
     }
 
     /// Handles a message.
     pub fn handle(&mut self, frame: Frame, device: &mut Device<'_>) -> Result<Answer, DiskError> {
-        let (peer, number) = (format!("disk {}", self.disk), frame.request);
-        let error = |message: String, Fault(what, expected, found): Fault| {
-            let peer = peer.clone();
-            DiskError::Message { peer, message, what, expected, found }
+        let number = frame.request;
+        let Some(request) = Request::numbered(number, self.notifications) else {
+            let value = InvalidValue::new("its number", "one of a disk's", number);
+            return Err(self.invalid(value.of(format!("message {number}"))));
         };
-        let Some(rule) = RULES.iter().find(|rule| rule.number == number) else {
-            let fault = Fault::new("its number", &"one of a block device in time travel", &number);
-            return Err(error(format!("message {number}"), fault));
-        };
-        rule.check(&frame, self.stage).map_err(|fault| error(rule.name.to_owned(), fault))?;
-        let answer = self.follow(rule.request, frame, device).map_err(|failure| match failure {
-            Failure::Fault(fault) => error(rule.name.to_owned(), fault),
-            Failure::Memory(cause) => DiskError::Memory { disk: self.disk.clone(), cause },
-        })?;
-        self.stage = self.stage.max(rule.then);
-        Ok(answer)
+        self.follow(request, frame, device).map_err(|error| match error {
+            Unmapped::Invalid(value) => self.invalid(value.of(format!("{request:?}"))),
+            Unmapped::Failed(cause) => DiskError::Memory { disk: self.disk.clone(), cause },
+        })
     }
 
     fn follow(
@@ -105,132 +150,206 @@ impl Session {
         request: Request,
         frame: Frame,
         device: &mut Device<'_>,
-    ) -> Result<Answer, Failure> {
-        let body = &frame.body[..];
+    ) -> Result<Answer, Unmapped> {
+        let Frame { body, descriptors, .. } = frame;
+        let mut files = descriptors.into_iter().map(File::from);
         match request {
-            Request::SetOwner => {}
-            Request::GetFeatures => return Ok(reply(device.features().bits() | RING_FEATURES)),
-            Request::GetProtocolFeatures => return Ok(reply(PROTOCOL)),
-            Request::SetProtocolFeatures => {
-                let chosen = fixed::<U64>(body)?.get();
-                if chosen != PROTOCOL {
-                    let [expected, found] = [PROTOCOL, chosen].map(|set| format!("{set:#x}"));
-                    return Err(Fault(
-                        "the guest's protocol features",
-                        format!("all of {expected}"),
-                        found,
-                    )
-                    .into());
-                }
-            }
-            Request::SetCallSocket => self.take_call_socket(frame)?,
-            Request::SetFeatures => self.choose(fixed::<U64>(body)?.get(), device)?,
-            Request::GetConfig => return Ok(Answer::Reply(read_config(body, device)?)),
-            Request::SetConfig => {
-                let is_done = write_config(body, device)?;
+            Request::SET_OWNER | Request::RESET_OWNER | Request::SET_VRING_ERR => {}
+            Request::GET_FEATURES => return Ok(reply(device.features().bits() | RING_FEATURES)),
+            Request::SET_FEATURES => self.choose(fixed::<U64>(&body)?.get(), device)?,
+            Request::GET_PROTOCOL_FEATURES => return Ok(reply(self.protocol())),
+            Request::SET_PROTOCOL_FEATURES => self.choose_protocol(fixed::<U64>(&body)?.get())?,
+            Request::GET_CONFIG => return Ok(Answer::Reply(read_config(&body, device)?)),
+            Request::SET_CONFIG => {
+                let (part, bytes) = config_part(&body)?;
+                let is_done = device.configure(part.offset.get() as usize, bytes);
                 return Ok(Answer::Acknowledge(u64::from(!is_done)));
             }
-            Request::SetMemoryTable => self.map(frame)?,
-            Request::SetRingSlots
-            | Request::SetRingBase
-            | Request::SetRingAddresses
-            | Request::EnableRing => self.set_up_ring(request, body)?,
+            Request::SET_MEM_TABLE => {
+                let memory = SharedMemory::map(&body, files.collect())?;
+                if self.ring.is_enabled() {
+                    self.ring.enable(&memory).then_some(()).ok_or_else(misplaced)?;
+                }
+                self.memory = Some(memory);
+            }
+            Request::SET_BACKEND_REQ_FD => self.call = files.next(),
+            Request::SET_VRING_NUM => {
+                let slots = self.stopped_ring(&body)?;
+                self.ring.resize(slots).map_err(|_| {
+                    let expected = "a power of two up to 32768";
+                    InvalidValue::new("the number of slots", expected, slots)
+                })?;
+            }
+            Request::SET_VRING_BASE => {
+                let base = self.stopped_ring(&body)?;
+                let base = u16::try_from(base)
+                    .map_err(|_| InvalidValue::new("the base", "below 65536", base))?;
+                self.ring.start_at(base);
+            }
+            Request::SET_VRING_ADDR => self.place_ring(&body)?,
+            Request::GET_VRING_BASE => {
+                ring_state(&body)?;
+                self.ring.disable();
+                (self.kick, self.call) = (None, None);
+                return Ok(reply(u64::from(self.ring.next_index()) << 32));
+            }
+            Request::SET_VRING_KICK => {
+                ring_event(&body)?;
+                let kick = files.next().filter(|file| fcntl_setfl(file, OFlags::NONBLOCK).is_ok());
+                let kick = kick.ok_or_else(|| {
+                    InvalidValue::new("its file descriptor", "an event", "something else")
+                })?;
+                self.kick = Some(Arc::new(kick));
+                self.start()?;
+            }
+            Request::SET_VRING_CALL => {
+                ring_event(&body)?;
+                self.call = files.next();
+            }
+            Request::SET_VRING_ENABLE => {
+                self.is_enabled = ring_state(&body)? != 0;
+                if !self.is_enabled {
+                    self.ring.disable();
+                }
+                self.start()?;
+            }
         }
         Ok(Answer::Acknowledge(0))
     }
 
-    fn take_call_socket(&mut self, frame: Frame) -> Result<(), Fault> {
-        let descriptor = frame.descriptors.into_iter().next();
-        let is_stream = |fd: &_| socket_type(fd).is_ok_and(|kind| kind == SocketType::STREAM);
-        let Some(descriptor) = descriptor.filter(is_stream) else {
-            return Err(Fault::new("its file descriptor", &"a stream socket", &"something else"));
-        };
-        self.calls = Some(descriptor);
-        Ok(())
+    /// The features of the protocol that are offered.
+    fn protocol(&self) -> u64 {
+        match self.notifications {
+            Notifications::Calendar => PROTOCOL | IN_BAND,
+            Notifications::Events => PROTOCOL,
+        }
     }
 
-    fn choose(&mut self, chosen: u64, device: &mut Device<'_>) -> Result<(), Fault> {
+    fn choose_protocol(&self, chosen: u64) -> Result<(), InvalidValue> {
+        let offered = self.protocol();
+        // Without all of them a guest in time travel would make pipes for notifications.
+        let needs_all = self.notifications == Notifications::Calendar;
+        if chosen & !offered == 0 && !(needs_all && chosen != offered) {
+            return Ok(());
+        }
+        let set = if needs_all { "all" } else { "part" };
+        let (expected, found) = (format!("{set} of {offered:#x}"), format!("{chosen:#x}"));
+        Err(InvalidValue::new("the guest's protocol features", expected, found))
+    }
+
+    fn choose(&mut self, chosen: u64, device: &mut Device<'_>) -> Result<(), InvalidValue> {
         let offered = device.features().bits() | RING_FEATURES;
         if chosen & !offered != 0 {
-            let [expected, found] = [offered, chosen].map(|set| format!("{set:#x}"));
-            return Err(Fault::new("the set of features", &format!("part of {expected}"), &found));
+            let (expected, found) = (format!("part of {offered:#x}"), format!("{chosen:#x}"));
+            return Err(InvalidValue::new("the set of features", expected, found));
         }
-        if chosen & VERSION_1 == 0 {
-            let found = format!("{chosen:#x}");
-            return Err(Fault::new("the set of features", &"one with VERSION_1", &found));
-        }
+        // Without protocol features there is no message that enables it.
+        self.is_enabled |= chosen & PROTOCOL_FEATURES == 0;
         self.ring.use_events(chosen & EVENT_INDEX != 0);
         device.accept(Features::from_bits_truncate(chosen));
         Ok(())
     }
 
-    fn map(&mut self, frame: Frame) -> Result<(), Failure> {
-        let table = fixed::<MemoryTable>(&frame.body)?;
-        if table.count.get() as usize != frame.descriptors.len() {
-            let (expected, found) = (frame.descriptors.len(), table.count.get());
-            return Err(Fault::new("the number of regions", &expected, &found).into());
-        }
-        if self.ring.is_enabled() {
-            return Err(Fault::new("the ring", &"disabled", &"enabled").into());
-        }
-        let mut regions = Vec::new();
-        for (region, descriptor) in table.regions.iter().zip(frame.descriptors) {
-            regions.push(map_region(region, File::from(descriptor))?);
-        }
-        regions.sort_by_key(vm_memory::GuestMemoryRegion::start_addr);
-        let memory = GuestMemoryMmap::from_regions(regions)
-            .map_err(|cause| Failure::Memory(cause.to_string()))?;
-        self.memory = Some(memory);
-        Ok(())
+    fn place_ring(&mut self, body: &[u8]) -> Result<(), InvalidValue> {
+        let at = fixed::<RingAddresses>(body)?;
+        only_ring(at.index.get())?;
+        self.must_be_stopped()?;
+        let memory = self.memory.as_ref();
+        let place = |user: U64| memory.and_then(|memory| memory.translate(user.get()));
+        let place = |user| place(user).ok_or_else(misplaced);
+        let addresses = Addresses {
+            descriptors: place(at.descriptors)?,
+            used: place(at.used)?,
+            available: place(at.available)?,
+        };
+        self.ring
+            .place(addresses)
+            .map_err(|cause| InvalidValue::new("an address", "aligned as the ring needs", cause))
     }
 
-    fn set_up_ring(&mut self, request: Request, body: &[u8]) -> Result<(), Fault> {
-        if request == Request::SetRingAddresses {
-            let at = fixed::<RingAddresses>(body)?;
-            only_ring(at.index)?;
-            self.must_be_disabled()?;
-            let addresses = Addresses {
-                descriptors: at.descriptors.get(),
-                used: at.used.get(),
-                available: at.available.get(),
-            };
-            return self
-                .ring
-                .place(addresses)
-                .map_err(|cause| Fault::new("an address", &"aligned as the ring needs", &cause));
+    /// Starts the ring, if the guest has enabled it and can kick.
+    fn start(&mut self) -> Result<(), InvalidValue> {
+        let can_kick = self.notifications == Notifications::Calendar || self.kick.is_some();
+        if !self.is_enabled || !can_kick || self.ring.is_enabled() {
+            return Ok(());
         }
-        let state = fixed::<RingState>(body)?;
-        only_ring(state.index)?;
-        let number = state.number.get();
-        match request {
-            Request::EnableRing if number == 0 => self.ring.disable(),
-            Request::EnableRing => {
-                let is_valid = self.memory.as_ref().is_some_and(|memory| self.ring.enable(memory));
-                if !is_valid {
-                    return Err(Fault::new("the place of the ring", &"in memory", &"beyond it"));
-                }
-            }
-            Request::SetRingSlots => {
-                self.must_be_disabled()?;
-                self.ring.resize(number).map_err(|_| {
-                    Fault::new("the number of slots", &"a power of two up to 256", &number)
-                })?;
-            }
-            _ => {
-                self.must_be_disabled()?;
-                let base = u16::try_from(number)
-                    .map_err(|_| Fault::new("the base", &"below 65536", &number))?;
-                self.ring.start_at(base);
-            }
+        let is_valid = self.memory.as_ref().is_some_and(|memory| self.ring.enable(memory));
+        is_valid.then_some(()).ok_or_else(misplaced)
+    }
+
+    /// The number in a message about a ring that must be stopped.
+    fn stopped_ring(&self, body: &[u8]) -> Result<u32, InvalidValue> {
+        let number = ring_state(body)?;
+        self.must_be_stopped()?;
+        Ok(number)
+    }
+
+    fn must_be_stopped(&self) -> Result<(), InvalidValue> {
+        if self.ring.is_enabled() {
+            return Err(InvalidValue::new("the ring", "disabled", "enabled"));
         }
         Ok(())
     }
 
-    fn must_be_disabled(&self) -> Result<(), Fault> {
-        if self.ring.is_enabled() {
-            return Err(Fault::new("the ring", &"disabled", &"enabled"));
+    /// Whether the ring is started.
+    pub fn is_started(&self) -> bool {
+        self.ring.is_enabled()
+    }
+
+    /// Stops the ring: the guest has gone.
+    pub fn stop(&mut self) {
+        self.ring.disable();
+    }
+
+    /// What becomes readable when requests wait, if the ring is started.
+    pub fn kick(&self) -> Option<Arc<File>> {
+        self.kick.clone().filter(|_| self.ring.is_enabled())
+    }
+
+    /// Takes the next waiting request; if none waits, the guest will kick.
+    pub fn take(&mut self) -> Result<Option<DescriptorChain<SharedMemory>>, DiskError> {
+        let Some(memory) = self.memory.as_ref().filter(|_| self.ring.is_enabled()) else {
+            return Ok(None);
+        };
+        let taken = self.ring.take(memory);
+        if memory.has_shrunk() {
+            let what = "the file of its memory";
+            return Err(self.invalid(InvalidValue::new(what, "as long as it was", "shorter")));
         }
-        Ok(())
+        taken.map_err(|cause| self.broken(&cause))
+    }
+
+    /// Notes a taken request as in flight, unless it cannot be returned.
+    pub fn accept(&mut self, served: &Served) -> Option<Pending> {
+        self.ring.accept(served)
+    }
+
+    /// Returns a request to the guest.
+    pub fn complete(&mut self, pending: &Pending) -> Result<(), DiskError> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        self.ring.complete(memory, pending).map_err(|cause| self.broken(&cause))
+    }
+
+    /// Whether the guest wants to be notified of returned requests.
+    pub fn wants_call(&mut self) -> Result<bool, DiskError> {
+        let Some(memory) = &self.memory else { return Ok(false) };
+        self.ring.wants_call(memory).map_err(|cause| self.broken(&cause))
+    }
+
+    /// Notifies the guest by its event.
+    pub fn call(&self) {
+        if let Some(mut call) = self.call.as_ref() {
+            // A guest that does not take it has itself to blame.
+            let _ = call.write(&1_u64.to_ne_bytes());
+        }
+    }
+
+    fn invalid(&self, cause: InvalidValue) -> DiskError {
+        DiskError::Message { peer: format!("disk {}", self.disk), cause }
+    }
+
+    fn broken(&self, cause: &impl ToString) -> DiskError {
+        DiskError::Ring { disk: self.disk.clone(), cause: cause.to_string() }
     }
 }
 
@@ -238,68 +357,55 @@ fn reply(number: u64) -> Answer {
     Answer::Reply(number.to_le_bytes().to_vec())
 }
 
-/// Parses a body whose size was checked by its rule.
-fn fixed<T: FromBytes>(body: &[u8]) -> Result<T, Fault> {
-    T::read_from_bytes(body)
-        .map_err(|_| Fault::new("the size of its body", &size_of::<T>(), &body.len()))
+fn misplaced() -> InvalidValue {
+    InvalidValue::new("the place of the ring", "in its memory", "beyond it")
 }
 
-fn only_ring(index: U32) -> Result<(), Fault> {
-    match index.get() {
+fn fixed<T: FromBytes>(body: &[u8]) -> Result<T, InvalidValue> {
+    T::read_from_bytes(body)
+        .map_err(|_| InvalidValue::new("the size of its body", size_of::<T>(), body.len()))
+}
+
+/// The number in a message about the ring.
+fn ring_state(body: &[u8]) -> Result<u32, InvalidValue> {
+    let [index, number] = fixed::<[U32; 2]>(body)?;
+    only_ring(index.get())?;
+    Ok(number.get())
+}
+
+/// Checks a message about an event of the ring: the number of the ring is its first byte.
+fn ring_event(body: &[u8]) -> Result<(), InvalidValue> {
+    let [index, ..] = fixed::<[u8; 8]>(body)?;
+    only_ring(index.into())
+}
+
+fn only_ring(index: u32) -> Result<(), InvalidValue> {
+    match index {
         0 => Ok(()),
-        found => Err(Fault::new("the number of the ring", &0, &found)),
+        found => Err(InvalidValue::new("the number of the ring", 0, found)),
     }
 }
 
 /// The part of the configuration space that a message concerns.
-fn config_part(body: &[u8]) -> Result<(ConfigPart, &[u8]), Fault> {
+fn config_part(body: &[u8]) -> Result<(ConfigPart, &[u8]), InvalidValue> {
     let (part, rest) = ConfigPart::read_from_prefix(body)
-        .map_err(|_| Fault::new("the size of its body", &"at least 12", &body.len()))?;
+        .map_err(|_| InvalidValue::new("the size of its body", "at least 12", body.len()))?;
     let end = part.offset.get().checked_add(part.size.get());
     if end.is_none_or(|end| end > CONFIG_BYTES) {
         let found = format!("{} bytes at {}", part.size, part.offset);
-        return Err(Fault::new("the part of the configuration", &"within 256 bytes", &found));
+        return Err(InvalidValue::new("the part of the configuration", "within 256 bytes", found));
     }
     if part.size.get() as usize != rest.len() {
-        return Err(Fault::new("the size of what follows", &part.size.get(), &rest.len()));
+        return Err(InvalidValue::new("the size of what follows", part.size, rest.len()));
     }
     Ok((part, rest))
 }
 
 /// The reply has the size of the request; what the device does not define is 0.
-fn read_config(body: &[u8], device: &Device<'_>) -> Result<Vec<u8>, Fault> {
+fn read_config(body: &[u8], device: &Device<'_>) -> Result<Vec<u8>, InvalidValue> {
     let (part, _) = config_part(body)?;
     let mut config = device.config().to_vec();
     config.resize(CONFIG_BYTES as usize, 0);
     let offset = part.offset.get() as usize;
-    let mut answer = part.as_bytes().to_vec();
-    answer.extend_from_slice(&config[offset..offset + part.size.get() as usize]);
-    Ok(answer)
-}
-
-fn write_config(body: &[u8], device: &mut Device<'_>) -> Result<bool, Fault> {
-    let (part, bytes) = config_part(body)?;
-    Ok(device.configure(part.offset.get() as usize, bytes))
-}
-
-fn map_region(region: &Region, file: File) -> Result<GuestRegionMmap, Failure> {
-    let (guest, user) = (region.guest_address.get(), region.user_address.get());
-    if guest != user {
-        let [expected, found] = [guest, user].map(|address| format!("{address:#x}"));
-        return Err(Fault::new("the guest's own address of a region", &expected, &found).into());
-    }
-    let memory = |cause: String| Failure::Memory(cause);
-    // Access beyond the end of the file would kill this process (SIGBUS).
-    let file_bytes = file.metadata().map_err(|cause| memory(cause.to_string()))?.len();
-    let end = region.file_offset.get().checked_add(region.size.get());
-    if end.is_none_or(|end| end > file_bytes) || region.size.get() == 0 {
-        let found = format!("{} at {}", region.size, region.file_offset);
-        let expected = format!("within the {file_bytes} of its file, and not 0");
-        return Err(Fault::new("the bytes of a region", &expected, &found).into());
-    }
-    let bytes = usize::try_from(region.size.get()).map_err(|cause| memory(cause.to_string()))?;
-    let place = FileOffset::new(file, region.file_offset.get());
-    let mapping = MmapRegion::from_file(place, bytes).map_err(|cause| memory(cause.to_string()))?;
-    GuestRegionMmap::new(mapping, GuestAddress(guest))
-        .ok_or_else(|| memory("a region ends beyond the address space".to_owned()))
+    Ok([part.as_bytes(), &config[offset..offset + part.size.get() as usize]].concat())
 }

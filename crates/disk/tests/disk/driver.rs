@@ -1,10 +1,15 @@
 //! The driver's side of a ring: requests put in, answers taken out, and a disk made of it, so that
 //! what holds for backends can be checked of it.
 
+use std::os::fd::OwnedFd;
+
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use ssdlab_disk::{Backend, BackendError};
 use ssdlab_flash::{Extent, Nanos, Refusal};
-use vm_memory::{Bytes, FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionMmap};
+use vm_memory::{
+    Bytes, FileOffset, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, GuestMemoryRegion,
+    GuestRegionMmap,
+};
 
 /// Where the guest's memory begins, in its own addresses and in its file.
 pub const BASE: u64 = 1 << 20;
@@ -46,6 +51,12 @@ impl Ring {
         let region = GuestRegionMmap::from_range(GuestAddress(BASE), bytes, Some(place));
         let memory = GuestMemoryMmap::from_regions(vec![region.unwrap()]).unwrap();
         Self { memory, slots, available: 0, seen: 0 }
+    }
+
+    /// The file that the memory is in.
+    pub fn file(&self) -> OwnedFd {
+        let region = self.memory.iter().next().unwrap();
+        region.file_offset().unwrap().file().try_clone().unwrap().into()
     }
 
     pub fn write(&self, bytes: &[u8], at: u64) {

@@ -5,17 +5,13 @@
 //! of Linux 6.1, as `kernel/apply` changes them; what these panic at is an assertion here.
 
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use ssdlab_disk::{Backend, Disk, DiskError, Options, Outcome, Shape, run};
 use ssdlab_flash::Nanos;
-use vm_memory::GuestMemoryBackend;
 
-use crate::driver::{
-    AVAILABLE, BASE, DESCRIPTORS, Driven, Driver, MEMORY_BYTES, Request, Ring, SLOTS, USED,
-};
+use crate::driver::{Driven, Driver, Request, Ring};
+use crate::frontend::Frontend;
 
 /// A disk to be served.
 pub struct Setup<'a> {
@@ -68,7 +64,7 @@ pub fn try_serve<R>(
 
 /// A disk as the guest has it.
 pub struct Port {
-    pub socket: UnixStream,
+    pub frontend: Frontend,
     pub ring: Ring,
     capacity_bytes: u64,
 }
@@ -87,7 +83,7 @@ pub struct Guest {
 impl Guest {
     fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64)>) -> Self {
         let ports = ends.into_iter().map(|(socket, capacity_bytes)| Port {
-            socket,
+            frontend: Frontend(socket),
             ring: Ring::new(),
             capacity_bytes,
         });
@@ -141,79 +137,13 @@ impl Guest {
         assert_eq!([self.hear().0, self.hear().0], [7, 6]);
     }
 
-    /// Asks a disk; returns what it answers.
-    pub fn ask(&mut self, disk: usize, request: u32, needs: bool, body: &[u8]) -> Vec<u8> {
-        self.send(disk, request, needs, body, &[]);
-        self.answer(disk, request)
-    }
-
-    pub fn send(&mut self, disk: usize, request: u32, needs: bool, body: &[u8], fds: &[OwnedFd]) {
-        let flags: u32 = if needs { 9 } else { 1 };
-        let length = u32::try_from(body.len()).unwrap();
-        let mut message = [request, flags, length].map(u32::to_le_bytes).concat();
-        message.extend(body);
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        if !fds.is_empty() {
-            control.push(SendAncillaryMessage::ScmRights(&fds));
-        }
-        let pieces = [std::io::IoSlice::new(&message)];
-        let socket = &self.ports[disk].socket;
-        let sent = sendmsg(socket, &pieces, &mut control, SendFlags::NOSIGNAL).unwrap();
-        assert_eq!(sent, message.len());
-    }
-
-    fn answer(&mut self, disk: usize, request: u32) -> Vec<u8> {
-        let (found, flags, body) = receive(&mut self.ports[disk].socket);
-        assert_eq!((found, flags), (request, 5));
-        body
-    }
-
     /// Begins the conversation and takes all disks into use, in the order of the kernel.
     pub fn take_up(&mut self) {
         self.tell(1, 0x7e57);
-        for disk in 0..self.ports.len() {
-            self.take_up_disk(disk);
+        for port in &self.ports {
+            assert_eq!(port.frontend.take_up(&port.ring, None), port.capacity_bytes);
         }
         assert_eq!(self.tell(8, 0), self.now);
-    }
-
-    fn take_up_disk(&mut self, disk: usize) {
-        let acknowledged = 0_u64.to_le_bytes();
-        self.send(disk, 3, false, &[], &[]);
-        let features = self.ask(disk, 1, false, &[]);
-        let protocol = self.ask(disk, 15, false, &[]);
-        assert_eq!(protocol, 0x4228_u64.to_le_bytes());
-        assert_eq!(self.ask(disk, 16, true, &protocol), acknowledged);
-        let (_ours, theirs) = UnixStream::pair().unwrap();
-        self.send(disk, 21, true, &[], &[theirs.into()]);
-        assert_eq!(self.answer(disk, 21), acknowledged);
-        assert_eq!(self.ask(disk, 2, true, &features), acknowledged);
-        self.check_config(disk);
-        let words = |words: &[u64]| -> Vec<u8> {
-            words.iter().flat_map(|word| word.to_le_bytes()).collect()
-        };
-        let table = words(&[1, BASE, MEMORY_BYTES, BASE, BASE, 0, 0, 0, 0]);
-        let file = self.ports[disk].file();
-        self.send(disk, 5, true, &table, &[file]);
-        assert_eq!(self.answer(disk, 5), acknowledged);
-        let slots = u64::from(SLOTS) << 32;
-        assert_eq!(self.ask(disk, 8, true, &words(&[slots])), acknowledged);
-        assert_eq!(self.ask(disk, 10, true, &words(&[0])), acknowledged);
-        let ring = words(&[0, DESCRIPTORS, USED, AVAILABLE, u64::MAX]);
-        assert_eq!(self.ask(disk, 9, true, &ring), acknowledged);
-        assert_eq!(self.ask(disk, 18, true, &words(&[1 << 32])), acknowledged);
-    }
-
-    fn check_config(&mut self, disk: usize) {
-        let mut question = [0_u32, 60, 0].map(u32::to_le_bytes).concat();
-        question.resize(12 + 60, 0);
-        let config = self.ask(disk, 24, false, &question);
-        let port = &self.ports[disk];
-        assert_eq!(config[..12], question[..12]);
-        assert_eq!(config[12..20], (port.capacity_bytes / 512).to_le_bytes());
-        assert_eq!(config[32..36], 512_u32.to_le_bytes());
     }
 
     /// Says that a disk has new requests.
@@ -240,24 +170,6 @@ impl Guest {
 
     pub fn disk(&mut self, disk: usize) -> Driven<GuestDisk<'_>> {
         Driven(GuestDisk { guest: self, disk })
-    }
-}
-
-/// Takes in a message of a disk: its number, flags and body.
-fn receive(socket: &mut UnixStream) -> (u32, u32, Vec<u8>) {
-    let mut header = [0; 12];
-    socket.read_exact(&mut header).unwrap();
-    let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
-    let mut body = vec![0; word(8) as usize];
-    socket.read_exact(&mut body).unwrap();
-    (word(0), word(4), body)
-}
-
-impl Port {
-    /// The file that the memory is in.
-    pub fn file(&self) -> OwnedFd {
-        let region = self.ring.memory.iter().next().unwrap();
-        region.file_offset().unwrap().file().try_clone().unwrap().into()
     }
 }
 

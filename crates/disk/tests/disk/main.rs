@@ -4,6 +4,7 @@
 mod body;
 mod conformance;
 mod driver;
+mod frontend;
 mod guest;
 mod malformed;
 mod virtual_time;

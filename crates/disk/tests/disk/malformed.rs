@@ -2,13 +2,16 @@
 //! It neither panics nor waits for what cannot come.
 
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rustix::fs::ftruncate;
 use ssdlab_disk::{Disk, DiskError, Memory, Options, Shape, run};
 
-use crate::driver::{BUFFERS, Request, SLOTS};
+use crate::driver::{BUFFERS, Request, Ring, SLOTS};
+use crate::frontend::words;
 use crate::guest::{Guest, Setup, serve, try_serve};
 
 fn memory() -> Vec<Setup<'static>> {
@@ -195,29 +198,34 @@ fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
     });
 }
 
-/// What a guest may not say once it has taken up its disk, each with what the disk says of it.
+/// What a disk says of what a guest sends it after this.
+fn refusal(before: impl FnOnce(&mut Guest), request: u32, body: &[u8], fds: &[OwnedFd]) -> String {
+    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+        before(&mut guest);
+        guest.ports[0].frontend.send(request, true, body, fds);
+        // The disk lets go.
+        let _ = guest.calendar.read(&mut [0; 16]);
+    });
+    match outcome {
+        Err(error @ (DiskError::Message { .. } | DiskError::Memory { .. })) => error.to_string(),
+        other => panic!("{request}: {other:?}"),
+    }
+}
+
 #[test]
-fn messages_out_of_order_or_of_the_wrong_size_are_refused() {
+fn messages_at_the_wrong_time_or_of_the_wrong_size_are_refused() {
     let wrong: [(u32, usize, &str); 7] = [
-        (3, 0, "the stage of the session"),
-        (16, 8, "the stage of the session"),
-        (5, 72, "the number of its file descriptors"),
-        (8, 8, "the ring"),
-        (9, 40, "the ring"),
-        (24, 400, "the size of its body"),
-        (99, 0, "its number"),
+        (5, 72, "SET_MEM_TABLE: the number of its file descriptors is 0, not 1"),
+        (8, 8, "SET_VRING_NUM: the ring is enabled"),
+        (9, 40, "SET_VRING_ADDR: the ring is enabled"),
+        (9, 39, "the size of its body is 39, not 40"),
+        (12, 8, "message 12: its number"),
+        (24, 400, "the size of what follows is 388, not 0"),
+        (99, 0, "message 99: its number"),
     ];
     for (request, size, expected) in wrong {
-        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
-            guest.take_up();
-            guest.send(0, request, true, &vec![0; size], &[]);
-            // The disk lets go.
-            let _ = guest.calendar.read(&mut [0; 16]);
-        });
-        match outcome {
-            Err(DiskError::Message { what, .. }) => assert_eq!(what, expected, "{request}"),
-            other => panic!("{request}: {other:?}"),
-        }
+        let refused = refusal(Guest::take_up, request, &vec![0; size], &[]);
+        assert!(refused.contains(expected), "{refused}");
     }
 }
 
@@ -259,7 +267,7 @@ fn kicks_of_disks_that_are_not_there_are_refused() {
     }
     let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
         guest.take_up();
-        guest.ask(0, 18, true, &[0; 8]);
+        guest.ports[0].frontend.tell(18, &[0; 8], &[]);
         guest.send_time(0x100, 0, 0);
         let _ = guest.calendar.read(&mut [0; 16]);
     });
@@ -302,48 +310,15 @@ fn requests_that_make_no_sense_are_answered_with_an_error() {
     });
 }
 
-/// Says the beginning of the conversation, then what is wrong, and returns what the disk says of
-/// that.
-fn refusal(wrong: impl FnOnce(&mut Guest)) -> String {
-    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
-        guest.tell(1, 0);
-        guest.send(0, 3, false, &[], &[]);
-        guest.ask(0, 1, false, &[]);
-        guest.ask(0, 15, false, &[]);
-        wrong(&mut guest);
-        let _ = guest.calendar.read(&mut [0; 16]);
-    });
-    match outcome {
-        Err(error @ DiskError::Message { .. }) => error.to_string(),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn a_guest_that_cannot_travel_in_time_is_refused_with_the_reason() {
-    let lacking = refusal(|guest| guest.send(0, 16, true, &0x228_u64.to_le_bytes(), &[]));
+    let begin = |guest: &mut Guest| {
+        guest.tell(1, 0);
+    };
+    let lacking = refusal(begin, 16, &words(&[0x228]), &[]);
     assert!(lacking.contains("the guest's protocol features is 0x228"), "{lacking}");
-    let protocol = 0x4228_u64.to_le_bytes();
-    let early = refusal(|guest| {
-        guest.ask(0, 16, true, &protocol);
-        guest.send(0, 2, true, &(1_u64 << 32).to_le_bytes(), &[]);
-    });
-    assert!(early.contains("SET_FEATURES: the stage of the session"), "{early}");
-    let no_socket = refusal(|guest| {
-        guest.ask(0, 16, true, &protocol);
-        let (reader, _writer) = std::io::pipe().unwrap();
-        guest.send(0, 21, true, &[], &[reader.into()]);
-    });
-    assert!(no_socket.contains("not a stream socket"), "{no_socket}");
-    for features in [0_u64, 1 << 33 | 1 << 32] {
-        let unknown = refusal(|guest| {
-            guest.ask(0, 16, true, &protocol);
-            let (_here, there) = UnixStream::pair().unwrap();
-            guest.send(0, 21, false, &[], &[there.into()]);
-            guest.send(0, 2, true, &features.to_le_bytes(), &[]);
-        });
-        assert!(unknown.contains("the set of features"), "{unknown}");
-    }
+    let unknown = refusal(begin, 2, &words(&[1 << 33 | 1 << 32]), &[]);
+    assert!(unknown.contains("the set of features"), "{unknown}");
 }
 
 #[test]
@@ -352,23 +327,26 @@ fn memory_that_is_not_there_is_refused() {
     // the file, which has 3 MiB.
     let tables: [[u64; 5]; 5] = [
         [2, 0, 4096, 0, 0],
-        [1, 0, 4096, 4096, 0],
+        [1, u64::MAX - 4095, 8192, 0, 0],
         [1, 0, 0, 0, 0],
         [1, 0, 4 << 20, 0, 0],
         [1, 0, 4096, 0, u64::MAX],
     ];
     for table in tables {
-        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
-            guest.take_up();
-            guest.ask(0, 18, true, &[0; 8]);
-            let mut body: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
-            body.resize(72, 0);
-            let file = guest.ports[0].file();
-            guest.send(0, 5, true, &body, &[file]);
-            let _ = guest.calendar.read(&mut [0; 16]);
-        });
-        let is_refused =
-            matches!(outcome, Err(DiskError::Message { .. } | DiskError::Memory { .. }));
-        assert!(is_refused, "{table:?}: {outcome:?}");
+        let mut body = words(&table);
+        body.resize(72, 0);
+        refusal(Guest::take_up, 5, &body, &[Ring::new().file()]);
     }
+}
+
+#[test]
+fn a_guest_that_shortens_its_memory_is_refused() {
+    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+        guest.take_up();
+        ftruncate(guest.ports[0].ring.file(), 0).unwrap();
+        guest.send_time(0x100, 0, 0);
+        let _ = guest.calendar.read(&mut [0; 16]);
+    });
+    let refused = outcome.unwrap_err().to_string();
+    assert!(refused.contains("the file of its memory is shorter"), "{refused}");
 }

@@ -184,10 +184,10 @@ fn the_guest_may_switch_the_write_cache() {
         assert!(time(guest) < 900_000);
         let mut set = [32_u32, 1, 0].map(u32::to_le_bytes).concat();
         set.push(0);
-        assert_eq!(guest.ask(0, 25, true, &set), [0; 8]);
+        assert_eq!(guest.ports[0].frontend.ask(25, true, &set), [0; 8]);
         assert!(time(guest) > 900_000);
         set[12] = 7;
-        assert_eq!(guest.ask(0, 25, true, &set), 1_u64.to_le_bytes());
+        assert_eq!(guest.ports[0].frontend.ask(25, true, &set), 1_u64.to_le_bytes());
     });
 }
 

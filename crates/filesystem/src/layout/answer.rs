@@ -1,28 +1,12 @@
-//! The output of a tool: numbers read from its text, a layout made of the areas it lists, and the
-//! error if either fails.
+//! The output of a tool: numbers read from its text, and a layout made of the areas it lists.
 //!
 //! The text is not trusted: areas that overlap or exceed the device are refused, and so are more
 //! areas than any real filesystem has.
 
-use super::{Area, Kind, Layout};
+use super::{Area, Kind, Layout, LayoutFault};
 
 /// The maximum number of areas: an ext4 filesystem of 16 TiB has fewer groups.
 const MOST_AREAS: usize = 1 << 20;
-
-/// A tool's text could not be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "cannot derive the filesystem's layout from the output of {tool}: expected {expected}, found \
-     {found}; check its output for this device, another version may print a different format"
-)]
-pub struct LayoutFault {
-    /// The tool, and the version whose output is understood.
-    pub tool: &'static str,
-    /// What was expected in its output.
-    pub expected: String,
-    /// What was found.
-    pub found: String,
-}
 
 /// The output of one tool.
 #[derive(Debug, Clone, Copy)]

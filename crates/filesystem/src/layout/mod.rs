@@ -13,8 +13,6 @@ pub(super) mod nilfs2;
 pub(super) mod reiserfs;
 pub(super) mod xfs;
 
-pub use answer::LayoutFault;
-
 use serde::{Deserialize, Serialize};
 
 use super::Call;
@@ -181,6 +179,21 @@ impl Layout {
 
 /// Recognises a block by its start, 32 bytes or more.
 pub type Recognise = fn(&[u8]) -> Option<Kind>;
+
+/// A tool's text could not be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot derive the filesystem's layout from the output of {tool}: expected {expected}, found \
+     {found}; check its output for this device, another version may print a different format"
+)]
+pub struct LayoutFault {
+    /// The tool, and the version whose output is understood.
+    pub tool: &'static str,
+    /// What was expected in its output.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+}
 
 /// How the layout of a filesystem is queried, while it is not mounted.
 #[derive(Debug)]

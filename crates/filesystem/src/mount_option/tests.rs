@@ -1,7 +1,7 @@
 use crate::{ALL, find};
 
 fn lists(filesystem: &str, option: &str, listed: &str) -> bool {
-    find(filesystem).unwrap().lists(option, &listed.split(',').collect::<Vec<_>>())
+    find(filesystem).unwrap().mount_options.lists(option, &listed.split(',').collect::<Vec<_>>())
 }
 
 /// The case `btrfs-discard-sync`: with `discard=sync` /proc/mounts shows `discard`.
@@ -93,11 +93,11 @@ fn what_the_kernel_does_not_list_is_in_force_only_if_it_accepted_it() {
         ("reiserfs", "block-allocator=hashed_relocation"),
     ] {
         let own = find(filesystem).unwrap();
-        assert!(!own.lists(option, &["rw"]), "{filesystem}: {option}");
-        assert!(own.may_leave_out(option, &["rw"]), "{filesystem}: {option}");
+        assert!(!own.mount_options.lists(option, &["rw"]), "{filesystem}: {option}");
+        assert!(own.mount_options.may_leave_out(option, &["rw"]), "{filesystem}: {option}");
     }
     let listed = ["rw", "mb_optimize_scan=0"];
-    assert!(!find("ext4").unwrap().may_leave_out("mb_optimize_scan=1", &listed));
+    assert!(!find("ext4").unwrap().mount_options.may_leave_out("mb_optimize_scan=1", &listed));
 }
 
 /// NEWCOMER.md, B3: xfs could not be mounted with `commit=60`.

@@ -1,6 +1,6 @@
 //! Turns a drive file into a specification: fills in defaults, refuses impossible drives.
 
-use ssdlab_quantity::{Bytes, Span};
+use ssdlab_quantity::Bytes;
 use toml::Spanned;
 
 use super::{
@@ -62,20 +62,13 @@ impl DriveFile {
             wear: self.exact_wear()?,
             power_loss: self.exact_power_loss()?,
             write_cache: self.exact_write_cache()?,
-            trim: exact::Trim {
-                honoured: self.trim.honoured,
-                blocking: self.trim.blocking,
-                reads: self.trim.reads,
-                per_command: nanos(self.trim.per_command),
-                per_mapped_page: nanos(self.trim.per_mapped_page),
-                per_unmapped_mib: nanos(self.trim.per_unmapped_mib),
-            },
+            trim: self.trim,
             write_buffer: self.exact_write_buffer(&geometry)?,
             slc_cache: self.exact_slc_cache(&geometry, timing.as_ref())?,
             map_cache: self.exact_map_cache(&geometry)?,
             timing,
             background: self.background.as_ref().map(|background| exact::Background {
-                after: nanos(background.after),
+                after: background.after,
                 free_blocks: part(geometry.blocks, background.free.0),
             }),
         };
@@ -330,8 +323,8 @@ impl DriveFile {
         let block_bytes = u64::from(pages_per_block) * u64::from(geometry.page_bytes);
         let blocks = units(&cache.size, block_bytes, "block of one bit per cell")?.max(2);
         let cell = timing.map(|timing| exact::Cell {
-            read: cache.read.map_or(timing.cell.read, nanos),
-            program: cache.program.map_or(timing.cell.program, nanos),
+            read: cache.read.unwrap_or(timing.cell.read),
+            program: cache.program.unwrap_or(timing.cell.program),
         });
         let cut_from_bytes = cache.cut_from.map(|whole| whole.0);
         Ok(Some(exact::SlcCache { blocks, pages_per_block, cell, cut_from_bytes }))
@@ -390,29 +383,22 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
         channels,
         dies_per_channel,
         planes,
-        cell: exact::Cell {
-            read: nanos(timing.read),
-            program: compressed(timing.program.0.as_nanos()),
-        },
-        erase: nanos(timing.erase),
+        cell: exact::Cell { read: timing.read, program: compressed(timing.program.0.into()) },
+        erase: timing.erase,
         transfer: compressed(transfer),
-        suspend: timing.suspend.map(nanos),
+        suspend: timing.suspend,
         link_read_rate: timing.link_read.0,
         link_write_rate: timing.link_write.0,
         controller: exact::Controller {
-            per_read: nanos(timing.controller_read),
-            per_write: nanos(timing.controller_write),
-            per_copy: nanos(timing.controller_copy),
+            per_read: timing.controller_read,
+            per_write: timing.controller_write,
+            per_copy: timing.controller_copy,
         },
-        read_latency: nanos(timing.read_latency),
-        write_latency: nanos(timing.write_latency),
-        flush_latency: nanos(timing.flush_latency),
-        fua_latency: timing.fua_latency.map(nanos),
+        read_latency: timing.read_latency,
+        write_latency: timing.write_latency,
+        flush_latency: timing.flush_latency,
+        fua_latency: timing.fua_latency,
     })
-}
-
-fn nanos(span: Span) -> Nanos {
-    Nanos(span.nanos())
 }
 
 /// A share in millionths.

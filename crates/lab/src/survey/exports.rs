@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_host::sysfs;
 
-use super::names;
+use super::relatives::names;
 
 /// Where the kernel's configuration is, in sysfs and in the configuration filesystem below it.
 pub(super) const SYS: &str = "/sys";

@@ -9,7 +9,7 @@ use ssdlab_host::loop_device;
 use ssdlab_host::mounts::{self, Mount, MountElsewhere};
 use ssdlab_host::sysfs::{BlockDevice, major_minor};
 
-use super::names;
+use super::relatives::names;
 use crate::safety::Purpose;
 
 /// The file of a loop device.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use ssdlab_host::program;
 use ssdlab_host::sysfs::BlockDevice;
 
-use super::lasting_identity;
+use super::relatives::lasting_identity;
 use crate::safety::{Relation, Signature};
 use crate::{LabError, Tools, blank};
 

@@ -14,9 +14,10 @@ use ssdlab_host::open_files::{self, Object};
 use ssdlab_host::processes;
 use ssdlab_host::sysfs::{self, BlockDevice};
 
+use super::exports;
 use super::exports::Used;
 use super::file::{LoopFile, other_loops};
-use super::{backing_device, exports, in_folder, names};
+use super::relatives::{backing_device, in_folder, names};
 use crate::safety::{Purpose, Relation, Use};
 
 /// How long a process may keep a device open before it counts as a user, and how often to check.

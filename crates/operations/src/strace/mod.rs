@@ -33,6 +33,7 @@ use crate::lines::{Line as Text, Lines};
 use crate::{LeftOut, Omission, Operation, Tree};
 use line::{Event, Line};
 use session::Session;
+pub use session::Setting;
 use waiting::Waiting;
 
 /// The required options of strace, except `-o FILE` and the program.
@@ -80,15 +81,6 @@ pub enum StraceError {
         /// The line, escaped and shortened.
         found: String,
     },
-}
-
-/// Where and how a recorded program was started.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
-    /// The recorded directory: an absolute path without symbolic links, in which it was started.
-    pub directory: &'a [u8],
-    /// The umask it was started with.
-    pub umask: u32,
 }
 
 /// Converts strace's output to operations.

@@ -9,7 +9,6 @@ use std::rc::Rc;
 
 use memchr::memmem;
 
-use super::Setting;
 use super::call::{Call, Shown, has};
 use super::process::{Description, Descriptors, Place, Process};
 use crate::{LeftOut, Omission, Operation, RelativePath, Tree};
@@ -49,6 +48,15 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "statfs64",
     "oldfstat",
 ];
+
+/// Where and how a recorded program was started.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The recorded directory: an absolute path without symbolic links, in which it was started.
+    pub directory: &'a [u8],
+    /// The umask it was started with.
+    pub umask: u32,
+}
 
 /// A followed program.
 #[derive(Debug)]

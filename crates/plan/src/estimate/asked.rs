@@ -1,7 +1,7 @@
 //! The work that a phase asks for: system calls, bytes and waiting time.
 
-use ssdlab_cuts::contents::REPLACED_BYTES;
-use ssdlab_cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
+use ssdlab_operations::cuts::contents::REPLACED_BYTES;
+use ssdlab_operations::cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
 
 use crate::bonnie::{Bonnie, BonnieTest};
 use crate::database::Database;

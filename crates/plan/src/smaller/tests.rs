@@ -1,6 +1,6 @@
 //! Smaller workloads are few, and lead to the smallest.
 
-use ssdlab_cuts::database::{Shape, TornPages};
+use ssdlab_operations::cuts::database::{Shape, TornPages};
 
 use super::fewer;
 use crate::database::Database;

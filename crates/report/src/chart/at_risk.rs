@@ -2,16 +2,16 @@
 //! keep, and how much of it was lost.
 
 use ssdlab_advice::TrialResult;
-use ssdlab_cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{Finding, Outcome};
 use ssdlab_plan::metric::Unit;
 
-use super::canvas::{Heading, Key};
+use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{Data, Shown, range, thinned};
 use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
+use super::label;
 use super::palette::{COLOURS, PLAIN, Symbol};
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
-use crate::text::plain;
+use crate::words::plain;
 
 /// Panels side by side.
 const COLUMNS: u32 = 3;

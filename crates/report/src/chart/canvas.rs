@@ -1,4 +1,4 @@
-//! The canvas that charts are drawn on, and its SVG.
+//! Charts, and the canvas that they are drawn on.
 
 use std::io;
 
@@ -8,6 +8,7 @@ use plotters::element::{Circle, Cross, PathElement, Polygon, Rectangle, Text, Tr
 use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, TextStyle};
+use serde::Serialize;
 
 use super::label;
 use super::palette::{MUTED, Symbol, TEXT};
@@ -34,6 +35,32 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Drawing fails only if writing to a string fails, which it never does.
 pub(super) type Drawing = Result<(), DrawingAreaErrorKind<io::Error>>;
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chart {
+    /// Its name, unique in a run: lower-case letters, digits and hyphens.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its main numbers, as a text alternative.
+    pub says: String,
+    /// One `svg` element with a `viewBox` and no background; it fills its container.
+    pub svg: String,
+}
+
+/// A chart for each part of `all` that fits into one; `chart` gets a part, and the end of a title
+/// that says which of several parts it is.
+pub(super) fn in_parts<T>(
+    all: &[T],
+    most: usize,
+    chart: impl Fn(&[T], &str) -> Chart,
+) -> Vec<Chart> {
+    let parts = all.chunks(most);
+    let of = parts.len();
+    let end = |index| if of == 1 { String::new() } else { format!(" ({index} of {of})") };
+    (1..).zip(parts).map(|(index, part)| chart(part, &end(index))).collect()
+}
 
 /// The heading of a chart.
 #[derive(Debug, Default)]

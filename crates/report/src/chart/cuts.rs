@@ -3,12 +3,11 @@
 use ssdlab_advice::{CutsResult, Proportion};
 use ssdlab_plan::metric::Unit;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::Data;
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts};
 
 /// A kind of harm, and how often a treatment had it.
 type Kind = (&'static str, fn(&CutsResult) -> Option<Proportion>);

@@ -9,8 +9,8 @@ use ssdlab_results::{Phase, Status};
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
-use crate::text::plain;
-use crate::{number, table};
+use crate::words::plain;
+use crate::{levels, number, table};
 
 /// The maximum number of points in a chart. If there are more, it draws every nth and says so.
 const MOST_POINTS: usize = 3000;
@@ -84,7 +84,7 @@ impl<'a> Data<'a> {
         let key = |(place, level): (usize, &String)| Key {
             symbol: SYMBOLS[place],
             colour: COLOURS[place],
-            says: label::cut(&plain(&table::level_name(*factor, level)), 40),
+            says: label::cut(&plain(&levels::level_name(*factor, level)), 40),
         };
         levels.iter().enumerate().filter(|(_, level)| is_shown(level)).map(key).collect()
     }
@@ -131,7 +131,7 @@ fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentRe
     let differs = |factor: &Factor| {
         shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
     };
-    table::named(&distinct.only(|factor| differs(factor) || shown.len() == 1))
+    levels::named(&distinct.only(|factor| differs(factor) || shown.len() == 1))
 }
 
 fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {

@@ -3,14 +3,13 @@
 use ssdlab_plan::metric::Unit;
 use ssdlab_results::Status;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, phase, thinned};
 use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
 use super::palette::PLAIN;
 use super::scale::Scale;
-use super::{Chart, in_parts};
 use crate::number;
-use crate::text::plain;
+use crate::words::plain;
 
 /// Panels side by side.
 const COLUMNS: u32 = 2;

@@ -3,11 +3,10 @@
 use ssdlab_plan::metric::Unit;
 use ssdlab_results::DriveCourse;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, Shown, Step, over_trials, range, range_of};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts};
 
 /// Steps of a line.
 const STEPS: u32 = 48;

@@ -4,14 +4,14 @@ use ssdlab_advice::Effect;
 use ssdlab_plan::Levels;
 use ssdlab_plan::metric::{self, Better, Unit};
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, Shown, described};
+use super::label;
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
 use crate::plausible;
-use crate::text::{counted, plain};
+use crate::words::{counted, plain};
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {

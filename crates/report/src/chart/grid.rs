@@ -5,9 +5,8 @@ use plotters::element::{Polygon, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 
-use super::Chart;
 use super::canvas::{
-    self, Area, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
+    self, Area, Chart, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
 };
 use super::data::Step;
 use super::label;

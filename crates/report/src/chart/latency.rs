@@ -2,14 +2,14 @@
 
 use ssdlab_plan::metric::Unit;
 
-use super::canvas::{Heading, Key};
+use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{Data, Shown, range};
+use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
 use crate::number;
-use crate::text::plain;
+use crate::words::plain;
 
 /// The percentiles, by metric and name.
 const PERCENTILES: [(&str, &str); 5] = [

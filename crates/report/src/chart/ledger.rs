@@ -4,14 +4,13 @@ use plotters::style::RGBColor;
 use ssdlab_filesystem::layout::Kind;
 use ssdlab_plan::metric::{self, Unit};
 
-use super::canvas::{Heading, Key};
+use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{Data, Shown, range};
 use super::palette::{KINDS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts};
 use crate::reason::called;
-use crate::text::plain;
+use crate::words::plain;
 
 /// The share of all bytes below which a phase is not shown.
 const WORTH_A_PANEL: f64 = 0.005;

@@ -27,25 +27,12 @@ mod written;
 
 use std::collections::BTreeSet;
 
+pub use canvas::Chart;
 pub use trace::trace as trace_chart;
 
 use data::Data;
-use serde::Serialize;
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
-
-/// A chart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Chart {
-    /// Its name, unique in a run: lower-case letters, digits and hyphens.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// Its main numbers, as a text alternative.
-    pub says: String,
-    /// One `svg` element with a `viewBox` and no background; it fills its container.
-    pub svg: String,
-}
 
 /// Every chart that a run has the data for.
 #[must_use]
@@ -78,13 +65,4 @@ pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
         chart.id = id;
     }
     charts
-}
-
-/// A chart for each part of `all` that fits into one; `chart` gets a part, and the end of a title
-/// that says which of several parts it is.
-fn in_parts<T>(all: &[T], most: usize, chart: impl Fn(&[T], &str) -> Chart) -> Vec<Chart> {
-    let parts = all.chunks(most);
-    let of = parts.len();
-    let end = |index| if of == 1 { String::new() } else { format!(" ({index} of {of})") };
-    (1..).zip(parts).map(|(index, part)| chart(part, &end(index))).collect()
 }

@@ -3,7 +3,7 @@
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-use super::Chart;
+use super::canvas::Chart;
 
 const FONT: &str = "DejaVu Sans";
 

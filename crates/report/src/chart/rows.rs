@@ -10,9 +10,8 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 use ssdlab_plan::metric::Unit;
 
-use super::Chart;
 use super::canvas::{
-    self, Area, Drawing, EDGE, Heading, NORMAL, SMALL, WIDTH, at, font, line, symbol, text,
+    self, Area, Chart, Drawing, EDGE, Heading, NORMAL, SMALL, WIDTH, at, font, line, symbol, text,
 };
 use super::label;
 use super::palette::{GRID, LINE, MUTED, ON_MARK, Symbol, TEXT};

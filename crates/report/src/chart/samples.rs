@@ -2,14 +2,14 @@
 
 use ssdlab_plan::metric;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, Shown, described, range, thinned};
+use super::label;
 use super::palette::Symbol;
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
 use crate::number;
-use crate::text::plain;
+use crate::words::plain;
 
 /// The lanes of a row over which samples are spread, so that equal ones stay visible.
 const LANES: [i32; 5] = [0, 80, -80, 40, -40];

@@ -3,13 +3,13 @@
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_results::Phase;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, Shown, Step, over_trials, range};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
+use super::label;
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
 use crate::table::charted;
-use crate::text::plain;
+use crate::words::plain;
 
 /// The maximum number of steps in a line.
 const MOST_STEPS: usize = 32;

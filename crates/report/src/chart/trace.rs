@@ -7,13 +7,12 @@
 use ssdlab_plan::metric::Unit;
 use ssdlab_trace::{Course, Kind, Patch, Summary};
 
-use super::Chart;
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading};
 use super::grid::{Grid, Panel, Shares};
 use super::palette::{COLOURS, PLAIN};
 use super::scale::Scale;
 use crate::number;
-use crate::text::plain;
+use crate::words::plain;
 
 /// The kinds that have a position on the drive, and the titles of their panels.
 const PLACED: [(Kind, &str); 4] = [

@@ -3,11 +3,10 @@
 use ssdlab_flash::{WearBin, WearSummary};
 use ssdlab_plan::metric::Unit;
 
-use super::canvas::Heading;
+use super::canvas::{Chart, Heading, in_parts};
 use super::data::{Data, Shown};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts};
 
 /// The largest factor by which the wear of two drives on one axis may differ.
 const MOST_APART: u32 = 4;

@@ -3,13 +3,13 @@
 
 use ssdlab_plan::metric::Unit;
 
-use super::canvas::{Heading, Key};
+use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{Data, Shown, range};
+use super::label;
 use super::palette::{COLOURS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
-use super::{Chart, in_parts, label};
-use crate::text::plain;
+use crate::words::plain;
 
 /// The levels at which bytes are counted, from the workload down.
 const LEVELS: [(&str, &str); 3] = [

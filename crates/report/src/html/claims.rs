@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 
+use super::cells::times;
 use super::strip::strip;
-use super::times;
 use crate::claims::{Case, Claim, advice};
-use crate::text::counted;
+use crate::words::counted;
 
 /// The settings that follow; `None` if no verdict has one.
 pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Markup> {
@@ -63,7 +63,7 @@ fn claim(index: usize, claim: &Claim<'_>) -> Markup {
 
 fn only_case(case: &Case<'_>, says: &str) -> Markup {
     markup! {
-        (verdict(case.judgement.verdict))
+        (verdict(case.judgement.outcome.verdict()))
         div {
             p.says { (says) }
             (found(case))
@@ -74,7 +74,7 @@ fn only_case(case: &Case<'_>, says: &str) -> Markup {
 
 fn case(case: &Case<'_>) -> Markup {
     markup! {
-        (verdict(case.judgement.verdict))
+        (verdict(case.judgement.outcome.verdict()))
         div {
             p { (case.sides) }
             (found(case))
@@ -97,7 +97,7 @@ fn found(case: &Case<'_>) -> Markup {
     }
 }
 
-fn measured(claim: &Judgement) -> Markup {
+fn measured(Judgement { claim, .. }: &Judgement) -> Markup {
     let against = claim.against_phase.as_ref();
     markup! {
         code { (claim.metric) } " of " (claim.phases.join(" + "))

@@ -4,9 +4,10 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, StepRanking};
 use ssdlab_plan::Schedule;
 
-use super::{boxed, times};
+use super::cells::{boxed, times};
 use crate::answer::capitalised;
-use crate::text::{LETTERS, counted};
+use crate::text::LETTERS;
+use crate::words::counted;
 use crate::{aged, features, table};
 
 /// The ranking of each step that has begun; `None` if the plan ranks nothing.

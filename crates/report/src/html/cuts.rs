@@ -4,7 +4,7 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
-use super::boxed;
+use super::cells::boxed;
 use crate::cuts::{HEADING, REPRODUCERS, reproducers, table};
 
 /// A row for each treatment, and how to repeat its findings; `None` if there were no power cuts.

@@ -4,10 +4,10 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
-use super::{boxed, effect};
+use super::cells::{boxed, effect};
 use crate::grid::Grid;
 use crate::hosts::{sentences, tables};
-use crate::text::Style;
+use crate::words::Style;
 
 /// Unlimited, because tables that are wider than the page scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };

@@ -8,8 +8,10 @@ use ssdlab_plan::Schedule;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::Repetitions;
 
-use super::{boxed, number, spoken};
-use crate::text::counted;
+use super::cells::boxed;
+use crate::answering::spoken;
+use crate::number;
+use crate::words::counted;
 
 /// What a reader must know before believing the numbers.
 pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {
@@ -110,8 +112,8 @@ fn verdicts(claims: &[Judgement], error: &str) -> String {
         claims.iter().partition(|claim| claim.plausible.is_some());
     let (exploratory, confirmatory): (Vec<_>, Vec<_>) = tested
         .into_iter()
-        .filter(|claim| claim.p.is_some())
-        .partition(|claim| claim.exploratory.is_some());
+        .filter(|claim| claim.outcome.p().is_some())
+        .partition(|claim| claim.claim.exploratory.is_some());
     let mut ways = Vec::new();
     if !counted_on.is_empty() {
         ways.push("counts of the plausible drives on which a claim holds".to_owned());

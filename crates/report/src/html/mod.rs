@@ -5,6 +5,7 @@
 //! filters, copies and switches the colours.
 
 mod again;
+mod cells;
 mod claims;
 mod compared;
 mod cuts;
@@ -17,22 +18,27 @@ mod samples;
 mod strip;
 mod treatments;
 
-use maud::{Markup, html as markup};
+use maud::Markup;
 use ssdlab_advice::Analysis;
-use ssdlab_plan::{Factor, Levels, Schedule};
+use ssdlab_plan::Schedule;
 
 use super::answer::answer;
-use super::answering::spoken;
 use super::charts;
-use super::number;
-use super::text::is_unseen;
-
-/// A section's anchor, its heading and its content.
-type Section = (&'static str, &'static str, Markup);
+use super::words::is_unseen;
 
 /// The report of a run; `plan` is the plan's text.
 #[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
+    whole(schedule, analysis, plan, None)
+}
+
+/// The report of a run in progress: a browser loads it again after so many seconds.
+#[must_use]
+pub fn live_html(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: u32) -> String {
+    whole(schedule, analysis, plan, Some(reload_s))
+}
+
+fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<u32>) -> String {
     let all_claims = crate::claims::claims(schedule, analysis);
     let sections = [
         ("follows", "What follows", claims::settings(analysis, &all_claims)),
@@ -52,8 +58,9 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("again", "Run it again", again::again(schedule, plan)),
     ];
     let present = |(id, title, body)| Some((id, title, body?));
-    let sections: Vec<Section> = sections.into_iter().filter_map(present).collect();
-    without_controls(page::page(schedule, analysis, &answer(schedule, analysis), &sections))
+    let sections: Vec<page::Section> = sections.into_iter().filter_map(present).collect();
+    let answer = answer(schedule, analysis);
+    without_controls(page::page(schedule, analysis, &answer, &sections, reload_s))
 }
 
 /// HTML does not allow control characters, not even escaped; and characters that change the
@@ -63,52 +70,4 @@ fn without_controls(page: Markup) -> String {
     let seen = page.into_string();
     let seen = seen.chars().filter(|c| !is_unseen(*c));
     seen.map(|c| if allowed(c) { c } else { ' ' }).collect()
-}
-
-/// A table in its own box, in which it scrolls if the page is too narrow for it.
-fn boxed(id: &str, class: &str, caption: &Markup, rows: &Markup) -> Markup {
-    markup! {
-        div.scroll role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
-            table class=(class) {
-                caption id={ (id) "-caption" } { (caption) }
-                (rows)
-            }
-        }
-    }
-}
-
-/// The factors that treatments differ in, or all if there is one treatment: columns.
-fn factors(schedule: &Schedule) -> Vec<Factor> {
-    let levels = schedule.treatments.first().map(|first| schedule.distinct(&first.levels));
-    levels.unwrap_or_default().0.into_keys().collect()
-}
-
-/// A treatment's level of a factor.
-fn level(levels: &Levels, factor: Factor) -> &str {
-    levels.0.get(&factor).map_or("", String::as_str)
-}
-
-/// The headers of a treatment's columns.
-fn factor_heads(factors: &[Factor]) -> Markup {
-    markup! { @for factor in factors { th scope="col" { (factor) } } }
-}
-
-/// A treatment's cells; the first is the header of its row.
-fn factor_cells(factors: &[Factor], levels: &Levels) -> Markup {
-    markup! {
-        @for (index, factor) in factors.iter().enumerate() {
-            @if index == 0 { th scope="row" { (level(levels, *factor)) } }
-            @else { td { (level(levels, *factor)) } }
-        }
-    }
-}
-
-/// A ratio with its interval.
-fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
-    times(&number::effect(ratio, interval))
-}
-
-/// A text that begins with a ratio, with the multiplication sign that a terminal may lack.
-fn times(text: &str) -> String {
-    text.strip_prefix('x').map_or_else(|| text.to_owned(), |rest| format!("×{rest}"))
 }

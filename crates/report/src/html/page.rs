@@ -7,9 +7,11 @@ use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
-use super::Section;
 use crate::answer::Answer;
-use crate::text::how;
+use crate::text::{how, so_far};
+
+/// A section's anchor, its heading and its content.
+pub(super) type Section = (&'static str, &'static str, Markup);
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -20,6 +22,7 @@ pub(super) fn page(
     analysis: &Analysis,
     answer: &Answer,
     sections: &[Section],
+    reload_s: Option<u32>,
 ) -> Markup {
     markup! {
         (DOCTYPE)
@@ -29,6 +32,7 @@ pub(super) fn page(
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                @if let Some(seconds) = reload_s { meta http-equiv="refresh" content=(seconds); }
                 meta name="generator" content={ "ssdlab " (env!("CARGO_PKG_VERSION")) };
                 title { (analysis.run) ": " (analysis.question) }
                 style { (PreEscaped(STYLE)) }
@@ -37,7 +41,7 @@ pub(super) fn page(
                 a.skip href="#answer" { "Skip to the answer" }
                 header { (banner()) }
                 main {
-                    (opening(schedule, analysis, answer))
+                    (opening(schedule, analysis, answer, reload_s))
                     (contents(sections))
                     @for section in sections { (shown(section)) }
                 }
@@ -73,14 +77,23 @@ fn banner() -> Markup {
 }
 
 /// The question and its answer.
-fn opening(schedule: &Schedule, analysis: &Analysis, answer: &Answer) -> Markup {
+fn opening(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    answer: &Answer,
+    reload_s: Option<u32>,
+) -> Markup {
     let is_partial = analysis.status == Completeness::Partial;
+    let how = reload_s.map_or_else(
+        || how(analysis),
+        |s| format!("{}; it goes on, and this page reloads every {s} s", so_far(analysis)),
+    );
     markup! {
         h1 { (analysis.question) }
         p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer.sentence) }
         @if let Some(more) = &answer.more { p.more { (more) } }
         p.about {
-            code { (analysis.run) } ": " (how(analysis))
+            code { (analysis.run) } ": " (how)
             @if let Some(source) = &schedule.source { br; "The question is from " (source) }
             @let shared = schedule.shared();
             @if schedule.treatments.len() > 1 && !shared.0.is_empty() {

@@ -4,7 +4,8 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::{Beside, Schedule};
 
-use super::{boxed, factor_cells, factor_heads, factors, spoken};
+use super::cells::{boxed, factor_cells, factor_heads, factors};
+use crate::answering::spoken;
 use crate::{number, table};
 
 /// The table; `None` if the plan has no published numbers.

@@ -5,8 +5,8 @@ use ssdlab_advice::{Analysis, TreatmentResult, TrialResult};
 use ssdlab_plan::Schedule;
 use ssdlab_results::Status;
 
-use super::{boxed, factor_cells, factor_heads, factors};
-use crate::text::counted;
+use super::cells::{boxed, factor_cells, factor_heads, factors};
+use crate::words::counted;
 
 /// A page with more trials than this is slow to open.
 const MOST: usize = 2_000;

@@ -4,10 +4,10 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Origin, Schedule};
 
-use super::{boxed, factor_cells, factor_heads, factors, spoken, times};
-use crate::table;
-use crate::text::counted;
-use crate::{number, plausible};
+use super::cells::{boxed, factor_cells, factor_heads, factors, times};
+use crate::answering::spoken;
+use crate::words::counted;
+use crate::{number, plausible, table};
 
 /// The table, which can be sorted and filtered.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {

@@ -1,6 +1,6 @@
 //! The course of a trial up to a power cut: the operations on files, and the requests at risk.
 
-use ssdlab_cuts::{Deed, Step, Subject};
+use ssdlab_operations::cuts::{Deed, Step, Subject};
 use ssdlab_results::{Event, Happening, Repeat, RequestAtRisk};
 
 use crate::grid::Grid;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ssdlab_cuts::{
+use ssdlab_operations::cuts::{
     Checked, Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict,
 };
 use ssdlab_plan::{Factor, Levels};
@@ -10,7 +10,7 @@ use ssdlab_results::{
 };
 
 use super::{repeat, shrink};
-use crate::text::Style;
+use crate::words::Style;
 
 fn outcome() -> Outcome {
     Outcome {

@@ -1,4 +1,4 @@
-use ssdlab_serve::Summary;
+use ssdlab_disk::serve::Summary;
 
 #[test]
 fn lateness_is_told_where_there_is_any() {

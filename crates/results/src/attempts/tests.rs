@@ -3,7 +3,7 @@ use std::io::Write;
 use ssdlab_plan::Overrides;
 
 use super::*;
-use crate::Ending;
+use crate::{Attempt, Contents, Ending, Run};
 
 /// A run's folder, and its schedule.
 fn place() -> (tempfile::TempDir, PathBuf, Schedule) {
@@ -93,8 +93,10 @@ fn half_a_line_is_no_record_and_what_is_of_no_trial_is_ignored() {
     line.insert_str(1, "\"attempt\":{\"id\":\"1_1\",\"node\":\"n\"},");
     let (first, second) = line.split_at(40);
     let found = || unmerged(&folder, &schedule, &[], None).unwrap();
+    let path = records_of(&folder, AttemptId::of_share(1, 1));
+    let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     for (part, records) in [("{}\n", 1), (first, 1), (second, 1), ("\n", 2)] {
-        run.records.write_all(part.as_bytes()).unwrap();
+        file.write_all(part.as_bytes()).unwrap();
         let found = found();
         assert_eq!(found.records.len(), records, "{part}");
         assert!(found.warnings[0].contains("2 lines are ignored: line 2"), "{found:?}");

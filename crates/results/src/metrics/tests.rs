@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab_latency::LatencySummary;
+use ssdlab_stats::latency::LatencySummary;
 
 use super::*;
 use crate::{ByLayer, Latency, Ledger, Series};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ssdlab_engine::Counted;
+use crate::engine::Counted;
 use ssdlab_host::program::Rules;
 
 use super::super::WorkloadError;

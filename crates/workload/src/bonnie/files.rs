@@ -15,8 +15,8 @@ use ssdlab_plan::Bonnie;
 use super::super::player::{DIRECTORY_OR_LINK, read_exact, write_all};
 use super::super::script::DIRECTORY_MODE;
 use super::super::{Done, Place, WorkloadError};
-use super::FILE_MODE;
 use super::clock::Clock;
+use super::transfers::FILE_MODE;
 use crate::synthetic::bonnie::{Data, Order, SmallFile, shuffled, small_files};
 
 /// The buffer size for getdents64(2), as in the C library.

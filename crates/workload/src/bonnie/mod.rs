@@ -26,18 +26,12 @@ use ssdlab_plan::{self as plan, BonnieTest};
 
 use self::clock::Clock;
 use self::files::Files;
-use self::transfers::Transfer;
+use self::transfers::{FILE, FILE_MODE, Transfer};
 use super::content::Content;
 use super::player::open_directory;
 use super::script::Script;
 use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
 use super::{Done, Place, WorkloadError};
-
-/// The large file.
-const FILE: &str = "bonnie";
-
-/// The permission bits of every file (`CFileOp::m_open`, `COpenTest::create_a_file`).
-const FILE_MODE: u32 = 0o600;
 
 /// Bonnie's tests, for one trial after another.
 #[derive(Debug)]

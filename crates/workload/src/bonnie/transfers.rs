@@ -12,8 +12,13 @@ use rustix::io::{Errno, write};
 use super::super::player::{read_exact, write_all, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::Clock;
-use super::{FILE, FILE_MODE};
 use crate::synthetic::bonnie::Data;
+
+/// The large file.
+pub(super) const FILE: &str = "bonnie";
+
+/// The permission bits of every file (`CFileOp::m_open`, `COpenTest::create_a_file`).
+pub(super) const FILE_MODE: u32 = 0o600;
 
 /// A test on the file, and what it has moved so far.
 pub(super) struct Transfer<'a> {

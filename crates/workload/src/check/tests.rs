@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ssdlab_cuts::Data;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::Data;
 
 use super::check;
 

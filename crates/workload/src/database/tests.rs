@@ -6,16 +6,17 @@ use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ssdlab_cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
-use ssdlab_cuts::{Fault, Found, Step, Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
+use ssdlab_operations::cuts::{Fault, Found, Step, Subject, Subjects};
 use ssdlab_plan::database::Database;
 use ssdlab_plan::schedule::{Action, Phase};
 
 use super::run;
-use crate::versions::{Happened, Teller, lay_out, look, verify};
-use crate::{Place, WorkloadError};
+use crate::history::Teller;
+use crate::versions::{lay_out, look, verify};
+use crate::{Happened, Place, WorkloadError};
 
 fn work(torn_pages: TornPages) -> Database {
     let shape =

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use ssdlab_plan::metric::find;
 
 use super::*;

@@ -5,14 +5,15 @@ use std::fs;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ssdlab_cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::{Deed, Fault, Found, Sequence, Step, Subject, Subjects};
 use ssdlab_plan::sequences::Sequences;
 
 use super::{lay_out, run};
-use crate::Place;
-use crate::versions::{Happened, Teller, look};
+use crate::history::Teller;
+use crate::versions::look;
+use crate::{Happened, Place};
 
 #[test]
 fn every_sequence_ends_in_the_version_that_its_sync_promises() {

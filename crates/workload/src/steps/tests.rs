@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use ssdlab_cuts::Subjects;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::Subjects;
 use ssdlab_plan::maildir::{MailAgent, Maildir};
 use ssdlab_plan::rotation::Rotate;
 

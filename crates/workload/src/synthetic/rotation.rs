@@ -4,7 +4,7 @@
 //! the oldest first; the log is renamed; a new log is created; the renamed one is compressed; the
 //! log that is one too many is deleted. Then the program opens the new log.
 
-use ssdlab_cuts::contents::RECORD_BYTES;
+use ssdlab_operations::cuts::contents::RECORD_BYTES;
 use ssdlab_plan::rotation::Rotate;
 
 use super::random::mix;

@@ -5,13 +5,13 @@ use std::fs;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ssdlab_cuts::{Deed, Fault, Found, Step, Subject, Subjects};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
+use ssdlab_operations::cuts::{Deed, Fault, Found, Step, Subject, Subjects};
 use ssdlab_plan::versions::{Append, Replace, Synced};
 
-use super::{Happened, Teller, append, lay_out, look, replace};
-use crate::Place;
+use super::{Teller, append, lay_out, look, replace};
+use crate::{Happened, Place};
 
 #[test]
 fn files_are_replaced_and_appended_to_as_told() {

@@ -10,30 +10,31 @@ fn pair() -> (Socket, UnixStream) {
 }
 
 #[test]
-fn a_message_arrives_as_it_was_sent() {
+fn a_message_arrives_with_its_file_descriptors_and_is_answered_if_it_asks_for_that() {
     let (here, there) = pair();
     let there = Socket::new(there, "device").unwrap();
-    send_frame(&there, 35, Purpose::Acknowledge, &[1, 2, 3]).unwrap();
-    let frame = receive_frame(&here).unwrap().unwrap();
-    assert_eq!((frame.request, frame.purpose), (35, Purpose::Acknowledge));
-    assert_eq!((frame.body, frame.descriptors.len()), (vec![1, 2, 3], 0));
+    for flags in [1_u32, 9] {
+        let message = [[35, flags, 3].map(u32::to_le_bytes).concat(), vec![1, 2, 3]].concat();
+        there.send(&message, &[here.as_fd()]).unwrap();
+        let handled = answer_next(&here, |frame| {
+            assert_eq!((frame.request, frame.descriptors.len()), (35, 1));
+            assert_eq!(frame.body, [1, 2, 3]);
+            Ok(Answer::Acknowledge(7))
+        });
+        assert_eq!(handled.unwrap(), Arrived::All);
+    }
+    let mut acknowledged = [0; 20];
+    there.fill(&mut acknowledged, &mut Vec::new()).unwrap();
+    assert_eq!(acknowledged[..], [35_u32, 5, 8, 7, 0].map(u32::to_le_bytes).concat());
     drop(there);
-    assert!(receive_frame(&here).unwrap().is_none());
-}
-
-#[test]
-fn file_descriptors_come_with_their_message() {
-    let (here, there) = pair();
-    let header = [21_u32, 9, 0].map(u32::to_le_bytes).concat();
-    let other = Socket::new(there, "device").unwrap();
-    other.send(&header, &[here.as_fd()]).unwrap();
-    assert_eq!(receive_frame(&here).unwrap().unwrap().descriptors.len(), 1);
+    assert_eq!(answer_next(&here, |_| unreachable!()).unwrap(), Arrived::End);
 }
 
 #[test]
 fn what_is_no_message_is_an_error() {
     let wrong = [
         [3_u32, 0, 0].map(u32::to_le_bytes).concat(),
+        [3_u32, 5, 0].map(u32::to_le_bytes).concat(),
         [3_u32, 1 | 1 << 5, 0].map(u32::to_le_bytes).concat(),
         [3_u32, 1, 1 << 20].map(u32::to_le_bytes).concat(),
         [3_u32, 1, 8].map(u32::to_le_bytes).concat(),
@@ -43,6 +44,6 @@ fn what_is_no_message_is_an_error() {
         let (here, mut there) = pair();
         there.write_all(&bytes).unwrap();
         drop(there);
-        assert!(receive_frame(&here).is_err(), "{bytes:?}");
+        assert!(answer_next(&here, |_| Ok(Answer::Acknowledge(0))).is_err(), "{bytes:?}");
     }
 }

@@ -1,0 +1,62 @@
+//! Defines how the requests to a disk are counted.
+
+use crate::{Served, Status};
+use ssdlab_flash::Extent;
+use ssdlab_trace::Kind;
+
+/// The requests to a disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Completed reads.
+    pub reads: u64,
+    /// The bytes they returned.
+    pub read_bytes: u64,
+    /// Completed writes.
+    pub writes: u64,
+    /// The bytes they stored.
+    pub written_bytes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Discarded ranges; a command may have several.
+    pub discards: u64,
+    /// The bytes in them.
+    pub discarded_bytes: u64,
+    /// Zeroed ranges; a command may have several.
+    pub write_zeroes: u64,
+    /// The bytes in them.
+    pub zeroed_bytes: u64,
+    /// Requests that were answered with an error.
+    pub refused: u64,
+    /// Invalid chains without a place for a status.
+    pub unanswered: u64,
+}
+
+impl Counts {
+    /// Counts a request and its commands.
+    pub fn request(&mut self, served: &Served) {
+        match served.answer {
+            None => self.unanswered += 1,
+            Some((_, Status::Ok)) => {}
+            Some(_) => self.refused += 1,
+        }
+        for (kind, extent) in &served.commands {
+            self.command(*kind, *extent);
+        }
+    }
+
+    /// Counts a completed command.
+    pub fn command(&mut self, kind: Kind, extent: Extent) {
+        let (commands, bytes) = match kind {
+            Kind::Read => (&mut self.reads, &mut self.read_bytes),
+            Kind::Write => (&mut self.writes, &mut self.written_bytes),
+            Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
+            Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
+            Kind::Flush => {
+                self.flushes += 1;
+                return;
+            }
+        };
+        *commands += 1;
+        *bytes += extent.length_bytes;
+    }
+}

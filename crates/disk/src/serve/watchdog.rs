@@ -1,0 +1,46 @@
+//! Ends a disk that stopped answering, so that its users get errors instead of waiting for ever.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use crate::serve::answers::Answers;
+
+/// A watching thread, until this is dropped.
+#[derive(Debug)]
+pub struct Watchdog {
+    has_barked: Arc<AtomicBool>,
+    _ends_when_dropped: Sender<()>,
+}
+
+impl Watchdog {
+    /// Watches answers. If requests wait and none has been answered for `patience` after it was
+    /// due, calls `bark`, once.
+    pub fn start(
+        answers: Arc<Answers>,
+        patience: Duration,
+        bark: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let has_barked = Arc::new(AtomicBool::new(false));
+        let (sender, ended) = mpsc::channel::<()>();
+        let told = Arc::clone(&has_barked);
+        thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
+            while ended.recv_timeout(patience / 4) == Err(RecvTimeoutError::Timeout) {
+                if answers.is_stuck(patience) {
+                    bark();
+                    told.store(true, Ordering::SeqCst);
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { has_barked, _ends_when_dropped: sender })
+    }
+
+    /// Whether it has.
+    pub fn has_barked(&self) -> bool {
+        self.has_barked.load(Ordering::SeqCst)
+    }
+}

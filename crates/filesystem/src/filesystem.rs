@@ -1,0 +1,182 @@
+//! What is known of a filesystem, and the parameters of its mkfs.
+
+use std::time::Duration;
+
+use super::facts::{
+    Facts, LARGEST_FILE, LONGEST_NAME, Limit, REFLINK, REFUSED, SNAPSHOTS, Snapshot, WORKS,
+    limit_found,
+};
+use super::{Call, MountOptions, Pool, Probe, Setting};
+
+/// A filesystem.
+#[derive(Debug)]
+pub struct Filesystem {
+    /// Its name in plans and in the kernel.
+    pub name: &'static str,
+    /// Its mkfs program.
+    pub mkfs: &'static str,
+    /// The Debian package of [`Self::mkfs`] and of the program of [`Self::check`].
+    pub package: &'static str,
+    /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
+    pub mkfs_options: &'static [&'static str],
+    /// Its options of mount(2).
+    pub mount_options: MountOptions,
+    /// How its pool is created and imported; `None` if mount(2) mounts it.
+    pub pool: Option<&'static Pool>,
+    /// Whether a plan can switch its journal on and off.
+    pub journal: Journal,
+    /// Checksums of metadata, and of data if it has them.
+    pub checksums: Setting,
+    /// Compression of data.
+    pub compression: Setting,
+    /// The drivers that can mount it, its own first; empty if there is no choice to make and
+    /// nothing published to read.
+    pub drivers: &'static [Driver],
+    /// The mount option that turns online discard on; `None` if it cannot discard at all, not even
+    /// by fstrim.
+    pub discard_on: Option<&'static str>,
+    /// The mount option that turns online discard off, if off is not the default.
+    pub discard_off: Option<&'static str>,
+    /// Online discards that it issues later than by the end of a sync.
+    pub postponed: Option<Postponed>,
+    /// Whether direct writes (`O_DIRECT`) cost it no more than buffered ones.
+    pub writes_directly: bool,
+    /// The smallest device that its mkfs accepts with our options, in bytes.
+    pub smallest_bytes: u64,
+    /// About what its mkfs, with our options, and the first mount write to a device of some bytes,
+    /// in bytes; `None` if nobody has measured it.
+    pub made_bytes: Option<fn(u64) -> u64>,
+    /// A read-only, non-interactive check that fails if it finds damage, in [`Self::package`];
+    /// `None` if no such program exists.
+    pub check: Option<Call>,
+    /// The program in [`Self::package`] that replays the journal after a power cut, if the kernel
+    /// does not.
+    pub replay: Option<Call>,
+    /// The arguments of mkfs; no work is left to the background.
+    pub(super) format: fn(&Format) -> Vec<String>,
+    /// How its layout is queried; `None` if no tool reports it.
+    pub layout: Option<&'static Probe>,
+    /// How a snapshot is taken; `None` if it has no snapshots.
+    pub snapshot: Option<Snapshot>,
+    /// Its limits and features.
+    pub facts: Facts,
+}
+
+/// Whether a filesystem's journal can be switched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Journal {
+    /// It never has one.
+    Never,
+    /// It always has one.
+    Always,
+    /// `journal = "on"` and `"off"` both exist.
+    Optional,
+    /// The factor does not apply, because a log or copy-on-write keeps it consistent.
+    NotApplicable,
+}
+
+/// A driver of the kernel, as it mounts one filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driver {
+    /// Its name in plans.
+    pub name: &'static str,
+    /// The type to ask for in mount(2).
+    pub kind: &'static str,
+    /// Options of mount that it needs if it is asked for by that type.
+    pub mount: &'static [&'static str],
+    /// Whether it tells the device what is free.
+    pub discards: bool,
+}
+
+/// Online discards that may still be to come when a sync has returned and the device is idle.
+#[derive(Debug, Clone, Copy)]
+pub struct Postponed {
+    /// The mount option with which they are postponed.
+    pub option: &'static str,
+    /// Whether they are postponed without any option about discards, too.
+    pub is_default: bool,
+    /// The longest time until they are issued.
+    pub longest: Duration,
+    /// The source of the statement.
+    pub source: &'static str,
+}
+
+/// The parameters of mkfs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Format {
+    /// With or without a journal; `None` means the default of mkfs.
+    pub journal: Option<bool>,
+    /// With or without access times, for filesystems where mkfs decides that.
+    pub atime: Option<bool>,
+    /// The seed for what mkfs would choose at random: the UUID, the directory hash of ext2/3/4.
+    pub seed: u64,
+    /// Options from the plan, by levels and verbatim; they come last.
+    pub extra: Vec<String>,
+    /// The name of the pool, for a filesystem that has one.
+    pub pool: String,
+    /// Where the pool will be mounted.
+    pub mounted_at: String,
+}
+
+impl Format {
+    /// These arguments, followed by the plan's.
+    pub(super) fn arguments(&self, ours: &[&str]) -> Vec<String> {
+        ours.iter().map(|word| (*word).to_owned()).chain(self.extra.iter().cloned()).collect()
+    }
+}
+
+impl Filesystem {
+    /// The arguments of [`Self::mkfs`] before the device.
+    #[must_use]
+    pub fn format_arguments(&self, format: &Format) -> Vec<String> {
+        (self.format)(format)
+    }
+
+    /// Finds a driver by its name in plans.
+    #[must_use]
+    pub fn driver(&self, name: &str) -> Option<&'static Driver> {
+        self.drivers.iter().find(|driver| driver.name == name)
+    }
+
+    /// The programs needed to make and mount it, from [`Self::package`].
+    #[must_use]
+    pub fn programs(&self) -> Vec<&'static str> {
+        let of_pool = |pool: &Pool| [pool.daemon.call.program, pool.commit.program];
+        let others = self.pool.map(of_pool).into_iter().flatten();
+        std::iter::once(self.mkfs).chain(others).collect()
+    }
+
+    /// The expected result for each fact that can be checked.
+    #[must_use]
+    pub fn stated(&self) -> Vec<(&'static str, String)> {
+        let Facts { longest_name, largest_file, has_holes, reflink, .. } = self.facts;
+        let limit = |limit: Limit| limit_found(u64::try_from(limit.bytes).unwrap_or(u64::MAX));
+        let works = |is_there| if is_there { WORKS } else { REFUSED }.to_owned();
+        let snapshots = self.snapshot.map(|_| (SNAPSHOTS, works(true)));
+        let largest = has_holes.then(|| (LARGEST_FILE, limit(largest_file)));
+        [(LONGEST_NAME, limit(longest_name)), (REFLINK, works(reflink.is_there()))]
+            .into_iter()
+            .chain(largest)
+            .chain(snapshots)
+            .collect()
+    }
+
+    /// How long online discards may be postponed after a sync, if it is mounted with these options,
+    /// of which the last counts; zero if none come later.
+    #[must_use]
+    pub fn postpones<'a>(&self, options: impl IntoIterator<Item = &'a str>) -> Duration {
+        let Some(postponed) = self.postponed else { return Duration::ZERO };
+        let is_about = |option: &&str| {
+            let name = option.split('=').next();
+            matches!(name, Some("discard" | "nodiscard"))
+        };
+        let last = options.into_iter().filter(is_about).last();
+        let is_postponed = last.map_or(postponed.is_default, |option| option == postponed.option);
+        if is_postponed { postponed.longest } else { Duration::ZERO }
+    }
+}
+
+/// A UUID derived from a seed, in the form of version 4: mke2fs refuses others.
+pub(super) fn uuid(seed: u64) -> String {
+    format!("{:08x}-{:04x}-4000-8000-{:012x}", seed >> 32, (seed >> 16) & 0xffff, seed & 0xffff)
+}

@@ -1,0 +1,116 @@
+//! The figures of the shipped plans: published numbers of phases and of claims.
+
+use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
+
+use super::figure::{Against, Amount, Figure, Standing};
+use super::kept::Kept;
+
+/// The place of a published number in a plan; a run's own number has the same place.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// At a phase of the treatments that have some levels.
+    Phase {
+        /// The levels.
+        levels: &'a Levels,
+        /// The phase.
+        phase: &'a str,
+        /// The number, in the unit of the plan's metric.
+        value: f64,
+        /// Whether a model was fitted to it.
+        basis: Basis,
+    },
+    /// In a claim.
+    Claim(&'a Claim, f64),
+}
+
+impl Place<'_> {
+    /// The name of the number within its plan.
+    #[must_use]
+    pub fn id(&self) -> String {
+        match self {
+            Self::Phase { levels, phase, .. } => format!("{phase}[{levels}]"),
+            Self::Claim(claim, _) => claim.id.clone(),
+        }
+    }
+
+    /// Whether a model was fitted to it.
+    fn basis(&self) -> Basis {
+        match self {
+            Self::Phase { basis, .. } => *basis,
+            Self::Claim(claim, _) => claim.basis(),
+        }
+    }
+
+    /// What of the source it is of: the run with some levels, or a sentence. A claim whose words
+    /// begin with three dots goes on with the sentence of the claim before it.
+    fn test(&self, schedule: &Schedule) -> String {
+        match self {
+            Self::Phase { levels, .. } => levels.to_string(),
+            Self::Claim(claim, _) => {
+                let until = schedule.claims.iter().position(|own| own.id == claim.id);
+                let up_to = &schedule.claims[..=until.unwrap_or(0)];
+                let first = up_to.iter().rfind(|own| !own.says.starts_with("..."));
+                first.map_or_else(|| claim.id.clone(), |first| first.id.clone())
+            }
+        }
+    }
+}
+
+/// Every published number of a plan.
+pub fn places(schedule: &Schedule) -> impl Iterator<Item = Place<'_>> {
+    let of_phases = schedule.published.iter().flat_map(|published| {
+        published.values.keys().filter_map(|phase| {
+            let beside = published.of(phase)?;
+            let (value, basis) = (beside.value, beside.basis);
+            Some(Place::Phase { levels: &published.only, phase, value, basis })
+        })
+    });
+    let of_claims =
+        schedule.claims.iter().filter_map(|claim| Some(Place::Claim(claim, claim.published?)));
+    of_phases.chain(of_claims)
+}
+
+/// The figures of a plan.
+pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
+    let run = kept.of(&schedule.plan);
+    let source = schedule.source.clone().unwrap_or_default();
+    let is_any_fitted = places(schedule).any(|place| place.basis() == Basis::Fitted);
+    let figure = |place: Place<'_>| {
+        let id = place.id();
+        let test = format!("{source}: {}", place.test(schedule));
+        let is_fitted = place.basis() == Basis::Fitted;
+        let ours = run.and_then(|run| run.ours.get(&id).copied());
+        let (what, published, untested) = match place {
+            Place::Phase { levels, phase, value, .. } => {
+                let metric = &schedule.metric;
+                let published = Amount::Of(metric::of(metric).unit, value);
+                (format!("{phase}, {levels}: {metric}"), published, None)
+            }
+            Place::Claim(claim, value) => {
+                let unit =
+                    if claim.is_absolute() { metric::of(&claim.metric).unit } else { Unit::Ratio };
+                let untested = claim.not_testable.get(&LabKind::Virtual);
+                (claim.says.clone(), Amount::Of(unit, value), untested)
+            }
+        };
+        let how = match (untested, ours, run) {
+            (Some(why), ..) => format!("not testable in the virtual lab: {why}"),
+            (None, Some(_), Some(run)) => format!("{} (release {})", run.command, run.release),
+            _ => "no run of the virtual lab has been kept".to_owned(),
+        };
+        Figure {
+            id: format!("{}/{id}", schedule.plan),
+            source: source.clone(),
+            test,
+            what,
+            published,
+            ours: ours.filter(|_| untested.is_none()),
+            how,
+            basis: Standing::of(is_fitted, is_any_fitted),
+            against: Against::Published,
+        }
+    };
+    places(schedule).map(figure).collect()
+}

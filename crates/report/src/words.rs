@@ -1,0 +1,59 @@
+//! Texts for people: how they are counted, quoted, wrapped, and kept free of control characters.
+
+use ssdlab_advice::Analysis;
+
+/// What the output can show.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style {
+    /// Whether it shows colours.
+    pub is_coloured: bool,
+    /// Its width in columns; `None` for a file.
+    pub width: Option<u16>,
+}
+
+/// The text that `write` writes.
+pub(super) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    write(&mut text).expect("a String takes everything");
+    text
+}
+
+/// A number of things.
+#[must_use]
+pub fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The run as an argument of a command.
+pub(super) fn argument(analysis: &Analysis) -> String {
+    let run = analysis.folder.as_ref().unwrap_or(&analysis.run);
+    shlex::try_quote(run).unwrap_or_default().into_owned()
+}
+
+/// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
+pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
+    let width = style.width.map_or(usize::MAX / 2, usize::from);
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(indent)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(&plain(text), options)
+}
+
+/// Text of plans and programs without characters that control a terminal, that XML forbids, or
+/// that change the direction of other text.
+pub(super) fn plain(text: &str) -> String {
+    let seen = text.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Whether a character is invisible and changes how others are displayed.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')
+        || matches!(c, '\u{2060}'..='\u{2069}')
+        || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What phases share whose files record their own history: each step is reported, each operation
+//! timed, and files are made and read whole.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::{Errno, read};
+use ssdlab_operations::cuts::{Deed, Fault, Step, Subject};
+
+use super::player::write_all;
+use super::transactions::wait_until;
+use super::{Place, WorkloadError};
+use crate::engine::Counted;
+
+const NEW: OFlags = OFlags::WRONLY
+    .union(OFlags::CREATE)
+    .union(OFlags::TRUNC)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+const OLD: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// A read after a power cut, in bytes.
+const CHUNK_BYTES: usize = 1 << 16;
+
+/// What happens in a trial that a power cut may undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// A step of an operation on a file.
+    Deed(Deed),
+    /// A program printed a line.
+    Said(String),
+}
+
+/// Called with all that happens.
+type Listener = Box<dyn FnMut(Happened)>;
+
+/// The receiver of what happens, if any.
+#[derive(Default)]
+pub(super) struct Teller(RefCell<Option<Listener>>);
+
+impl Teller {
+    pub fn new(told: impl FnMut(Happened) + 'static) -> Self {
+        Self(RefCell::new(Some(Box::new(told))))
+    }
+
+    /// Whether there is one.
+    pub fn is_heard(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+
+    /// The bytes written to files, for comparison with the kernel's count; unknown if deeds are
+    /// reported, as the kernel counts the reports too.
+    pub fn counted(&self, bytes: u64) -> Option<u64> {
+        self.0.borrow().is_none().then_some(bytes)
+    }
+
+    pub fn tell(&self, of: Subject, version: u32, step: Step) {
+        self.pass_on(|| Happened::Deed(Deed { of, version, step }));
+    }
+
+    pub fn say(&self, line: &str) {
+        self.pass_on(|| Happened::Said(line.to_owned()));
+    }
+
+    fn pass_on(&self, happened: impl FnOnce() -> Happened) {
+        if let Some(told) = &mut *self.0.borrow_mut() {
+            told(happened());
+        }
+    }
+}
+
+impl fmt::Debug for Teller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Teller").finish_non_exhaustive()
+    }
+}
+
+/// Performs operations, each timed, with a pause between them.
+pub(super) fn timed<T>(
+    operations: impl Iterator<Item = T>,
+    think_ns: u64,
+    place: Place<'_>,
+    mut perform: impl FnMut(T) -> Result<(), WorkloadError>,
+) -> Result<Counted, WorkloadError> {
+    let mut counted = Counted::new();
+    let started = Instant::now();
+    let mut due = Duration::ZERO;
+    for operation in operations {
+        wait_until(due, started, place.rules)?;
+        let since = started.elapsed();
+        perform(operation)?;
+        let now = started.elapsed();
+        counted.count(now, now.saturating_sub(since));
+        due = now + Duration::from_nanos(think_ns);
+    }
+    counted.took = started.elapsed();
+    Ok(counted)
+}
+
+pub(super) fn make(
+    directory: &OwnedFd,
+    name: &str,
+    contents: &[u8],
+) -> Result<OwnedFd, WorkloadError> {
+    let file =
+        openat(directory, name, NEW, MODE).map_err(WorkloadError::operation("make", name))?;
+    write_all(&file, contents).map_err(WorkloadError::operation("write", name))?;
+    Ok(file)
+}
+
+/// What is wrong with a file or a directory that cannot be read.
+pub(super) fn fault(errno: Errno) -> Fault {
+    if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable }
+}
+
+/// The bytes of a file, or why it has none.
+pub(super) fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Fault> {
+    let file = openat(directory, name, OLD, Mode::empty()).map_err(fault)?;
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        let length = read(&file, &mut chunk[..]).map_err(fault)?;
+        if length == 0 {
+            return Ok(bytes);
+        }
+        bytes.extend(&chunk[..length]);
+    }
+}

@@ -1,0 +1,158 @@
+//! The book of evidence: its page of the manual, and what runs of the virtual lab came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sha2::{Digest, Sha256};
+use ssdlab_advice::{Analysis, analyse};
+use ssdlab_flash::grounded::grounded;
+use ssdlab_flash::presets::{self, Preset};
+use ssdlab_kernel as kernel;
+use ssdlab_plan::{Model, Schedule, find_host};
+use ssdlab_report::figures::{self as book, Figure, KEPT, Kept, KeptRun, Place};
+use ssdlab_report::{Book, inline};
+use ssdlab_results::{Contents, Run};
+
+use super::source;
+
+/// The page of the manual.
+const PAGE: &str = "docs/evidence.md";
+
+/// Writes the page; with a folder of runs, first stores what these came to.
+pub fn write(runs: Option<&Path>) -> Result<()> {
+    let mut kept = Kept::parse(KEPT).expect("a test reads what is kept");
+    if let Some(folder) = runs {
+        let wrong = || format!("cannot read {}", folder.display());
+        for run in fs::read_dir(folder).into_diagnostic().wrap_err_with(wrong)? {
+            let run = run.into_diagnostic().wrap_err_with(wrong)?.path();
+            if run.join("records.jsonl").is_file() {
+                keep(&mut kept, &run)?;
+            }
+        }
+        let text = toml::to_string(&kept).expect("strings and numbers are TOML");
+        let says = "# What runs of the virtual lab came to. `make evidence` writes this file.\n\n";
+        source::write("crates/report/kept.toml", &(says.to_owned() + &text))?;
+    }
+    source::write(PAGE, &page(&figures(&kept)))
+}
+
+/// Every figure, given what runs came to.
+fn figures(kept: &Kept) -> Vec<Figure> {
+    let of_drives = presets::ALL.into_iter().flat_map(book::of_drive);
+    of_drives.chain(book::of_plans(kept)).chain(book::cross_checks()).collect()
+}
+
+fn page(figures: &[Figure]) -> String {
+    let book = Book::new(figures);
+    let mut page = format!(
+        "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
+         make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
+         were chosen so that it comes out, or if it is itself the evidence for a value: agreement \
+         says nothing but that the fit succeeded. Nothing was fitted to a number that is \
+         *predicted*, nor, of a number that is *held out*, to any other of its publication; those \
+         that fail stay here. What is counted are independent tests: the figures of one run or one \
+         sentence are one, which is as accurate as its worst figure. The \
+         figures of *cross-check* are not published: [the same simulated drive in real \
+         time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
+         made by `make evidence` and `make cross-check`.\n\n{}\n",
+        book.summary
+    );
+    let group = |id: &str| inline(id.split('/').next().unwrap_or_default());
+    for entries in book.figures.chunk_by(|one, other| group(one.id) == group(other.id)) {
+        let _ = write!(
+            page,
+            "\n## {}\n\n| figure | source; how ours is found | basis | published | ours | error |\n\
+             | --- | --- | --- | ---: | ---: | ---: |\n",
+            group(entries[0].id)
+        );
+        for entry in entries {
+            let [what, source, how] = [entry.what, entry.source, entry.how].map(inline);
+            let (basis, published) = (entry.basis, inline(&entry.published));
+            let ours = entry.ours.as_deref().map(inline).unwrap_or_default();
+            let error = entry.error.map(|error| format!("{:+.0} %", 100.0 * error));
+            let error = error.unwrap_or_default();
+            let _ = writeln!(
+                page,
+                "| {what} | {source}; {how} | {basis} | {published} | {ours} | {error} |"
+            );
+        }
+    }
+    page
+}
+
+/// Stores a run's results for the published numbers of its plan.
+fn keep(kept: &mut Kept, folder: &Path) -> Result<()> {
+    let Contents { schedule, records, ending, .. } = Run::read(folder)?;
+    // A record of a treatment that could not run has no release.
+    let releases = records.iter().map(|record| &record.environment.ssdlab);
+    let release =
+        releases.max().ok_or_else(|| miette!("{}: no records", folder.display()))?.clone();
+    let analysis = analyse("kept", &schedule, records, ending);
+    let today = book::schedules().find(|today| today.plan == schedule.plan);
+    let today =
+        today.ok_or_else(|| miette!("{}: not a run of a shipped plan", folder.display()))?;
+    let ours = book::places(&today)
+        .filter_map(|place| Some((place.id(), ours(&today, &analysis, place)?)))
+        .collect();
+    let run = format!("ssdlab run {}", schedule.plan);
+    let command: Vec<String> = [run].into_iter().chain(schedule.overrides).collect();
+    let from = depends_on(&today, &kernel::recipe());
+    let command = command.join(" ");
+    kept.runs.insert(schedule.plan, KeptRun { release, command, from, ours });
+    Ok(())
+}
+
+fn ours(schedule: &Schedule, analysis: &Analysis, place: Place<'_>) -> Option<f64> {
+    match place {
+        Place::Phase { levels, phase, .. } => {
+            let mut treatments = analysis.treatments.iter();
+            let treatment = treatments.find(|treatment| treatment.levels.matches(levels))?;
+            let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
+            Some(summary.metrics.get(&schedule.metric)?.mean)
+        }
+        // Of several cases, the one that is farthest from what was published.
+        Place::Claim(claim, published) => {
+            let cases = analysis.claims.iter().filter(|own| own.claim.id == claim.id);
+            let ratios = cases.filter_map(|own| own.outcome.ratio());
+            let distance = |ratio: &f64| (ratio / published).ln().abs();
+            ratios.max_by(|a, b| distance(a).total_cmp(&distance(b)))
+        }
+    }
+}
+
+/// What the results of a plan depend on, each by its name, so that a change to it shows: the values
+/// of the models that the plan names, the recipe of the lab kernel, and the treatments and their
+/// workload. What does not show is a change to the code of the models.
+fn depends_on(schedule: &Schedule, recipe: &str) -> BTreeMap<String, String> {
+    let mut from = BTreeMap::from([("kernel".to_owned(), recipe.to_owned())]);
+    let mut work = serde_json::to_string(&schedule.workload).expect("it is plain data");
+    work.extend(schedule.treatments.iter().map(|treatment| treatment.levels.to_string()));
+    from.insert("work".to_owned(), digest(&work));
+    let models: BTreeSet<Model> =
+        schedule.setups().flat_map(|setup| setup.simulated.models()).collect();
+    for model in models {
+        let (of, values) = match &model {
+            Model::Drive(level) => ("drive", presets::find(level).map(drive_values)),
+            Model::Host(level) => ("host", find_host(level).map(|of| format!("{} ns", of.costs))),
+        };
+        from.extend(values.map(|values| (format!("{of} {}", model.level()), values)));
+    }
+    from
+}
+
+fn drive_values(preset: Preset) -> String {
+    let values = grounded(preset.text).expect("a test reads every preset");
+    let values = values.iter().map(|of| format!("{} = {}\n", of.key, of.value));
+    digest(&values.collect::<String>())
+}
+
+fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    format!("{:016x}", u64::from_be_bytes(*hash.first_chunk().expect("it has 32 bytes")))
+}
+
+#[cfg(test)]
+mod tests;
