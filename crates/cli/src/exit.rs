@@ -81,7 +81,7 @@ impl Exit {
     }
 
     /// The exit code of a run that ended so, with these records.
-    pub fn of_run(ending: Ending, records: &[Record]) -> Self {
+    pub(super) fn of_run(ending: Ending, records: &[Record]) -> Self {
         let failed = |record: &Record| matches!(record.status, Status::Failed | Status::Void);
         match ending {
             Ending::Interrupted => Self::Interrupted,

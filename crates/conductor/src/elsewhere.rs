@@ -37,8 +37,8 @@ impl Stage for Elsewhere<'_> {
         let mut scripts = Vec::new();
         for (features, shares) in self.division.by_features(&self.open) {
             // Jobs of one name wait for each other, but these need not.
-            let kind = features.iter().map(|feature| format!("-{feature}")).collect::<String>();
-            let name = format!("ssdlab-{}{kind}", desk.run.id());
+            let words = ["ssdlab".to_owned(), desk.run.id()].into_iter();
+            let name = words.chain(features.iter().cloned()).collect::<Vec<_>>().join("-");
             let (shares, count) = (&shares[..], self.division.count);
             let array = Array { name: &name, features, shares, count };
             scripts.push(slurm.write(desk.run.folder(), &array)?);

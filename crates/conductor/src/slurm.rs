@@ -126,16 +126,17 @@ impl Slurm<'_> {
             ("constraint", features.join("&")),
             ("export", EXPORTED.to_owned()),
         ];
-        let mut script = "#!/bin/sh\n".to_owned();
+        let mut lines = vec!["#!/bin/sh".to_owned()];
         for (option, value) in options.iter().filter(|(_, value)| !value.is_empty()) {
-            script += &format!("#SBATCH --{option}={}\n", word(value)?);
+            lines.push(format!("#SBATCH --{option}={}", word(value)?));
         }
-        script += ALWAYS;
-        let program = word(&self.program.display().to_string())?;
-        script += "\n# What a killed task has left on this node.\n";
-        script += &format!("{program} restore\n");
-        script += &format!("exec {} \"$SLURM_ARRAY_TASK_ID/{count}\"\n", self.command);
-        Ok(script)
+        lines.extend([
+            ALWAYS.to_owned(),
+            "# What a killed task has left on this node.".to_owned(),
+            format!("{} restore", word(&self.program.display().to_string())?),
+            format!("exec {} \"$SLURM_ARRAY_TASK_ID/{count}\"\n", self.command),
+        ]);
+        Ok(lines.join("\n"))
     }
 
     /// Submits scripts and waits for their tasks, however these end. False means that the wait was
