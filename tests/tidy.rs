@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 14] = [
+const PURE: [&str; 13] = [
     "crates/advice/src",
-    "crates/export/src",
     "crates/filesystem/src",
     "crates/flash/src",
     "crates/operations/src",

@@ -9,8 +9,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use ssdlab_advice::{Analysis, Judgement, Verdict, Why, analyse};
-use ssdlab_export::{Samples, csv};
 use ssdlab_plan::{Levels, Overrides, Schedule};
+use ssdlab_report::export::{Samples, csv};
 use ssdlab_results::{Ending, Phase, Record};
 
 /// Factors whose levels can all be combined.

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use ssdlab_advice as advice;
-use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_operations::cuts::{Data, Fault, Moment, Outcome, Verdict};
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
+use ssdlab_report::export::{Samples, csv};
 use ssdlab_report::{Style, charts, html, markdown, text};
 use ssdlab_results::{
     ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,

@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use miette::Report as Error;
 use ssdlab_advice::{self as advice, Analysis};
-use ssdlab_export::{self as export, Samples};
 use ssdlab_plan::Schedule;
+use ssdlab_report::export::{self as export, Samples};
 use ssdlab_report::{self as report, Answered, Style};
 use ssdlab_results::{self as results, Contents, Ending, Record, Run};
 

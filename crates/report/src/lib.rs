@@ -14,6 +14,7 @@ mod comparison;
 mod cuts;
 mod device_cuts;
 mod evidence;
+pub mod export;
 mod features;
 pub mod figures;
 mod functions;
