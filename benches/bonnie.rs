@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use ssdlab_workload::printed::bonnie::{self, Rate, Tested};
+use ssdlab_workload::printed::bonnie::{self, BonnieRate, BonnieTestResult};
 
 const ROUNDS: usize = 5;
 
@@ -88,7 +88,7 @@ fn compare(place: &Path, (sizes, arguments): Sizes, group: Option<&Group>) {
             values.push((rate("bytes"), rate("ops")));
         }
         for tested in run_theirs(place, arguments, group) {
-            if let Some(Rate::Bytes(rate) | Rate::Operations(rate)) = tested.rate {
+            if let Some(BonnieRate::Bytes(rate) | BonnieRate::Operations(rate)) = tested.rate {
                 theirs.entry(tested.test.name()).or_insert_with(Vec::new).push(rate);
             }
         }
@@ -150,7 +150,7 @@ fn run(place: &Path, sizes: &str, group: Option<&Group>) -> Value {
 }
 
 /// What bonnie++ prints.
-fn run_theirs(place: &Path, arguments: &str, group: Option<&Group>) -> Vec<Tested> {
+fn run_theirs(place: &Path, arguments: &str, group: Option<&Group>) -> Vec<BonnieTestResult> {
     if group.is_none() {
         touch(place);
     }

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssdlab_conductor::ComputingLab;
-use ssdlab_conductor::computing::{self, Measured, Times};
-use ssdlab_filesystem::{self as filesystem, Filesystem, Level};
+use ssdlab_conductor::computing::{self, MeasuredCosts, Times};
+use ssdlab_filesystem::{self as filesystem, Filesystem, SettingLevel};
 use ssdlab_flash::evidence::Value;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::thread;
@@ -80,7 +80,7 @@ impl Sides {
         let here = here(filesystem, None).unwrap();
         let operations: Vec<_> =
             counts.into_iter().zip(here).map(|(counts, (_, ns))| (counts, ns as f64)).collect();
-        let measured = Measured::here();
+        let measured = MeasuredCosts::here();
         let block_ns = computing::fit_block(&operations, &measured).unwrap();
         println!("fitted to {BASE} here: {block_ns:.3} ns a block; measured: {measured:.0?}");
         let by_kib = measured.per_kib.by_key().map(|(key, ns)| (format!("ns_per_kib.{key}"), ns));
@@ -104,7 +104,7 @@ impl Sides {
         result
     }
 
-    fn perform(&self, name: &str, level: Option<&Level>) -> Result<[Times; 2], String> {
+    fn perform(&self, name: &str, level: Option<&SettingLevel>) -> Result<[Times; 2], String> {
         let filesystem = filesystem::find(name).unwrap();
         let level_name = level.map(|level| level.name);
         let in_lab = self.in_lab(filesystem, |lab, host| lab.perform(host, level_name));
@@ -171,7 +171,7 @@ fn compare_checksums(sides: &Sides) {
     println!("checksums             of               lab    here  more in the lab  more here");
     for name in CHECKSUMMED {
         let levels = filesystem::find(name).unwrap().checksums.levels;
-        let (off, on): (Vec<&Level>, Vec<&Level>) =
+        let (off, on): (Vec<&SettingLevel>, Vec<&SettingLevel>) =
             levels.iter().partition(|level| level.name == "off");
         let without = match sides.perform(name, Some(off[0])) {
             Ok(times) => times.each_ref().map(totals),
@@ -207,7 +207,7 @@ fn totals(times: &Times) -> [f64; 2] {
 }
 
 /// On a loop device in memory; the minimum of a few rounds.
-fn here(filesystem: &Filesystem, checksums: Option<&Level>) -> io::Result<Times> {
+fn here(filesystem: &Filesystem, checksums: Option<&SettingLevel>) -> io::Result<Times> {
     let mut least: Option<Times> = None;
     for _ in 0..ROUNDS {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -19,8 +19,8 @@ use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use ssdlab_disk::guest;
-use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
-use ssdlab_workload::engine::{Job, run};
+use ssdlab_plan::io::{BlockSize, Io, IoContents, IoEnd, IoPattern, IoSyncPolicy, SyncBy};
+use ssdlab_workload::engine::{EngineJob, run};
 
 const ROUNDS: usize = 7;
 
@@ -96,14 +96,14 @@ fn table(place: &str, file: &Path, is_direct: bool) {
 fn lay_out(file: &Path) {
     let file = File::options().write(true).create_new(true).open(file).unwrap();
     let io = Io {
-        pattern: Pattern::Sequential,
-        blocks: vec![Block { bytes: 1 << 20, weight: 1 }],
+        pattern: IoPattern::Sequential,
+        blocks: vec![BlockSize { bytes: 1 << 20, weight: 1 }],
         depth: 4,
-        sync: SyncPolicy::AtEnd,
-        end: End::Bytes(SPAN_BYTES),
+        sync: IoSyncPolicy::AtEnd,
+        end: IoEnd::Bytes(SPAN_BYTES),
         ..writes()
     };
-    let job = Job { io: &io, files: std::slice::from_ref(&file), text: &[], seed: 1 };
+    let job = EngineJob { io: &io, files: std::slice::from_ref(&file), text: &[], seed: 1 };
     run(&job, &mut |_| true).unwrap();
 }
 
@@ -113,15 +113,15 @@ fn writes() -> Io {
         file: "data".to_owned(),
         files: 1,
         size_bytes: SPAN_BYTES,
-        pattern: Pattern::Random,
+        pattern: IoPattern::Random,
         read_share: 0.0,
-        blocks: vec![Block { bytes: 4096, weight: 1 }],
+        blocks: vec![BlockSize { bytes: 4096, weight: 1 }],
         contents: IoContents::Random,
         depth: 1,
         direct: false,
-        sync: SyncPolicy::Never,
+        sync: IoSyncPolicy::Never,
         sync_by: SyncBy::Fdatasync,
-        end: End::Time(u64::try_from(TIME.as_nanos()).unwrap()),
+        end: IoEnd::Time(u64::try_from(TIME.as_nanos()).unwrap()),
         period_ns: None,
     }
 }
@@ -137,7 +137,7 @@ impl Case<'_> {
             .unwrap();
         let read_share = if self.reads { 1.0 } else { 0.0 };
         let io = Io { read_share, depth: self.depth, ..writes() };
-        let job = Job { io: &io, files: std::slice::from_ref(&file), text: &[], seed };
+        let job = EngineJob { io: &io, files: std::slice::from_ref(&file), text: &[], seed };
         let before = thread_cpu_ns();
         let done = run(&job, &mut |_| true).unwrap().moved();
         let operations = done.operations as f64;

@@ -11,7 +11,7 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
-use ssdlab_results::{Ending, Phase, Record, Run, Work};
+use ssdlab_results::{Ending, PhaseRecord, Record, RunFolder, Work};
 use ssdlab_workload::engine::Counted;
 
 /// 20 treatments of the twelve phases of Bonnie's tests.
@@ -68,7 +68,7 @@ fn main() {
 fn run(results: &Path, blocks: u32, seed: u64) {
     let overrides = Overrides { runs: Some(blocks), seed: Some(seed), ..Overrides::default() };
     let schedule = plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap();
-    let mut run = Run::create(results, &format!("run-{seed}"), PLAN, &schedule).unwrap();
+    let mut run = RunFolder::create(results, &format!("run-{seed}"), PLAN, &schedule).unwrap();
     for trial in &schedule.trials {
         run.push(&record(&schedule, *trial)).unwrap();
     }
@@ -97,7 +97,7 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
 }
 
 /// A phase of 1,000 operations, a few per mille faster or slower.
-fn phase(name: &str, variation: u64) -> Phase {
+fn phase(name: &str, variation: u64) -> PhaseRecord {
     let ns = 1_000_000 + 20 * variation;
     let mut counted = Counted { bytes: 8_192_000, ..Counted::new() };
     counted.took = Duration::from_nanos(1000 * ns);
@@ -110,7 +110,7 @@ fn phase(name: &str, variation: u64) -> Phase {
         write_requests: 1000 + variation,
         ..Counters::default()
     };
-    Phase {
+    PhaseRecord {
         name: name.to_owned(),
         time_ns: Some(1000 * ns),
         settled_ns: Some(1010 * ns),
@@ -120,7 +120,7 @@ fn phase(name: &str, variation: u64) -> Phase {
         device: Some(device),
         at_return: Some(device),
         work: Work::of(&counted),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 

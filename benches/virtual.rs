@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use ssdlab_disk::guest::{self as guest, Channel, Line, Machine, Root};
-use ssdlab_disk::{Disk, Flash, Shape};
+use ssdlab_disk::guest::{self as guest, GuestChannel, GuestMachine, HostChannel, Root};
+use ssdlab_disk::{Disk, DiskShape, Flash};
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
@@ -50,7 +50,7 @@ fn main() {
 /// Writes 4 KiB at random offsets of the drive, by direct I/O, one after the other.
 fn in_guest() {
     guest::prepare().unwrap();
-    let line = Line::open(Path::new("/dev/vdb")).unwrap();
+    let line = GuestChannel::open(Path::new("/dev/vdb")).unwrap();
     let requests: u64 = line.job().unwrap();
     line.tell(&"begins").unwrap();
     let direct = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap();
@@ -79,7 +79,7 @@ fn requests(kernel: &Path) {
     let [mut boots, mut rates] = [Vec::new(), Vec::new()];
     for _ in 0..5 {
         fs::create_dir(&folder).unwrap();
-        let machine = Machine {
+        let machine = GuestMachine {
             kernel,
             root: &root,
             folder: &folder,
@@ -87,19 +87,25 @@ fn requests(kernel: &Path) {
             host: &HOSTS[0],
             seed: 1,
             limit: Nanos(3_600_000_000_000),
-            patience: limit,
+            timeout: limit,
             marker: "bench",
         };
         let moments = Mutex::new(Vec::new());
         let heard = |_, _: String| moments.lock().unwrap().push(Instant::now());
-        let channel = Channel::new(&REQUESTS, heard);
+        let channel = HostChannel::new(&REQUESTS, heard);
         let channel = Box::new(channel);
         let specification = Specification::parse(presets::find(DRIVE).unwrap().text).unwrap();
         let flash = Box::new(Flash::new(Drive::new(specification, 1)));
         let mut disks = [
-            Disk::new("drive", machine.door("drive").unwrap(), flash, Shape::default()).unwrap(),
-            Disk::new("channel", machine.door("channel").unwrap(), channel, Shape::default())
+            Disk::new("drive", machine.listener("drive").unwrap(), flash, DiskShape::default())
                 .unwrap(),
+            Disk::new(
+                "channel",
+                machine.listener("channel").unwrap(),
+                channel,
+                DiskShape::default(),
+            )
+            .unwrap(),
         ];
         let started = Instant::now();
         machine.run(&mut disks, &interrupt).unwrap();

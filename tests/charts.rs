@@ -344,7 +344,7 @@ fn an_interval_without_bounds_leaves_room_for_the_chart() {
 fn every_sample_is_a_dot() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
     let mut records = records(&schedule, slow_sync);
-    records[1].status = ssdlab_results::Status::Failed;
+    records[1].status = ssdlab_results::TrialStatus::Failed;
     let charts = drawn(&schedule, &records);
     // Six blocks of two treatments and two phases; one trial failed.
     assert_eq!(count(&find(&charts, "samples").svg, "circle"), (6 * 2 - 1) * 2);
@@ -425,7 +425,7 @@ fn a_run_without_a_good_trial_has_no_charts() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
     let mut records = records(&schedule, |_, _| Vec::new());
     for record in &mut records {
-        record.status = ssdlab_results::Status::Failed;
+        record.status = ssdlab_results::TrialStatus::Failed;
     }
     assert_eq!(drawn(&schedule, &records), []);
     assert_eq!(drawn(&schedule, &[]), []);

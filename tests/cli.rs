@@ -457,7 +457,7 @@ fn the_cache_is_shown_and_cleared() {
     }
     let shown = printed(&["cache"]);
     assert!(shown.contains("ext4 [2J, mail to 0.7, image lab, 4.0 GiB, seed 7"), "{shown}");
-    assert!(shown.contains("lab kernel") && shown.contains("unfinished build"), "{shown}");
+    assert!(shown.contains("lab kernel") && shown.contains("build folder"), "{shown}");
     let json: Value = serde_json::from_str(&printed(&["cache", "--json"])).unwrap();
     let entries = json["entries"].as_array().unwrap();
     let kinds: Vec<&Value> = entries.iter().map(|entry| &entry["kind"]).collect();

@@ -5,7 +5,7 @@ mod records;
 use ssdlab_advice::{self as advice, Analysis, CheckOutcome};
 use ssdlab_plan::{Schedule, shipped};
 use ssdlab_report::html;
-use ssdlab_results::{Ending, Record, Status};
+use ssdlab_results::{Ending, Record, TrialStatus};
 
 use self::records::{HOSTILE, chain, fleet, hostile, post_1, schedule};
 
@@ -117,7 +117,7 @@ fn a_run_of_nothing_says_why() {
     );
     let mut records = post_1(&schedule);
     for record in &mut records {
-        record.status = Status::Unavailable;
+        record.status = TrialStatus::Unavailable;
         record.reason = Some("mkfs.ext4 is not installed".to_owned());
         record.phases.clear();
     }

@@ -14,17 +14,17 @@ use serde_json::Value;
 use ssdlab_advice::{self as advice, Check, CheckOutcome, Criterion};
 use ssdlab_report::{Style, method, text};
 use ssdlab_results::Ending;
-use ssdlab_results::import::{self as import, Source};
+use ssdlab_results::import::{self as import, ImportSource};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 /// Imports files of `tests/data`; returns the report and the method check.
-fn imported(files: &[&str]) -> (import::Run, String) {
+fn imported(files: &[&str]) -> (import::ImportedRun, String) {
     let contents: Vec<Vec<u8>> = files.iter().map(|file| fs::read(data(file)).unwrap()).collect();
-    let source = |(name, contents)| Source { name, label: None, contents };
-    let sources: Vec<Source<'_>> =
+    let source = |(name, contents)| ImportSource { name, label: None, contents };
+    let sources: Vec<ImportSource<'_>> =
         files.iter().copied().zip(contents.iter().map(Vec::as_slice)).map(source).collect();
     let run = import::import(None, &sources).unwrap();
     let analysis = advice::analyse("run", &run.schedule, &run.records, Ending::AllBlocks);
@@ -34,7 +34,7 @@ fn imported(files: &[&str]) -> (import::Run, String) {
     (run, format!("{report}\n{checks}"))
 }
 
-fn outcome(run: &import::Run, criterion: Criterion) -> Check {
+fn outcome(run: &import::ImportedRun, criterion: Criterion) -> Check {
     let analysis = advice::analyse("run", &run.schedule, &run.records, Ending::AllBlocks);
     analysis.method.into_iter().find(|check| check.criterion == criterion).unwrap()
 }
@@ -112,7 +112,7 @@ fn fio_client_and_mixed_text_around_the_json_is_passed_over() {
     let text = read("fio-client.json");
     let clean = text.split_once('\n').unwrap().1;
     let rate = |text: &str| {
-        let source = Source { name: "c.json", label: None, contents: text.as_bytes() };
+        let source = ImportSource { name: "c.json", label: None, contents: text.as_bytes() };
         let run = import::import(None, &[source]).unwrap();
         run.records[0].phases[0].reported.get("ops_per_second").copied()
     };
@@ -136,7 +136,7 @@ fn no_job_of_fio_is_lost() {
     };
     let jobs = [job("a", 0, 5), job("a", 1, 7), job("laid out", 2, 0)].join(",");
     let text = format!("{{\"jobs\": [{jobs}]}}");
-    let source = Source { name: "f.json", label: None, contents: text.as_bytes() };
+    let source = ImportSource { name: "f.json", label: None, contents: text.as_bytes() };
     let run = import::import(None, &[source]).unwrap();
     let names: Vec<&str> = run.records[0].phases.iter().map(|phase| &*phase.name).collect();
     assert_eq!(names, ["a", "a-2"]);

@@ -11,7 +11,7 @@ use std::path::Path;
 use ssdlab_advice::{self as advice, Verdict};
 use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
 use ssdlab_report::{Style, brief, markdown, text};
-use ssdlab_results::{Ending, Record, Status};
+use ssdlab_results::{Ending, Record, TrialStatus};
 
 use self::records::{chain, fleet, phase, post_1, record, schedule, work};
 
@@ -197,7 +197,7 @@ fn a_treatment_alone_is_answered_by_what_it_takes() {
         row.unwrap_or_default().split(['│', '┆']).nth(2).unwrap_or_default().trim().to_owned()
     };
     // A failure is in its own phase, whatever went well before it.
-    for status in [Status::Failed, Status::Void] {
+    for status in [TrialStatus::Failed, TrialStatus::Void] {
         for record in &mut records {
             record.status = status;
             record.reason = Some("in phase `delete`: `rm` ended with exit code 1".to_owned());
@@ -271,7 +271,7 @@ fn failures_keep_their_row_and_their_reason() {
     let mut records = post_1(&schedule);
     for record in &mut records {
         if record.levels.to_string().contains("discard = on") {
-            record.status = Status::Failed;
+            record.status = TrialStatus::Failed;
             record.reason = Some("cannot write x: No space left on device".to_owned());
             record.phases.truncate(1);
         }

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use ssdlab_plan::Overrides;
-use ssdlab_results::{Record, Run};
+use ssdlab_results::{Record, RunFolder};
 use tempfile::TempDir;
 
 /// Its times are in microseconds, and it does not say when requests were completed.
@@ -155,7 +155,7 @@ fn the_functions_of_a_trial_are_shown_although_another_has_none() {
     let plan = "name = \"p\"\nquestion = \"Is it?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
     let schedule = ssdlab_plan::schedule("p", plan, &Overrides::default(), Path::new("/")).unwrap();
     let place = tempfile::tempdir().unwrap();
-    let mut run = Run::create(place.path(), "run", plan, &schedule).unwrap();
+    let mut run = RunFolder::create(place.path(), "run", plan, &schedule).unwrap();
     let logs = run.folder().join("requests");
     fs::create_dir(&logs).unwrap();
     for trial in &schedule.trials[..2] {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
-use ssdlab_results::{ATTEMPTS, Run};
+use ssdlab_results::{ATTEMPTS, RunFolder};
 use tempfile::TempDir;
 
 static SCHEDULE: LazyLock<Schedule> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ static SCHEDULE: LazyLock<Schedule> = LazyLock::new(|| {
 /// A run's folder. It stays in the temporary folder, which is whoever's that runs the fuzzer.
 static RUN: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let place = tempfile::tempdir().expect("a temporary folder");
-    let run = Run::create(place.path(), "run", "", &SCHEDULE).expect("a folder of our own");
+    let run = RunFolder::create(place.path(), "run", "", &SCHEDULE).expect("a folder of our own");
     let folder = run.folder().to_owned();
     fs::create_dir(folder.join(ATTEMPTS)).expect("a folder of our own");
     (place, folder)
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     fs::write(attempts.join("1_1.jsonl"), bytes).expect("a file of our own");
     // The same lines are not this attempt's.
     fs::write(attempts.join("1_2.jsonl"), bytes).expect("a file of our own");
-    let (run, contents) = Run::append(folder).expect("a run of our own");
+    let (run, contents) = RunFolder::append(folder).expect("a run of our own");
     let found = run.unmerged(&SCHEDULE, &contents.records).expect("files of our own");
     let ids = found.records.iter().map(|record| record.attempt.as_ref().expect("it has one").id);
     assert!(ids.clone().all(|id| ["1_1", "1_2"].contains(&id.to_string().as_str())));

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab_trace::ftrace::{Assembler, Layout, Target, device_number};
+use ssdlab_trace::ftrace::{Assembler, RecordLayout, TracedDevice, device_number};
 
 const HEADER_PAGE: &str = include_str!("../../crates/trace/tests/fixtures/ftrace/header_page");
 const FORMATS: [&str; 4] = [
@@ -15,18 +15,19 @@ const FORMATS: [&str; 4] = [
 ];
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(layout) = Layout::parse(HEADER_PAGE, FORMATS) {
+    if let Ok(layout) = RecordLayout::parse(HEADER_PAGE, FORMATS) {
         read(layout, bytes);
     }
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let Ok(text) = str::from_utf8(&bytes[..end]) else { return };
-    for layout in [Layout::parse(text, FORMATS), Layout::parse(HEADER_PAGE, [text; 4])] {
+    for layout in [RecordLayout::parse(text, FORMATS), RecordLayout::parse(HEADER_PAGE, [text; 4])]
+    {
         layout.into_iter().for_each(|layout| read(layout, &bytes[end..]));
     }
 });
 
-fn read(layout: Layout, sub_buffer: &[u8]) {
-    let target = Target { disk: device_number(7, 0), partition: None, sectors: 8..1 << 40 };
+fn read(layout: RecordLayout, sub_buffer: &[u8]) {
+    let target = TracedDevice { disk: device_number(7, 0), partition: None, sectors: 8..1 << 40 };
     let mut assembler = Assembler::new(layout, target);
     let _ = assembler.take(sub_buffer);
     assembler.end();

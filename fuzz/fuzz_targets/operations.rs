@@ -4,10 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab_operations::{Reader, Tree, Writer};
+use ssdlab_operations::{LogReader, LogWriter, Tree};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(mut log) = Reader::new(bytes) else { return };
+    let Ok(mut log) = LogReader::new(bytes) else { return };
     let mut tree = Tree::default();
     let (mut before, mut operations) = (Vec::new(), Vec::new());
     while let Ok(Some(entry)) = log.next_entry() {
@@ -19,12 +19,12 @@ fuzz_target!(|bytes: &[u8]| {
         operations.push(operation);
     }
     let mut writer =
-        Writer::new(Vec::new(), log.header(), &before).expect("memory takes everything");
+        LogWriter::new(Vec::new(), log.header(), &before).expect("memory takes everything");
     for operation in &operations {
         writer.append(operation).expect("memory takes everything");
     }
     let written = writer.finish().expect("memory takes everything");
-    let mut again = Reader::new(&written[..]).expect("what is written can be read");
+    let mut again = LogReader::new(&written[..]).expect("what is written can be read");
     for operation in operations {
         assert_eq!(again.next_operation().expect("what is written can be read"), Some(operation));
     }

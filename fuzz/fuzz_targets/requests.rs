@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab_disk::{Device, Memory, Shape, Witness};
+use ssdlab_disk::{DiskShape, Memory, TraceHasher, VirtioDevice};
 use ssdlab_flash::Nanos;
 use virtio_queue::{Queue, QueueOwnedT, QueueT};
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
@@ -24,10 +24,11 @@ fuzz_target!(|bytes: &[u8]| {
     queue.set_used_ring_address(Some(USED), Some(0));
     queue.set_ready(true);
     let disk = Memory::new(1 << 20);
-    let mut device = Device::new(Box::new(disk), Shape::default()).expect("the default shape");
-    let mut witness = Witness::default();
+    let mut device =
+        VirtioDevice::new(Box::new(disk), DiskShape::default()).expect("the default shape");
+    let mut hasher = TraceHasher::default();
     let Ok(chains) = queue.iter(&memory) else { return };
     for chain in chains {
-        device.serve(chain, Nanos::ZERO, &mut witness).expect("memory does not fail");
+        device.serve(chain, Nanos::ZERO, &mut hasher).expect("memory does not fail");
     }
 });

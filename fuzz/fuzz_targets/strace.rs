@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab_operations::{Recorder, Setting, Tree};
+use ssdlab_operations::{ProgramStart, StraceRecorder, Tree};
 
 fuzz_target!(|bytes: &[u8]| {
-    let setting = Setting { directory: b"/d", umask: 0o022 };
-    let mut recorder = Recorder::new(bytes, setting, Tree::default());
+    let setting = ProgramStart { directory: b"/d", umask: 0o022 };
+    let mut recorder = StraceRecorder::new(bytes, setting, Tree::default());
     let mut tree = Tree::default();
     while let Ok(Some(operation)) = recorder.next_operation() {
         tree.apply(&operation).expect("what is recorded fits");

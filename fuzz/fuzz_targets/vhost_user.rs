@@ -21,7 +21,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use ssdlab_disk::serve::VhostUserDisk;
-use ssdlab_disk::{Memory, Shape};
+use ssdlab_disk::{DiskShape, Memory};
 
 const MEMORY_BYTES: u64 = 1 << 16;
 const DISK_BYTES: u64 = 1 << 20;
@@ -74,7 +74,7 @@ fn server() -> &'static Server {
         let folder = tempfile::tempdir().expect("a folder");
         let socket = folder.path().join("socket");
         let backend = Box::new(Memory::new(DISK_BYTES));
-        let disk = VhostUserDisk::listen(backend, Shape::default(), &socket).expect("a socket");
+        let disk = VhostUserDisk::listen(backend, DiskShape::default(), &socket).expect("a socket");
         Server { disk, socket, _folder: folder }
     })
 }

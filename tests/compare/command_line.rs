@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use ssdlab_plan::LabKind;
-use ssdlab_results::{Ending, Run};
+use ssdlab_results::{Ending, RunFolder};
 use tempfile::TempDir;
 
 use super::{PLAN, records, schedule};
@@ -27,7 +27,7 @@ impl Place {
     /// Stores a run; returns its folder.
     fn run(&self, id: &str, kernel: &str, started_s: u64) -> PathBuf {
         let schedule = schedule(LabKind::Virtual, |_| {});
-        let mut run = Run::create(&self.results(), id, PLAN, &schedule).unwrap();
+        let mut run = RunFolder::create(&self.results(), id, PLAN, &schedule).unwrap();
         for mut record in records(&schedule, kernel, 20) {
             record.started_s = started_s;
             run.push(&record).unwrap();

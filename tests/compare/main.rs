@@ -5,13 +5,13 @@ mod command_line;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ssdlab_advice::{self as advice, Candidate, Comparison, Incomparable, Method};
+use ssdlab_advice::{self as advice, Candidate, Comparison, ComparisonMethod, Incomparable};
 use ssdlab_flash::Draw;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::{Style, comparison, comparison_markdown};
-use ssdlab_results::{Ending, Phase, Record, Status};
+use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
 
 const PLAN: &str = r#"
 name = "delete"
@@ -38,9 +38,9 @@ fn schedule(lab: LabKind, change: impl Fn(&mut Overrides)) -> Schedule {
     plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap()
 }
 
-fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
+fn phase(name: &str, time_ns: u64, written_bytes: u64) -> PhaseRecord {
     let counters = Counters { written_bytes, ..Counters::default() };
-    Phase {
+    PhaseRecord {
         name: name.to_owned(),
         time_ns: Some(time_ns),
         settled_ns: Some(time_ns),
@@ -49,7 +49,7 @@ fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
         application_bytes: Some(0),
         device: Some(counters),
         at_return: Some(counters),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
@@ -102,7 +102,7 @@ fn two_kernels() -> Comparison {
 fn two_kernels_in_virtual_time_are_paired_by_seed() {
     let found = two_kernels();
     let effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
-    assert!(effects.clone().all(|effect| effect.method == Method::PairedBySeed));
+    assert!(effects.clone().all(|effect| effect.method == ComparisonMethod::PairedBySeed));
     // Two treatments with two phases and both together; one phase of one treatment has changed.
     assert_eq!((found.tests, effects.filter(|effect| effect.is_different).count()), (6, 2));
     insta::assert_snapshot!(comparison(&found, Style::default()));
@@ -148,14 +148,16 @@ fn two_months_on_one_machine_are_not_paired() {
         record.started_s += 31 * 86_400;
     }
     august.truncate(5);
-    august[4].status = Status::Failed;
+    august[4].status = TrialStatus::Failed;
     august[4].reason = Some("cannot write: No space left on device".to_owned());
     let july = candidate("july", &schedule, &july, "time_ns");
     let august =
         Candidate::new("august", schedule.clone(), &august, Ending::Interrupted, "time_ns");
     let found = advice::compare(&[july, august]).unwrap();
     let mut effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
-    assert!(effects.all(|effect| effect.method == Method::Unpaired && !effect.is_different));
+    assert!(
+        effects.all(|effect| effect.method == ComparisonMethod::Unpaired && !effect.is_different)
+    );
     insta::assert_snapshot!(comparison(&found, Style::default()));
 }
 
@@ -225,7 +227,7 @@ fn what_is_not_comparable_is_refused() {
 
     let mut failed = records(&same, "6.1.0", 20);
     for record in &mut failed {
-        record.status = Status::Failed;
+        record.status = TrialStatus::Failed;
         record.reason = Some("cannot mount".to_owned());
     }
     let refused = |failed: &[Record]| {
@@ -236,7 +238,7 @@ fn what_is_not_comparable_is_refused() {
     refused(&failed);
     // Trials on plausible drives are not compared.
     let drawn = failed.last_mut().unwrap();
-    drawn.status = Status::Ok;
+    drawn.status = TrialStatus::Ok;
     drawn.draw = Some(Draw { values: BTreeMap::new(), redrawn: 0 });
     refused(&failed);
 
@@ -253,7 +255,7 @@ fn bytes_of_two_labs_are_of_the_same_thing() {
         candidate(&lab.to_string(), &schedule, &records(&schedule, "6.1.0", 20), "written_bytes")
     };
     let found = advice::compare(&[of(LabKind::Virtual), of(LabKind::Image)]).unwrap();
-    assert_eq!(found.rows[0].cells[1].effect.unwrap().method, Method::Unpaired);
+    assert_eq!(found.rows[0].cells[1].effect.unwrap().method, ComparisonMethod::Unpaired);
     assert!(found.differences.iter().any(|difference| difference.what == "lab"));
 }
 

@@ -10,8 +10,8 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
 use ssdlab_results::{
-    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Run, Series, Status, Teardown, Work,
-    Written,
+    ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record,
+    RunFolder, Teardown, TrialStatus, Work,
 };
 use ssdlab_stats::latency::LatencySummary;
 use tempfile::TempDir;
@@ -34,7 +34,8 @@ impl Fixture {
 
     pub fn of(schedule: &Schedule, records: &[Record]) -> Self {
         let place = TempDir::new().unwrap();
-        let mut run = Run::create(&place.path().join("results"), "run", "", schedule).unwrap();
+        let mut run =
+            RunFolder::create(&place.path().join("results"), "run", "", schedule).unwrap();
         for record in records {
             run.push(record).unwrap();
         }
@@ -113,7 +114,9 @@ pub fn records(schedule: &Schedule) -> Vec<Record> {
     let mut state = 1;
     let records = schedule.trials.iter().map(|trial| record(schedule, trial, &mut state));
     let mut records: Vec<Record> = records.collect();
-    for (index, status) in [(2, Status::Failed), (4, Status::Void), (6, Status::Unavailable)] {
+    for (index, status) in
+        [(2, TrialStatus::Failed), (4, TrialStatus::Void), (6, TrialStatus::Unavailable)]
+    {
         records[index].status = status;
         records[index].reason = Some(format!("it was {status}"));
     }
@@ -138,7 +141,7 @@ fn record(schedule: &Schedule, trial: &Trial, state: &mut u64) -> Record {
     }
 }
 
-fn measured(name: &str, state: &mut u64) -> Phase {
+fn measured(name: &str, state: &mut u64) -> PhaseRecord {
     let (device, at_return) = (counters(state), counters(state));
     let mut integer = || random(state) >> 12;
     let [time_ns, settled_ns, cpu_ns, bytes, operations] = [(); 5].map(|()| integer());
@@ -164,7 +167,7 @@ fn measured(name: &str, state: &mut u64) -> Phase {
     };
     let latency = Latency { summary, histogram: "HISTFAAAACx".to_owned() };
     let reported = ["reader.p99_ns", "sync.ops_per_second", "fio.read_iops", "odd"];
-    Phase {
+    PhaseRecord {
         name: name.to_owned(),
         time_ns: Some(time_ns),
         settled_ns: Some(settled_ns),
@@ -181,16 +184,16 @@ fn measured(name: &str, state: &mut u64) -> Phase {
             ops_per_second: fraction(state),
             bytes_per_second: Some(fraction(state)),
             latency,
-            series: Series { step_ns: 1_000_000, operations: vec![1, 2, 3] },
+            series: EngineSeries { step_ns: 1_000_000, operations: vec![1, 2, 3] },
         }),
         reported: reported.map(|name| (name.to_owned(), fraction(state))).into(),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
 fn ledger(state: &mut u64) -> Ledger {
     let mut integer = || random(state) >> 12;
-    let mut written = || Written { bytes: integer(), requests: integer() };
+    let mut written = || KindWrites { bytes: integer(), requests: integer() };
     let by_kind = ByKind {
         data: written(),
         journal: written(),

@@ -5,7 +5,7 @@ use std::fs;
 use csv::StringRecord;
 use serde_json::Value;
 use ssdlab_plan::Factor;
-use ssdlab_results::Status;
+use ssdlab_results::TrialStatus;
 
 use super::fixture::{Fixture, records, schedule};
 use super::{Case, Needs, tools};
@@ -58,7 +58,7 @@ fn fixture() -> Fixture {
     }
     records[2].reason = Some(HOSTILE.to_owned());
     records[4].reason = Some(long());
-    assert_eq!(records[4].status, Status::Void);
+    assert_eq!(records[4].status, TrialStatus::Void);
     Fixture::of(&schedule, &records)
 }
 

@@ -1,7 +1,7 @@
 //! The reader that runs alongside a phase, on a filesystem that supports direct I/O.
 
 use ssdlab_plan::metric::METRICS;
-use ssdlab_workload::Reader;
+use ssdlab_workload::ConcurrentReader;
 use ssdlab_workload::synthetic::content::ContentPool;
 
 use super::{Case, Needs};
@@ -14,8 +14,8 @@ pub fn cases() -> Vec<Case> {
 fn reader() {
     let place = tempfile::tempdir_in(super::DIRECT_IO).unwrap();
     let path = place.path().join("reader");
-    Reader::make(&path, &ContentPool::new(1), 1).unwrap();
-    let (done, read) = Reader::open(&path, 1).unwrap().beside(|| 7);
+    ConcurrentReader::make(&path, &ContentPool::new(1), 1).unwrap();
+    let (done, read) = ConcurrentReader::open(&path, 1).unwrap().beside(|| 7);
     let read = read.unwrap().metrics(|_, _| true);
     assert_eq!(done, 7);
     assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);

@@ -10,8 +10,8 @@ use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
 use ssdlab_results::{
-    Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
-    Work, Written,
+    Attempt, AttemptId, ByKind, ByLayer, EngineSeries, KindWrites, Latency, LayerWrites, Ledger,
+    PhaseRecord, Record, TrialStatus, Work,
 };
 use ssdlab_stats::latency::LatencySummary;
 
@@ -22,7 +22,7 @@ pub fn schedule(plan: &str, runs: u32) -> Schedule {
     plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap()
 }
 
-pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
+pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> PhaseRecord {
     let counters = Counters {
         written_bytes: written,
         write_requests: written / 100_000,
@@ -30,7 +30,7 @@ pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         discarded_bytes: discards * 50_000_000,
         ..Counters::default()
     };
-    Phase {
+    PhaseRecord {
         name: name.to_owned(),
         time_ns: Some(time_ms * 1_000_000),
         settled_ns: Some(time_ms * 1_000_000),
@@ -40,13 +40,13 @@ pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         device: Some(counters),
         at_return: Some(counters),
         ledger: Some(ledger(&counters)),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
 /// The kinds of bytes that ext4 writes for a tree of small files.
 fn ledger(counters: &Counters) -> Ledger {
-    let of = |percent: u64| Written {
+    let of = |percent: u64| KindWrites {
         bytes: counters.written_bytes / 100 * percent,
         requests: counters.write_requests / 100 * percent,
     };
@@ -58,7 +58,7 @@ fn ledger(counters: &Counters) -> Ledger {
         allocation: of(1),
         ..ByKind::default()
     };
-    let by_layer = ByLayer::of(Layer::default(), counters);
+    let by_layer = ByLayer::of(LayerWrites::default(), counters);
     Ledger { by_layer, by_kind: Some(by_kind), reason: None }
 }
 
@@ -75,7 +75,7 @@ fn environment() -> Environment {
     }
 }
 
-pub fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
+pub fn record(schedule: &Schedule, trial: &Trial, phases: Vec<PhaseRecord>) -> Record {
     Record { phases, environment: environment(), ..Record::new(schedule, *trial, 1_310_000_000) }
 }
 
@@ -173,7 +173,7 @@ pub fn work(ops_per_second: f64) -> Work {
         max_ns: 1,
     };
     let latency = Latency { summary, histogram: String::new() };
-    let series = Series { step_ns: 1, operations: vec![1] };
+    let series = EngineSeries { step_ns: 1, operations: vec![1] };
     Work { operations: 1, ops_per_second, bytes_per_second: None, latency, series }
 }
 
@@ -201,7 +201,7 @@ pub fn chain() -> (Schedule, Vec<Record>) {
                 });
                 let mut record = record(&schedule, trial, phases.to_vec());
                 if speed.is_none() {
-                    record.status = Status::Unavailable;
+                    record.status = TrialStatus::Unavailable;
                     record.reason = Some("mkfs.jfs is not installed (package jfsutils)".to_owned());
                 }
                 record
@@ -236,7 +236,7 @@ pub fn hostile() -> (Schedule, Vec<Record>) {
         record.attempt = Some(Attempt { id, node });
         record.applied.insert(text.clone(), text.clone());
     }
-    records[0].status = Status::Failed;
+    records[0].status = TrialStatus::Failed;
     records[0].reason = Some(text.clone());
     for claim in &mut schedule.claims {
         (claim.id, claim.says) = (text.clone(), text.clone());

@@ -11,7 +11,7 @@ use proptest::sample::{select, subsequence};
 use ssdlab_advice::{Analysis, Judgement, Verdict, Why, analyse};
 use ssdlab_plan::{Levels, Overrides, Schedule};
 use ssdlab_report::export::{Samples, csv};
-use ssdlab_results::{Ending, Phase, Record};
+use ssdlab_results::{Ending, PhaseRecord, Record};
 
 /// Factors whose levels can all be combined.
 const FACTORS: [(&str, [&str; 3]); 4] = [
@@ -158,7 +158,8 @@ fn analysed(schedule: &Schedule) -> (Vec<Record>, Analysis) {
     let of = |trial: &ssdlab_plan::schedule::Trial| {
         let mut record = Record::new(schedule, *trial, 0);
         let time_ns = Some(time_ns(&record.levels, trial.block, trial.treatment));
-        record.phases = vec![Phase { name: "unpack".to_owned(), time_ns, ..Phase::default() }];
+        record.phases =
+            vec![PhaseRecord { name: "unpack".to_owned(), time_ns, ..PhaseRecord::default() }];
         record
     };
     let records: Vec<Record> = schedule.trials.iter().filter(ran).map(of).collect();

@@ -7,13 +7,13 @@ use std::path::Path;
 use ssdlab_advice as advice;
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
-use ssdlab_operations::cuts::{Data, Fault, Moment, Outcome, Verdict};
+use ssdlab_operations::cuts::{CutMoment, CutOutcome, CutVerdict, Damage, DataVerdict};
 use ssdlab_plan::metric::{METRICS, Unit, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::export::{Samples, csv};
 use ssdlab_report::{Style, charts, html, markdown, text};
 use ssdlab_results::{
-    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
+    ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record, Work,
 };
 use ssdlab_stats::latency::LatencySummary;
 
@@ -60,9 +60,9 @@ fn schedule(metric: &str, claims: &str) -> Schedule {
 }
 
 /// A phase that has every metric.
-fn phase() -> Phase {
+fn phase() -> PhaseRecord {
     let value = VALUE as f64;
-    let kind = Written { bytes: VALUE, requests: 1 };
+    let kind = KindWrites { bytes: VALUE, requests: 1 };
     let summary = LatencySummary {
         mean_ns: value,
         p50_ns: VALUE,
@@ -71,7 +71,7 @@ fn phase() -> Phase {
         p999_ns: VALUE,
         max_ns: VALUE,
     };
-    Phase {
+    PhaseRecord {
         name: "unpack".to_owned(),
         time_ns: Some(VALUE),
         settled_ns: Some(VALUE),
@@ -106,7 +106,7 @@ fn phase() -> Phase {
             ops_per_second: value,
             bytes_per_second: Some(value),
             latency: Latency { summary, histogram: String::new() },
-            series: Series { step_ns: 1, operations: vec![1] },
+            series: EngineSeries { step_ns: 1, operations: vec![1] },
         }),
         reported: names()
             .filter(|name| of(name).source == plan::metric::Source::Reported)
@@ -126,7 +126,7 @@ fn phase() -> Phase {
             }),
             reason: None,
         }),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
@@ -272,20 +272,20 @@ fn claims_and_answers_are_in_the_unit_of_their_metric() {
 }
 
 /// A power cut that has every metric of cuts.
-fn cut(cut: u32) -> Outcome {
-    let verdict = Verdict {
+fn cut(cut: u32) -> CutOutcome {
+    let verdict = CutVerdict {
         lost_ns: VALUE,
         lost_bytes: VALUE,
         broken_promises: 1,
-        damaged: BTreeMap::from([(Fault::Torn, 1)]),
-        ..Verdict::default()
+        damaged: BTreeMap::from([(Damage::Torn, 1)]),
+        ..CutVerdict::default()
     };
-    Outcome {
+    CutOutcome {
         cut,
         survivor: 0,
         state: None,
         at_ns: 0,
-        moment: Moment::Random,
+        moment: CutMoment::Random,
         phase: "replace".to_owned(),
         unmountable: None,
         recovery_ns: Some(VALUE),
@@ -294,7 +294,7 @@ fn cut(cut: u32) -> Outcome {
         checked_before: None,
         unpromised: None,
         verdict: Some(verdict),
-        data: Some(Data::Rejected("row 7".to_owned())),
+        data: Some(DataVerdict::Rejected("row 7".to_owned())),
     }
 }
 

@@ -12,8 +12,10 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::system::{RebootCommand, reboot};
 use serde::{Deserialize, Serialize};
-use ssdlab_disk::guest::{self as guest, Channel, Ended, Line, Machine, MachineError, Root};
-use ssdlab_disk::{Disk, Memory, Shape};
+use ssdlab_disk::guest::{
+    self as guest, Ended, GuestChannel, GuestMachine, HostChannel, MachineError, Root,
+};
+use ssdlab_disk::{Disk, DiskShape, Memory};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
@@ -47,7 +49,7 @@ enum Job {
 pub fn in_guest() -> ! {
     guest::prepare().unwrap();
     println!("the guest is up");
-    match Line::open(Path::new("/dev/vdb")).unwrap().job().unwrap() {
+    match GuestChannel::open(Path::new("/dev/vdb")).unwrap().job().unwrap() {
         Job::Panic => panic!("as told"),
         Job::Compute => loop {
             std::hint::spin_loop();
@@ -77,7 +79,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     let rules =
         Rules { marker: &marker, limit: Duration::from_mins(1), interrupt: &Interrupt::default() };
     let root = Root::make(&root, rules).unwrap();
-    let machine = Machine {
+    let machine = GuestMachine {
         kernel: Path::new(kernel().as_ref().unwrap()),
         root: &root,
         folder: &folder,
@@ -85,15 +87,15 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
         host: &HOSTS[0],
         seed: 1,
         limit: Nanos(3_600_000_000_000),
-        patience: Duration::from_secs(if job == Job::Compute { 10 } else { 60 }),
+        timeout: Duration::from_secs(if job == Job::Compute { 10 } else { 60 }),
         marker: &marker,
     };
-    let disk = |name: &str| machine.door(name).unwrap();
+    let disk = |name: &str| machine.listener(name).unwrap();
     let memory = Box::new(Memory::new(1 << 20));
-    let channel = Box::new(Channel::new(&job, |_, ()| ()));
+    let channel = Box::new(HostChannel::new(&job, |_, ()| ()));
     let mut disks = [
-        Disk::new("drive", disk("drive"), memory, Shape::default()).unwrap(),
-        Disk::new("channel", disk("channel"), channel, Shape::default()).unwrap(),
+        Disk::new("drive", disk("drive"), memory, DiskShape::default()).unwrap(),
+        Disk::new("channel", disk("channel"), channel, DiskShape::default()).unwrap(),
     ];
     let ended = machine.run(&mut disks, interrupt);
     assert_eq!(below(place.path()), Vec::<String>::new());

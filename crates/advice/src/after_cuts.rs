@@ -13,10 +13,10 @@ use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
-use super::case::{Case, Evidence, RestsOn, Weighed, tests, unlike};
+use super::case::{Case, CaseBasis, CaseTests, Weighed, tests, unlike};
 use super::cuts::{by_cut, count, lost, quantile, recovery};
-use super::judgement::{self, Conclusion, Estimate, Outcome, Why};
-use super::pairs::{Blocks, Side};
+use super::judgement::{self, ClaimEstimate, Conclusion, Outcome, Why};
+use super::pairs::{Blocks, ComparedSide};
 
 /// The range of errors that is searched for the smallest at which a claim is shown, and how often
 /// the range of their logarithms is halved.
@@ -25,16 +25,16 @@ const MOST_ERROR: f64 = 0.499;
 const STEPS: u32 = 40;
 
 /// The outcome of a treatment's cuts.
-enum Found {
+enum CutSummary {
     /// The number of cuts with an outcome, of all cuts.
     Share { count: u64, number: u64 },
     /// The value of each cut, in ascending order, and the quantile of interest.
     Quantile { sorted: Vec<f64>, percent: usize },
 }
 
-impl Found {
+impl CutSummary {
     /// Of each cut the worst that it may have left counts: its survivors are not independent.
-    fn of(what: AfterCuts, cuts: &[&[cuts::Outcome]]) -> Self {
+    fn of(what: AfterCuts, cuts: &[&[cuts::CutOutcome]]) -> Self {
         let lost = |of, percent| Self::quantile(lost(cuts.iter().copied(), of), percent);
         match what {
             AfterCuts::BrokenPromises => Self::share(cuts, Finding::BrokenPromise),
@@ -50,7 +50,7 @@ impl Found {
     }
 
     /// How many of those cuts that could tell had a finding.
-    fn share(cuts: &[&[cuts::Outcome]], finding: Finding) -> Self {
+    fn share(cuts: &[&[cuts::CutOutcome]], finding: Finding) -> Self {
         let [count, number] = count(cuts.iter().copied(), |outcome| outcome.has(finding));
         Self::Share { count, number }
     }
@@ -115,14 +115,14 @@ impl Found {
 
 /// The outcome of one side, or of two that are compared.
 struct Sides {
-    own: Found,
-    other: Option<Found>,
+    own: CutSummary,
+    other: Option<CutSummary>,
 }
 
 impl Sides {
     /// The value of one side, or the ratio of two.
     fn value(&self) -> f64 {
-        let least = |of: &Found| of.value().max(of.least());
+        let least = |of: &CutSummary| of.value().max(of.least());
         self.other
             .as_ref()
             .map_or_else(|| self.own.value(), |other| least(&self.own) / least(other))
@@ -210,27 +210,28 @@ pub(super) fn weigh(
     if let Some(why) = schedule.not_testable(claim) {
         return Err(Outcome::NotCompared(Why::Untested(why)));
     }
-    let of = |side: Side<'_>| {
+    let of = |side: ComparedSide<'_>| {
         let cuts = blocks.trials(side.treatment).into_iter().flat_map(by_cut);
-        let own: Vec<&[cuts::Outcome]> =
+        let own: Vec<&[cuts::CutOutcome]> =
             cuts.filter(|cut| claim.phases.contains(&cut[0].phase)).collect();
-        Found::of(what, &own)
+        CutSummary::of(what, &own)
     };
     let sides = Sides { own: of(case.side), other: case.baseline.map(of) };
-    let number = sides.other.iter().map(Found::number).fold(sides.own.number(), usize::min);
+    let number = sides.other.iter().map(CutSummary::number).fold(sides.own.number(), usize::min);
     if number == 0 {
         let why = "no power cut that tells it was made in these phases".to_owned();
         return Err(Outcome::NotCompared(why.into()));
     }
-    let found = judgement::Found::Ratio { ratio: sides.value(), interval: sides.interval() };
-    let estimate = Estimate { found, n: sides.own.number(), across_hosts: None, p: None };
+    let found =
+        judgement::EstimatedValue::Ratio { ratio: sides.value(), interval: sides.interval() };
+    let estimate = ClaimEstimate { found, n: sides.own.number(), across_hosts: None, p: None };
     if let Some(unlike) = unlike(schedule, claim) {
         let conclusion = Conclusion::Open(unlike.into());
         return Err(Outcome::Measured { estimate, conclusion });
     }
     let (p_holds, p_refuted) =
         tests(claim.bounds(), |bound| sides.at_least(bound), |bound| sides.at_most(bound));
-    Ok(Evidence { estimate, rests_on: RestsOn::Cuts, p_holds, p_refuted, reason: None })
+    Ok(CaseTests { estimate, rests_on: CaseBasis::Cuts, p_holds, p_refuted, reason: None })
 }
 
 /// What may decide a claim that these cuts leave open.

@@ -23,7 +23,7 @@ use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
-use super::warning::Warned;
+use super::warning::WarningMessage;
 use super::warnings;
 
 /// The version of the analysis' format.
@@ -92,7 +92,7 @@ pub struct Analysis {
     /// Checks of the run's method: whether its numbers can be trusted.
     pub method: Vec<Check>,
     /// What a reader must know before believing the numbers.
-    pub warnings: Vec<Warned>,
+    pub warnings: Vec<WarningMessage>,
 }
 
 impl Analysis {
@@ -189,7 +189,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
     let unranked = ranking::unranked(schedule, &blocks);
-    warnings.extend(of_hosts.into_iter().chain(unranked).map(Warned::from));
+    warnings.extend(of_hosts.into_iter().chain(unranked).map(WarningMessage::from));
     let capacities_bytes = environment::capacities(schedule, records);
     let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {

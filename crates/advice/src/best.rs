@@ -3,8 +3,8 @@
 use ssdlab_plan::schedule::{Bounds, Statement};
 use ssdlab_plan::{Factor, Schedule};
 
-use super::case::{Case, Evidence, RestsOn, Sample, Weighed, measure};
-use super::judgement::{Conclusion, Estimate, Outcome, Why};
+use super::case::{Case, CaseBasis, CaseSample, CaseTests, Weighed, measure};
+use super::judgement::{ClaimEstimate, Conclusion, Outcome, Why};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
@@ -43,7 +43,7 @@ pub(super) fn weigh<'a>(
             not_measured.push(schedule.distinct(levels).to_string());
         }
     }
-    let distance = |estimate: &Estimate| match bounds {
+    let distance = |estimate: &ClaimEstimate| match bounds {
         Bounds::AtLeast(_) => estimate.found.ratio(),
         _ => 1.0 / estimate.found.ratio(),
     };
@@ -54,15 +54,15 @@ pub(super) fn weigh<'a>(
     };
     // One rival that is ahead refutes it, but what cannot be tested against each is not shown.
     let untested = measured.iter().find_map(|(.., sample)| sample.as_ref().err());
-    let samples: Vec<&Sample> =
+    let samples: Vec<&CaseSample> =
         measured.iter().filter_map(|(.., sample)| sample.as_ref().ok()).collect();
     let weighed = match (sample.as_ref().ok().or(samples.first().copied()), untested) {
         (Some(sample), untested) => {
             let tests: Vec<(f64, f64)> = samples.iter().map(|own| own.tests(bounds)).collect();
             let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
-            Ok(Evidence {
+            Ok(CaseTests {
                 estimate: *estimate,
-                rests_on: RestsOn::Sample(sample.clone()),
+                rests_on: CaseBasis::Sample(sample.clone()),
                 p_holds: match untested {
                     Some(_) => 1.0,
                     None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),

@@ -5,18 +5,18 @@ use ssdlab_plan::{Schedule, metric};
 use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
 use super::CONFIDENCE;
-use super::judgement::{Conclusion, Estimate, Found, Outcome, Why};
+use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, Outcome, Why};
 use super::nothing::Signs;
 use super::over_drives::guarantee;
-use super::pairs::{Blocks, Quantity, Side, Which};
+use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
 
 /// A claim about one pair of treatments, or about one treatment and all its rivals.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub claim: &'a Claim,
-    pub side: Side<'a>,
+    pub side: ComparedSide<'a>,
     /// `None` if the claim is about the metric itself.
-    pub baseline: Option<Side<'a>>,
+    pub baseline: Option<ComparedSide<'a>>,
 }
 
 impl Case<'_> {
@@ -39,31 +39,31 @@ impl Case<'_> {
 
     /// The measured log-ratio over blocks, or why there is none.
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
-        blocks.compare(self.side, self.baseline, Which::FirstStep)
+        blocks.compare(self.side, self.baseline, StepChoice::FirstStep)
     }
 
     /// What the case is tested on, and the number of blocks that it rests on, or why there is
     /// nothing.
-    pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(Sample, usize), String> {
+    pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(CaseSample, usize), String> {
         let over_blocks = match self.measured(blocks) {
             Ok(over_blocks) => over_blocks,
             Err(why) => {
-                let signs = blocks.against_nothing(self.side, self.baseline, Which::FirstStep);
+                let signs = blocks.against_nothing(self.side, self.baseline, StepChoice::FirstStep);
                 let signs = signs.ok_or(why)?;
                 let n = signs.n();
-                return Ok((Sample::Signs(signs), n));
+                return Ok((CaseSample::Signs(signs), n));
             }
         };
         let n = over_blocks.n();
-        let by_host = blocks.compare_by_host(self.side, self.baseline, Which::FirstStep);
+        let by_host = blocks.compare_by_host(self.side, self.baseline, StepChoice::FirstStep);
         let hosts: Vec<LogRatio> = by_host.into_values().collect();
         let are_equal = hosts.iter().all(|host| {
             host.mean_log().total_cmp(&hosts[0].mean_log()).is_eq()
                 && host.sd_log().is_none_or(|sd| sd == 0.0)
         });
         let sample = match Heterogeneity::among(&hosts) {
-            Some(across) => Sample::Hosts { across, are_equal },
-            None => Sample::Blocks(over_blocks),
+            Some(across) => CaseSample::Hosts { across, are_equal },
+            None => CaseSample::Blocks(over_blocks),
         };
         Ok((sample, n))
     }
@@ -71,7 +71,7 @@ impl Case<'_> {
 
 /// What a case is tested on: blocks or, where two or more hosts have measured it, hosts.
 #[derive(Clone)]
-pub(super) enum Sample {
+pub(super) enum CaseSample {
     Blocks(LogRatio),
     Hosts {
         across: Heterogeneity,
@@ -81,7 +81,7 @@ pub(super) enum Sample {
     Signs(Signs),
 }
 
-impl Sample {
+impl CaseSample {
     /// Whether all of its values are equal.
     fn are_equal(&self) -> bool {
         match self {
@@ -115,19 +115,19 @@ impl Sample {
     }
 
     /// What it shows, which rests on so many blocks.
-    fn estimate(&self, n: usize) -> Estimate {
+    fn estimate(&self, n: usize) -> ClaimEstimate {
         let (found, across_hosts) = match self {
             Self::Blocks(of) => {
                 let interval = of.interval(CONFIDENCE).map(Into::into);
-                (Found::Ratio { ratio: of.ratio(), interval }, None)
+                (EstimatedValue::Ratio { ratio: of.ratio(), interval }, None)
             }
             Self::Hosts { across, .. } => {
                 let interval = Some(across.interval(CONFIDENCE).into());
-                (Found::Ratio { ratio: across.ratio(), interval }, Some(across.k))
+                (EstimatedValue::Ratio { ratio: across.ratio(), interval }, Some(across.k))
             }
-            Self::Signs(signs) => (Found::AgainstNothing(signs.found()), None),
+            Self::Signs(signs) => (EstimatedValue::AgainstNothing(signs.found()), None),
         };
-        Estimate { found, n, across_hosts, p: None }
+        ClaimEstimate { found, n, across_hosts, p: None }
     }
 
     /// The p-values of lying within bounds, and outside.
@@ -163,7 +163,7 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
         let excess_over = claim.less(schedule, treatment);
         let is_there = excess_over.is_some() || claim.excess_over().is_none();
         let quantity = Quantity { metric: &claim.metric, phases };
-        is_there.then_some(Side { excess_over, ..quantity.of(treatment) })
+        is_there.then_some(ComparedSide { excess_over, ..quantity.of(treatment) })
     };
     let case = |(own, other): (usize, Option<usize>)| {
         let baseline = match other {
@@ -176,9 +176,9 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
 }
 
 /// A case that was measured and can be tested.
-pub(super) struct Evidence {
-    pub estimate: Estimate,
-    pub rests_on: RestsOn,
+pub(super) struct CaseTests {
+    pub estimate: ClaimEstimate,
+    pub rests_on: CaseBasis,
     pub p_holds: f64,
     pub p_refuted: f64,
     /// Why it is open unless tests decide it.
@@ -186,13 +186,13 @@ pub(super) struct Evidence {
 }
 
 /// What a case is judged by, and needs more of while it is open.
-pub(super) enum RestsOn {
-    Sample(Sample),
+pub(super) enum CaseBasis {
+    Sample(CaseSample),
     Cuts,
 }
 
 /// The tests of a case, before the correction for several claims; or what became of it without.
-pub(super) type Weighed = Result<Evidence, Outcome>;
+pub(super) type Weighed = Result<CaseTests, Outcome>;
 
 /// Tests a case by its hosts, if it has several, or by its blocks.
 pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Weighed {
@@ -200,7 +200,13 @@ pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -
     let open = |why| Outcome::Measured { estimate, conclusion: Conclusion::Open(why) };
     let sample = sample.map_err(open)?;
     let (p_holds, p_refuted) = sample.tests(case.claim.bounds());
-    Ok(Evidence { estimate, rests_on: RestsOn::Sample(sample), p_holds, p_refuted, reason: None })
+    Ok(CaseTests {
+        estimate,
+        rests_on: CaseBasis::Sample(sample),
+        p_holds,
+        p_refuted,
+        reason: None,
+    })
 }
 
 /// What was found for a case, with what it can be tested on, or why it cannot be; or why nothing
@@ -209,7 +215,7 @@ pub(super) fn measure(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     case: &Case<'_>,
-) -> Result<(Estimate, Result<Sample, Why>), Why> {
+) -> Result<(ClaimEstimate, Result<CaseSample, Why>), Why> {
     let untested = schedule.not_testable(case.claim).map(Why::Untested);
     let (sample, n) = match case.sample(blocks) {
         Ok(found) => found,

@@ -25,10 +25,10 @@ use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{LabKind, Schedule, metric};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
-use super::case::{Case, Evidence, RestsOn, Sample, Weighed, cases, weigh};
-use super::judgement::{Conclusion, Estimate, Judgement, Outcome, Why, scope};
+use super::case::{Case, CaseBasis, CaseSample, CaseTests, Weighed, cases, weigh};
+use super::judgement::{ClaimEstimate, Conclusion, Judgement, Outcome, Why, scope};
 use super::late::LateWork;
-use super::pairs::{Blocks, Side};
+use super::pairs::{Blocks, ComparedSide};
 use super::plausible::PlausibleDrives;
 use super::{CONFIDENCE, after_cuts, best};
 
@@ -60,7 +60,7 @@ pub(super) fn judge_all(
     let mut adjusted = raw.each_ref().map(|raw| holm(raw).into_iter());
     // In virtual time a longer run begins with the same trials; elsewhere all are new.
     let pools = schedule.is_in(LabKind::Virtual);
-    let levels = |side: Side<'_>| schedule.treatments[side.treatment].levels.clone();
+    let levels = |side: ComparedSide<'_>| schedule.treatments[side.treatment].levels.clone();
     let judgement = |Tested { id, claim, case, not_measured, weighed }| {
         let family = usize::from(claim.exploratory.is_some());
         let settle = |evidence| {
@@ -118,16 +118,16 @@ fn test<'a>(schedule: &Schedule, blocks: &Blocks<'_>, claim: &'a Claim) -> Vec<T
 }
 
 /// The two-sided p-value of a claim, corrected for the number of looks at it.
-fn p(claim: &Claim, evidence: &Evidence) -> f64 {
+fn p(claim: &Claim, evidence: &CaseTests) -> f64 {
     let two_sided = 2.0 * evidence.p_holds.min(evidence.p_refuted);
     (two_sided / share_of_error(claim.left_open)).min(1.0)
 }
 
 /// What evidence proves with this p-value, which is corrected for the number of claims. `pools` is
 /// whether another run adds to these blocks.
-fn settled(claim: &Claim, evidence: Evidence, p: f64, claims: usize, pools: bool) -> Outcome {
+fn settled(claim: &Claim, evidence: CaseTests, p: f64, claims: usize, pools: bool) -> Outcome {
     let error = 1.0 - CONFIDENCE;
-    let estimate = Estimate { p: Some(p), ..evidence.estimate };
+    let estimate = ClaimEstimate { p: Some(p), ..evidence.estimate };
     let conclusion = if p >= error {
         let share = share_of_error(claim.left_open.saturating_add(1));
         Conclusion::Open(why_open(claim, evidence, error * share / claims as f64, pools))
@@ -140,21 +140,21 @@ fn settled(claim: &Claim, evidence: Evidence, p: f64, claims: usize, pools: bool
 }
 
 /// What may decide a claim that tests left open; `error` is what the next run may spend.
-fn why_open(claim: &Claim, evidence: Evidence, error: f64, pools: bool) -> Why {
+fn why_open(claim: &Claim, evidence: CaseTests, error: f64, pools: bool) -> Why {
     let done = |n: usize| if pools { n } else { 0 };
     let more = match &evidence.rests_on {
-        RestsOn::Sample(Sample::Blocks(ratio)) => {
+        CaseBasis::Sample(CaseSample::Blocks(ratio)) => {
             more_runs(claim.bounds(), ratio, done(ratio.n()), error)
         }
-        RestsOn::Sample(Sample::Signs(signs)) => {
+        CaseBasis::Sample(CaseSample::Signs(signs)) => {
             let more = equal_runs(error).saturating_sub(done(signs.n()));
             let is_open = claim.bounds().values().all(|bound| signs.agree(bound));
             u32::try_from(more.max(1)).ok().filter(|_| is_open)
         }
-        RestsOn::Sample(Sample::Hosts { .. }) => {
+        CaseBasis::Sample(CaseSample::Hosts { .. }) => {
             return "only more hosts may tell".to_owned().into();
         }
-        RestsOn::Cuts => return after_cuts::open(claim).to_owned().into(),
+        CaseBasis::Cuts => return after_cuts::open(claim).to_owned().into(),
     };
     match evidence.reason {
         Some(reason) => Why::Reason(reason, more),

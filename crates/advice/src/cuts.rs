@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_operations::cuts::{Checked, Fault, Finding, Moment, Outcome, Verdict};
+use ssdlab_operations::cuts::{CutMoment, CutOutcome, CutVerdict, Damage, Finding, FsckResult};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 
@@ -40,7 +40,7 @@ pub struct CutsResult {
     pub damaged: Option<Proportion>,
     /// How many cuts left a file with each fault, out of the same cuts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub damage: BTreeMap<Fault, u64>,
+    pub damage: BTreeMap<Damage, u64>,
     /// How many cuts lost something that a sync had promised to be durable, out of the same cuts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_promises: Option<Proportion>,
@@ -95,15 +95,15 @@ pub struct Example {
 }
 
 /// The cuts of a trial, each with what its survivors led to.
-pub(super) fn by_cut(record: &Record) -> impl Iterator<Item = &[Outcome]> {
+pub(super) fn by_cut(record: &Record) -> impl Iterator<Item = &[CutOutcome]> {
     record.cuts.chunk_by(|one, next| one.cut == next.cut)
 }
 
 /// The worst that `of` tells of each cut's survivors, for those cuts of which it tells something:
 /// survivors of one cut are not independent.
 fn worst<'a, T: Ord>(
-    cuts: impl Iterator<Item = &'a [Outcome]>,
-    of: impl Fn(&Outcome) -> Option<T>,
+    cuts: impl Iterator<Item = &'a [CutOutcome]>,
+    of: impl Fn(&CutOutcome) -> Option<T>,
 ) -> impl Iterator<Item = T> {
     cuts.filter_map(move |cut| cut.iter().filter_map(&of).max())
 }
@@ -111,23 +111,25 @@ fn worst<'a, T: Ord>(
 /// After how many of those cuts of which `is_so` tells something it was so for some survivor, and
 /// the number of these cuts.
 pub(super) fn count<'a>(
-    cuts: impl Iterator<Item = &'a [Outcome]>,
-    is_so: impl Fn(&Outcome) -> Option<bool>,
+    cuts: impl Iterator<Item = &'a [CutOutcome]>,
+    is_so: impl Fn(&CutOutcome) -> Option<bool>,
 ) -> [u64; 2] {
     worst(cuts, is_so).fold([0, 0], |[count, of], is_so| [count + u64::from(is_so), of + 1])
 }
 
 /// What was lost in each cut at a random moment after which the filesystem could be mounted.
 pub(super) fn lost<'a>(
-    cuts: impl Iterator<Item = &'a [Outcome]>,
-    of: fn(&Verdict) -> u64,
+    cuts: impl Iterator<Item = &'a [CutOutcome]>,
+    of: fn(&CutVerdict) -> u64,
 ) -> impl Iterator<Item = u64> {
-    let at_random = cuts.filter(|cut| cut[0].moment == Moment::Random);
+    let at_random = cuts.filter(|cut| cut[0].moment == CutMoment::Random);
     worst(at_random, move |outcome| outcome.verdict.as_ref().map(of))
 }
 
 /// How long mounting took after each cut, in ns, where it was possible.
-pub(super) fn recovery<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> impl Iterator<Item = u64> {
+pub(super) fn recovery<'a>(
+    cuts: impl Iterator<Item = &'a [CutOutcome]>,
+) -> impl Iterator<Item = u64> {
     worst(cuts, |outcome| outcome.recovery_ns)
 }
 
@@ -138,7 +140,7 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     let first = |finding| {
         let of = |record: &&Record| {
             let outcome = record.cuts.iter().find(|outcome| outcome.has(finding) == Some(true))?;
-            let Outcome { cut, survivor, .. } = *outcome;
+            let CutOutcome { cut, survivor, .. } = *outcome;
             Some(Example { trial: record.trial.position, cut, survivor })
         };
         records.iter().find_map(of)
@@ -149,7 +151,7 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         unmountable: share(Finding::Unmountable)?,
         amiss: share(Finding::Amiss),
         amiss_before: proportion(cuts(), |outcome| {
-            outcome.checked_before.as_ref().map(|before| *before != Checked::Sound)
+            outcome.checked_before.as_ref().map(|before| *before != FsckResult::Sound)
         }),
         rejected: share(Finding::Rejected),
         damaged: share(Finding::Damaged),
@@ -163,11 +165,11 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
 }
 
 /// How many cuts left a file with each fault.
-fn damage<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> BTreeMap<Fault, u64> {
+fn damage<'a>(cuts: impl Iterator<Item = &'a [CutOutcome]>) -> BTreeMap<Damage, u64> {
     let mut damage = BTreeMap::new();
     for cut in cuts {
         let verdicts = cut.iter().filter_map(|outcome| outcome.verdict.as_ref());
-        let faults: BTreeSet<Fault> =
+        let faults: BTreeSet<Damage> =
             verdicts.flat_map(|verdict| verdict.damaged.keys().copied()).collect();
         for fault in faults {
             *damage.entry(fault).or_default() += 1;
@@ -184,8 +186,8 @@ fn states(record: &Record) -> Option<u64> {
 
 /// The share of cuts after which something was so; `None` if no cut tells.
 pub(super) fn proportion<'a>(
-    cuts: impl Iterator<Item = &'a [Outcome]>,
-    is_so: impl Fn(&Outcome) -> Option<bool>,
+    cuts: impl Iterator<Item = &'a [CutOutcome]>,
+    is_so: impl Fn(&CutOutcome) -> Option<bool>,
 ) -> Option<Proportion> {
     let [count, of] = count(cuts, is_so);
     let interval = clopper_pearson(count, of, CONFIDENCE)?;

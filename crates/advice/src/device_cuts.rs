@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_operations::cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{CutOutcome, Finding};
 
 use super::cuts::{Proportion, Quantiles, proportion, quantiles, recovery};
 
@@ -37,7 +37,7 @@ pub struct DeviceExample {
 
 /// Sums up the cuts of a device; `None` if there were none.
 #[must_use]
-pub fn device_cuts(outcomes: &[Outcome]) -> Option<DeviceCuts> {
+pub fn device_cuts(outcomes: &[CutOutcome]) -> Option<DeviceCuts> {
     let cuts = || outcomes.chunk_by(|one, next| one.cut == next.cut);
     let first = |finding| {
         let found = outcomes.iter().find(|outcome| outcome.has(finding) == Some(true))?;

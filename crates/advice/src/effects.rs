@@ -10,9 +10,9 @@ use ssdlab_plan::{Levels, Origin, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
 use super::CONFIDENCE;
-use super::nothing::AgainstNothing;
-use super::over_drives::Spread;
-use super::pairs::{Blocks, Quantity, Ratio, Which};
+use super::nothing::ZeroComparison;
+use super::over_drives::DriveSpread;
+use super::pairs::{Blocks, Quantity, Ratio, StepChoice};
 
 /// Resamples of the bootstrap interval, with a fixed seed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
@@ -46,7 +46,7 @@ pub struct Effect {
     /// The effect on the published drive and on plausible ones, in a run that draws them; all other
     /// values are for the published drive.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plausible: Option<Spread>,
+    pub plausible: Option<DriveSpread>,
 }
 
 impl Effect {
@@ -73,7 +73,7 @@ pub struct NoRatio {
     pub baseline: Levels,
     /// What both have.
     #[serde(flatten)]
-    pub found: AgainstNothing,
+    pub found: ZeroComparison,
 }
 
 /// Every difference of the plan's metric that has no ratio, as one side has nothing.
@@ -87,7 +87,7 @@ pub(super) fn without_ratio(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<NoR
             let quantity =
                 Quantity { metric: &schedule.metric, phases: std::slice::from_ref(&phase) };
             let [own, other] = [index, baseline].map(|treatment| quantity.of(treatment));
-            let Some(signs) = blocks.against_nothing(own, Some(other), Which::LastStep) else {
+            let Some(signs) = blocks.against_nothing(own, Some(other), StepChoice::LastStep) else {
                 continue;
             };
             found.push(NoRatio {
@@ -126,7 +126,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 let ratio = if schedule.origin() == Origin::Imported {
                     blocks.compare_unpaired(quantity, [index, baseline])
                 } else {
-                    blocks.compare(own, Some(other), Which::LastStep).ok().map(Ratio::Paired)
+                    blocks.compare(own, Some(other), StepChoice::LastStep).ok().map(Ratio::Paired)
                 };
                 ratios.extend(ratio.map(|ratio| (*metric, phases, (index, baseline), ratio)));
             }

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use ssdlab_plan::{Basis, Levels};
+use ssdlab_plan::{Levels, PublishedBasis};
 
 use super::flip::Flip;
-use super::judgement::{Found, Judgement, Verdict, Why};
-use super::nothing::AgainstNothing;
+use super::judgement::{EstimatedValue, Judgement, Verdict, Why};
+use super::nothing::ZeroComparison;
 use super::over_drives::OverDrives;
 
 /// A claim and its verdict.
@@ -54,7 +54,7 @@ pub(super) struct Flat {
     ratio: Option<f64>,
     /// What was found instead where one side has nothing, so that there is no ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
-    against_nothing: Option<AgainstNothing>,
+    against_nothing: Option<ZeroComparison>,
     /// Its 95 % interval, not adjusted for the number of claims; absent where an end is infinite.
     interval: Option<[f64; 2]>,
     /// The number of blocks it rests on; for metrics of power cuts, the number of cuts.
@@ -90,7 +90,7 @@ pub(super) struct Flat {
     published: Option<f64>,
     /// What agreement with that number says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    basis: Option<Basis>,
+    basis: Option<PublishedBasis>,
     /// The part of the virtual lab's models from which the claim follows, if it does: its verdict
     /// is then not independent evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,8 +123,8 @@ impl From<Judgement> for Flat {
         let outcome = &judgement.outcome;
         let estimate = outcome.estimate();
         let against_nothing = estimate.and_then(|estimate| match estimate.found {
-            Found::AgainstNothing(found) => Some(found),
-            Found::Ratio { .. } => None,
+            EstimatedValue::AgainstNothing(found) => Some(found),
+            EstimatedValue::Ratio { .. } => None,
         });
         let why = outcome.why();
         let claim = &judgement.claim;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_flash::evidence::Value;
 use ssdlab_plan::Model;
 
-use super::separation::Side;
+use super::separation::ThresholdSide;
 
 /// What one parameter of a drive or a host does to a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub struct Flip {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Crossing {
     /// On which side of the value it is the other one.
-    pub side: Side,
+    pub side: ThresholdSide,
     /// The value: the middle of the two nearest tried, a choice, or, where a trial between them
     /// failed, the tried value with the other verdict.
     pub value: Value,

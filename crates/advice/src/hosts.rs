@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{Levels, Schedule};
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 
 use super::CONFIDENCE;
 use super::case::cases;
 use super::effects::Effect;
-use super::machine::{self, Host, Machine};
-use super::pairs::{Blocks, Quantity, Side, Which};
+use super::machine::{self, Host, MeasuredMachine};
+use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
 use super::warning::Warning;
 
 /// A ratio by host: of an effect on the plan's metric in one phase, or of a claim.
@@ -34,14 +34,15 @@ pub struct ByHost {
     /// The treatment it is compared with.
     pub baseline: Levels,
     /// Each host that measured both, at least two.
-    pub hosts: Vec<OfHost>,
+    pub hosts: Vec<HostRatio>,
     /// What the hosts have in common; absent where none has two pairs.
-    pub across: Option<Across>,
+    pub across: Option<RatioAcrossHosts>,
 }
 
 /// A ratio on one host.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct OfHost {
+#[schemars(rename = "OfHost")]
+pub struct HostRatio {
     /// The host.
     #[serde(flatten)]
     pub host: Host,
@@ -57,7 +58,7 @@ pub struct OfHost {
     pub p_agrees: Option<f64>,
 }
 
-impl OfHost {
+impl HostRatio {
     /// Whether the host is shown to disagree, at 5 % error over all hosts and ratios; only if hosts
     /// are shown to differ.
     #[must_use]
@@ -68,7 +69,8 @@ impl OfHost {
 
 /// A ratio across hosts, each of which may have its own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Across {
+#[schemars(rename = "Across")]
+pub struct RatioAcrossHosts {
     /// The geometric mean over hosts such as these.
     pub ratio: f64,
     /// Its interval, 95 %, which counts hosts and not blocks (Hartung and Knapp), and is never
@@ -95,13 +97,13 @@ impl ByHost {
     }
 
     /// The hosts that are shown to disagree.
-    pub fn disagreeing(&self) -> impl Iterator<Item = &OfHost> {
+    pub fn disagreeing(&self) -> impl Iterator<Item = &HostRatio> {
         self.hosts.iter().filter(|own| own.disagrees())
     }
 }
 
 /// A ratio by host, and how its hosts differ.
-type Found = (ByHost, Option<Heterogeneity>);
+type HostRatios = (ByHost, Option<Heterogeneity>);
 
 /// The effects on the plan's metric that two or more hosts measured.
 pub(super) fn of_effects(
@@ -114,7 +116,7 @@ pub(super) fn of_effects(
         let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
         let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
         let sides = [quantity.of(sides[0]?), quantity.of(sides[1]?)];
-        found(schedule, blocks, sides, Which::LastStep)
+        found(schedule, blocks, sides, StepChoice::LastStep)
     });
     settled(of_effects.collect())
 }
@@ -127,7 +129,7 @@ pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost>
         let is_one_of_several = cases.len() > 1;
         cases.into_iter().filter_map(move |case| {
             let sides = [case.side, case.baseline?];
-            let (found, groups) = found(schedule, blocks, sides, Which::FirstStep)?;
+            let (found, groups) = found(schedule, blocks, sides, StepChoice::FirstStep)?;
             let claim = Some(case.id(schedule, is_one_of_several));
             Some((ByHost { claim, ..found }, groups))
         })
@@ -138,22 +140,22 @@ pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<ByHost>
 fn found(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    [side, baseline]: [Side<'_>; 2],
-    which: Which,
-) -> Option<Found> {
+    [side, baseline]: [ComparedSide<'_>; 2],
+    which: StepChoice,
+) -> Option<HostRatios> {
     let by_host = blocks.compare_by_host(side, Some(baseline), which);
     if by_host.len() < 2 {
         return None;
     }
     let (hosts, ratios): (Vec<Host>, Vec<LogRatio>) = by_host.into_iter().unzip();
-    let of_host = |(host, ratio): (Host, &LogRatio)| OfHost {
+    let of_host = |(host, ratio): (Host, &LogRatio)| HostRatio {
         host,
         ratio: ratio.ratio(),
         interval: ratio.interval(CONFIDENCE).map(Into::into),
         n: ratio.n(),
         p_agrees: None,
     };
-    let levels = |side: Side<'_>| schedule.treatments[side.treatment].levels.clone();
+    let levels = |side: ComparedSide<'_>| schedule.treatments[side.treatment].levels.clone();
     let by_host = ByHost {
         claim: None,
         metric: side.quantity.metric.to_owned(),
@@ -167,7 +169,7 @@ fn found(
 }
 
 /// Decides which hosts differ, corrected for the number of ratios and hosts.
-fn settled(mut found: Vec<Found>) -> Vec<ByHost> {
+fn settled(mut found: Vec<HostRatios>) -> Vec<ByHost> {
     let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
     let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
     let deviations = groups().flat_map(|groups| &groups.deviations);
@@ -177,7 +179,7 @@ fn settled(mut found: Vec<Found>) -> Vec<ByHost> {
     for (by_host, groups) in &mut found {
         let Some(groups) = groups else { continue };
         let p_same = p_same.next().expect("one p-value per ratio");
-        by_host.across = Some(Across {
+        by_host.across = Some(RatioAcrossHosts {
             ratio: groups.ratio(),
             interval: groups.interval(CONFIDENCE).into(),
             tau: groups.tau,
@@ -201,8 +203,8 @@ pub(super) fn warnings(
     blocks: &Blocks<'_>,
     by_host: &[ByHost],
 ) -> Vec<Warning> {
-    let well = records.iter().filter(|record| record.status == Status::Ok);
-    let machines: BTreeSet<Option<Machine<'_>>> = well.map(Machine::of).collect();
+    let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
+    let machines: BTreeSet<Option<MeasuredMachine<'_>>> = well.map(MeasuredMachine::of).collect();
     let mut warnings = Vec::new();
     if let [Some(only)] = Vec::from_iter(machines)[..] {
         warnings.push(Warning::OneHost { host: only.into() });

@@ -8,7 +8,7 @@ use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{LabKind, Levels, Origin, metric};
 
 use super::flip::Flip;
-use super::nothing::AgainstNothing;
+use super::nothing::ZeroComparison;
 use super::over_drives::{OverDrives, guarantee};
 
 /// A claim, judged in one of its cases.
@@ -46,7 +46,7 @@ pub enum Outcome {
     /// Something was measured.
     Measured {
         /// What was found.
-        estimate: Estimate,
+        estimate: ClaimEstimate,
         /// What it proves.
         conclusion: Conclusion,
     },
@@ -54,9 +54,9 @@ pub enum Outcome {
 
 /// What was found, and on how much it rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct ClaimEstimate {
     /// What was found.
-    pub found: Found,
+    pub found: EstimatedValue,
     /// The number of blocks it rests on; for metrics of power cuts, the number of cuts.
     pub n: usize,
     /// How many hosts it was judged across, where two or more have measured.
@@ -68,7 +68,7 @@ pub struct Estimate {
 
 /// A number, or what there is instead.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
+pub enum EstimatedValue {
     /// A ratio, or a value of a metric.
     Ratio {
         /// The ratio: over blocks, or across hosts.
@@ -77,7 +77,7 @@ pub enum Found {
         interval: Option<[f64; 2]>,
     },
     /// One side has nothing, so that there is no ratio.
-    AgainstNothing(AgainstNothing),
+    AgainstNothing(ZeroComparison),
 }
 
 /// What an estimate proves.
@@ -163,7 +163,7 @@ impl Outcome {
 
     /// What was found, if anything was measured.
     #[must_use]
-    pub const fn estimate(&self) -> Option<&Estimate> {
+    pub const fn estimate(&self) -> Option<&ClaimEstimate> {
         match self {
             Self::NotCompared(_) => None,
             Self::Measured { estimate, .. } => Some(estimate),
@@ -174,8 +174,8 @@ impl Outcome {
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         match self.estimate()?.found {
-            Found::Ratio { ratio, .. } => Some(ratio),
-            Found::AgainstNothing(_) => None,
+            EstimatedValue::Ratio { ratio, .. } => Some(ratio),
+            EstimatedValue::AgainstNothing(_) => None,
         }
     }
 
@@ -183,8 +183,8 @@ impl Outcome {
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         match self.estimate()?.found {
-            Found::Ratio { interval, .. } => interval,
-            Found::AgainstNothing(_) => None,
+            EstimatedValue::Ratio { interval, .. } => interval,
+            EstimatedValue::AgainstNothing(_) => None,
         }
     }
 
@@ -198,7 +198,7 @@ impl Outcome {
     pub(super) fn of_one_run(mut self) -> Self {
         if let Self::Measured { estimate, .. } = &mut self {
             estimate.p = None;
-            if let Found::Ratio { interval, .. } = &mut estimate.found {
+            if let EstimatedValue::Ratio { interval, .. } = &mut estimate.found {
                 *interval = None;
             }
         }
@@ -235,7 +235,7 @@ impl Judgement {
     /// with 95 % confidence: 1 - 0.05^(1/n). `None` if they were not equal, or decided nothing.
     #[must_use]
     pub fn may_differ(&self) -> Option<f64> {
-        let Estimate { n, across_hosts, .. } = *self.outcome.estimate()?;
+        let ClaimEstimate { n, across_hosts, .. } = *self.outcome.estimate()?;
         let is_point = |[low, high]: [f64; 2]| low >= high;
         let is_decided = matches!(self.outcome.verdict(), Verdict::Holds | Verdict::Refuted);
         let is_of_cuts = metric::of(&self.claim.metric).is_of_cuts();
@@ -245,7 +245,7 @@ impl Judgement {
     }
 }
 
-impl Found {
+impl EstimatedValue {
     /// The ratio, also where one side has nothing: 0, or infinite.
     #[must_use]
     pub fn ratio(&self) -> f64 {

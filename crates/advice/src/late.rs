@@ -11,11 +11,11 @@ use serde::Serialize;
 use ssdlab_plan::metric::{self, READER_PREFIX, Source};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
-use ssdlab_results::{Phase as Measured, Record, Status, Teardown};
+use ssdlab_results::{PhaseRecord, Record, Teardown, TrialStatus};
 
 use super::case::Case;
 use super::judgement::{Conclusion, Outcome};
-use super::pairs::{Quantity, Side};
+use super::pairs::{ComparedSide, Quantity};
 
 /// Work at unmounting matters from this share of the phases' work on, and from this number of bytes
 /// on: unmounting always writes a superblock.
@@ -53,7 +53,7 @@ impl Unmounting {
         let torn: Vec<&Teardown> = trials.iter().filter_map(|r| r.teardown.as_ref()).collect();
         let trials_n = u64::try_from(trials.len()).ok().filter(|_| !torn.is_empty())?;
         let late = |of: fn(&Teardown) -> u64| torn.iter().map(|teardown| of(teardown)).sum::<u64>();
-        let inside = |of: fn(&Measured) -> Option<u64>| {
+        let inside = |of: fn(&PhaseRecord) -> Option<u64>| {
             trials.iter().flat_map(|record| &record.phases).filter_map(of).sum::<u64>()
         };
         let share = |late: u64, inside: u64| (inside > 0).then(|| late as f64 / inside as f64);
@@ -136,7 +136,7 @@ impl<'a> LateWork<'a> {
     /// `None` if nothing that matters was left.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
         let mut of: BTreeMap<usize, BTreeMap<u32, &Record>> = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == Status::Ok) {
+        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
             let own = of.entry(record.trial.treatment).or_default();
             own.entry(record.trial.block).or_insert(record);
         }
@@ -194,7 +194,7 @@ impl<'a> LateWork<'a> {
     }
 
     /// The value of a side in a block, with what was left to unmounting.
-    fn value(&self, side: Side<'_>, block: u32) -> Option<f64> {
+    fn value(&self, side: ComparedSide<'_>, block: u32) -> Option<f64> {
         let of = |treatment: usize| {
             let record = self.of.get(&treatment)?.get(&block)?;
             counted(record, side.quantity, self.late(treatment, side.quantity))

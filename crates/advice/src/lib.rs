@@ -38,30 +38,31 @@ pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Completeness, RecommendedSetting, analyse, summarise,
 };
 pub use comparison::{
-    Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
-    Difference, Incomparable, Method, NEAR, Unshared, compare,
+    COMPARISON_SCHEMA, Candidate, ComparedRun, Comparison, ComparisonCell, ComparisonMethod,
+    ComparisonRow, Difference, Incomparable, NEAR, RunRatio, UnsharedTreatment, compare,
 };
 pub use cuts::{CutsResult, Example, Proportion, Quantiles};
 pub use device_cuts::{DeviceCuts, DeviceExample, device_cuts};
 pub use effects::{Effect, NoRatio};
 pub use flip::{Crossing, Flip};
-pub use hosts::{Across, ByHost, OfHost};
+pub use hosts::{ByHost, HostRatio, RatioAcrossHosts};
 pub use judgement::{
-    Conclusion, Estimate, Found, Judgement, Outcome, Verdict, Why, are_by_construction,
+    ClaimEstimate, Conclusion, EstimatedValue, Judgement, Outcome, Verdict, Why,
+    are_by_construction,
 };
 pub use late::Unmounting;
 pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
-pub use nothing::AgainstNothing;
+pub use nothing::ZeroComparison;
 pub use outline::{Outline, judge, outline};
-pub use over_drives::{OverDrives, Spread, guarantee};
-pub use plausible::{Standing, Subject, standings, subjects};
+pub use over_drives::{DriveSpread, OverDrives, guarantee};
+pub use plausible::{CaseByBlock, CaseSubject, standings, subjects};
 pub use precision::{Precision, may_stop, precision};
-pub use ranking::{Place, StepRanking, taking_part};
-pub use separation::{Separation, Side};
+pub use ranking::{RankedTreatment, StepRanking, taking_part};
+pub use separation::{Separation, ThresholdSide};
 pub use ssdlab_stats::FEWEST_RUNS;
 pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
-pub use warning::{Warned, Warning};
+pub use warning::{Warning, WarningMessage};
 pub use warnings::contents;
 
 /// The confidence of every interval, and one minus the error a verdict may have.

@@ -6,12 +6,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{LabKind, Origin};
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 
 /// A machine and the drive it measured, as far as a record identifies them. Only trials that share
 /// both can be compared in real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Machine<'a> {
+pub(super) struct MeasuredMachine<'a> {
     node: &'a str,
     model: Option<&'a str>,
     firmware: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(super) struct Machine<'a> {
     identity: Option<&'a str>,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> MeasuredMachine<'a> {
     /// The machine that results depend on: `None` in the virtual lab, where they are the same on
     /// every machine, and if the record names none.
     pub fn of(record: &'a Record) -> Option<Self> {
@@ -50,8 +50,8 @@ pub struct Host {
     pub identity: Option<String>,
 }
 
-impl From<Machine<'_>> for Host {
-    fn from(machine: Machine<'_>) -> Self {
+impl From<MeasuredMachine<'_>> for Host {
+    fn from(machine: MeasuredMachine<'_>) -> Self {
         let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
         let drive = (!drive.is_empty()).then(|| drive.join(" "));
         Self { node: machine.node.to_owned(), drive, identity: machine.identity.map(str::to_owned) }
@@ -80,9 +80,9 @@ const SOFTWARE: [Fact; 3] = [
 /// The software in which machines differ. A change that all machines went through does not count.
 pub(super) fn unlike(records: &[Record]) -> Vec<String> {
     let differ = |(_, fact): &Fact| {
-        let mut found: BTreeMap<Machine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == Status::Ok) {
-            if let Some(machine) = Machine::of(record) {
+        let mut found: BTreeMap<MeasuredMachine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
+            if let Some(machine) = MeasuredMachine::of(record) {
                 found.entry(machine).or_default().insert(fact(record));
             }
         }

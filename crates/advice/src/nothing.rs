@@ -12,7 +12,8 @@ use ssdlab_stats::p_of_signs;
 /// What was measured on both sides where one of them has nothing in some runs, so that there is no
 /// ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct AgainstNothing {
+#[schemars(rename = "AgainstNothing")]
+pub struct ZeroComparison {
     /// The mean of the side in question.
     pub own: f64,
     /// The mean of the side that it is compared with; absent of amounts.
@@ -23,7 +24,7 @@ pub struct AgainstNothing {
     pub of: usize,
 }
 
-impl AgainstNothing {
+impl ZeroComparison {
     /// The ratio of the means: 0, infinite, or between if only some runs have nothing.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -58,11 +59,11 @@ impl Signs {
         self.pairs.len()
     }
 
-    pub fn found(&self) -> AgainstNothing {
+    pub fn found(&self) -> ZeroComparison {
         let mean = |of: fn(&(f64, f64)) -> f64| {
             self.pairs.iter().map(of).sum::<f64>() / self.pairs.len() as f64
         };
-        AgainstNothing {
+        ZeroComparison {
             own: mean(|pair| pair.0),
             other: self.is_compared.then(|| mean(|pair| pair.1)),
             in_runs: self.nothing(),

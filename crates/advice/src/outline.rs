@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{LabKind, Origin, Schedule};
-use ssdlab_results::{Ending, Record, Status};
+use ssdlab_results::{Ending, Record, TrialStatus};
 
 use super::Completeness;
 use super::claims;
@@ -81,7 +81,7 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
         lab: schedule.origin(),
         drives: drives(schedule, records),
         trials: records.len(),
-        trials_ok: records.iter().filter(|record| record.status == Status::Ok).count(),
+        trials_ok: records.iter().filter(|record| record.status == TrialStatus::Ok).count(),
         status: Completeness::of(ending),
         ending,
         holds: came_out(Verdict::Holds),

@@ -10,7 +10,8 @@ use super::separation::Separation;
 /// the range, as it is among those that its evidence allows: a range without the value that it is
 /// printed beside would puzzle every reader.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Spread {
+#[schemars(rename = "Spread")]
+pub struct DriveSpread {
     /// The least, over the published drive and the plausible ones.
     pub least: f64,
     /// The median over plausible drives.
@@ -36,7 +37,7 @@ pub struct OverDrives {
     pub guarantees: Option<f64>,
     /// What was found.
     #[serde(flatten)]
-    pub spread: Spread,
+    pub spread: DriveSpread,
     /// What tells those on which it holds from the others best; absent where they agree, or if
     /// chance would often tell so few apart as well by one of the parameters.
     #[serde(skip_serializing_if = "Option::is_none")]

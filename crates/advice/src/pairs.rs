@@ -8,10 +8,10 @@ use std::iter;
 
 use ssdlab_plan::metric::{self, FEWEST_ERASES};
 use ssdlab_plan::{Schedule, differ_in_machine};
-use ssdlab_results::{Phase, Record, Status};
+use ssdlab_results::{PhaseRecord, Record, TrialStatus};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
 
-use super::machine::{Host, Machine};
+use super::machine::{Host, MeasuredMachine};
 use super::nothing::Signs;
 
 /// Whether two treatments are meant to run on different machines.
@@ -29,21 +29,21 @@ pub(super) struct Quantity<'a> {
 
 impl<'a> Quantity<'a> {
     /// The side that has this quantity of a treatment.
-    pub fn of(self, treatment: usize) -> Side<'a> {
-        Side { quantity: self, treatment, excess_over: None }
+    pub fn of(self, treatment: usize) -> ComparedSide<'a> {
+        ComparedSide { quantity: self, treatment, excess_over: None }
     }
 }
 
 /// One side of a comparison: a quantity of a treatment, and the treatment over which its excess is
 /// taken, if any.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side<'a> {
+pub(super) struct ComparedSide<'a> {
     pub quantity: Quantity<'a>,
     pub treatment: usize,
     pub excess_over: Option<usize>,
 }
 
-impl Side<'_> {
+impl ComparedSide<'_> {
     /// The treatments whose values it needs.
     fn treatments(self) -> impl Iterator<Item = usize> {
         iter::once(self.treatment).chain(self.excess_over)
@@ -75,7 +75,7 @@ impl Side<'_> {
 /// measured both sides, whether or not they were kept. What is shown of each treatment is from the
 /// last step: a selected treatment has to perform again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum StepChoice {
     /// The first step with a value.
     FirstStep,
     /// The last step with a value.
@@ -95,7 +95,7 @@ pub(super) enum Ratio {
 /// on the same one.
 struct Pair<'a> {
     values: (f64, f64),
-    machine: Option<Machine<'a>>,
+    machine: Option<MeasuredMachine<'a>>,
 }
 
 /// The successful trials, by block and treatment.
@@ -110,7 +110,7 @@ impl<'a> Blocks<'a> {
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let none = || vec![None; schedule.treatments.len()];
         let mut blocks = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == Status::Ok) {
+        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
             let block: &mut Vec<_> = blocks.entry(record.trial.block).or_insert_with(none);
             if let Some(place) = block.get_mut(record.trial.treatment) {
                 place.get_or_insert(record);
@@ -129,9 +129,9 @@ impl<'a> Blocks<'a> {
     /// If some trials lack the metric, there is none: the others are a biased sample.
     pub fn compare(
         &self,
-        side: Side<'_>,
-        baseline: Option<Side<'_>>,
-        which: Which,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
+        which: StepChoice,
     ) -> Result<LogRatio, String> {
         let metric = side.quantity.metric;
         let blocks = self.pairs(side, baseline, which);
@@ -172,13 +172,13 @@ impl<'a> Blocks<'a> {
     /// two machines on, the sums of each.
     pub fn against_nothing(
         &self,
-        side: Side<'_>,
-        baseline: Option<Side<'_>>,
-        which: Which,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
+        which: StepChoice,
     ) -> Option<Signs> {
         let pairs: Vec<Pair<'_>> =
             self.pairs(side, baseline, which).into_iter().collect::<Option<_>>()?;
-        let mut machines: BTreeMap<Option<Machine<'_>>, (f64, f64)> = BTreeMap::new();
+        let mut machines: BTreeMap<Option<MeasuredMachine<'_>>, (f64, f64)> = BTreeMap::new();
         for Pair { values, machine } in &pairs {
             let sums = machines.entry(*machine).or_default();
             *sums = (sums.0 + values.0, sums.1 + values.1);
@@ -210,7 +210,7 @@ impl<'a> Blocks<'a> {
     /// every block that has both, in virtual time: what is planned is the same until then, and so
     /// are the requests in these phases; or else, in these phases all counts and all times are
     /// equal, which does not happen by chance. Two phases are two computations, whatever they do.
-    pub fn are_identical(&self, one: Side<'_>, other: Side<'_>) -> bool {
+    pub fn are_identical(&self, one: ComparedSide<'_>, other: ComparedSide<'_>) -> bool {
         let phases = one.quantity.phases;
         let have_excess = one.excess_over.is_some() || other.excess_over.is_some();
         if have_excess || other.quantity.phases != phases {
@@ -232,18 +232,18 @@ impl<'a> Blocks<'a> {
     /// lacks the metric.
     pub fn compare_by_host(
         &self,
-        side: Side<'_>,
-        baseline: Option<Side<'_>>,
-        which: Which,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
+        which: StepChoice,
     ) -> BTreeMap<Host, LogRatio> {
-        let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut by_machine: BTreeMap<MeasuredMachine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
         let pairs = self.pairs(side, baseline, which).into_iter();
         for pair in pairs.collect::<Option<Vec<_>>>().unwrap_or_default() {
             if let Some(machine) = pair.machine {
                 by_machine.entry(machine).or_default().push(pair.values);
             }
         }
-        let of = |(machine, pairs): (Machine<'_>, Vec<(f64, f64)>)| {
+        let of = |(machine, pairs): (MeasuredMachine<'_>, Vec<(f64, f64)>)| {
             Some((Host::from(machine), ratio(pairs.into_iter()).ok()?))
         };
         by_machine.into_iter().map(of).collect::<Option<_>>().unwrap_or_default()
@@ -252,12 +252,12 @@ impl<'a> Blocks<'a> {
     /// The pair of each block in which both sides succeeded; `None` if a trial lacks the quantity.
     fn pairs(
         &self,
-        side: Side<'_>,
-        baseline: Option<Side<'_>>,
-        which: Which,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
+        which: StepChoice,
     ) -> Vec<Option<Pair<'a>>> {
         let sides = || iter::once(side).chain(baseline);
-        let treatments = || sides().flat_map(Side::treatments);
+        let treatments = || sides().flat_map(ComparedSide::treatments);
         self.in_step(which, |block| {
             let trials: Vec<&Record> = treatments().map(|own| block[own]).collect::<Option<_>>()?;
             if !self.can_be_compared(block, treatments()) {
@@ -267,7 +267,7 @@ impl<'a> Blocks<'a> {
             let Some(values) = side.value(block).zip(other) else {
                 return sides().any(|side| side.is_lacking(block)).then_some(None);
             };
-            let mut machines = trials.into_iter().map(Machine::of);
+            let mut machines = trials.into_iter().map(MeasuredMachine::of);
             let first = machines.next()?;
             let machine = first.filter(|_| machines.all(|other| other == first));
             Some(Some(Pair { values, machine }))
@@ -281,7 +281,7 @@ impl<'a> Blocks<'a> {
         block: &[Option<&Record>],
         mut treatments: impl Iterator<Item = usize>,
     ) -> bool {
-        let machine = |treatment: usize| block[treatment].and_then(Machine::of);
+        let machine = |treatment: usize| block[treatment].and_then(MeasuredMachine::of);
         treatments.next().is_none_or(|first| {
             treatments.all(|other| {
                 machine(other) == machine(first)
@@ -305,15 +305,15 @@ impl<'a> Blocks<'a> {
 
     /// The trials of a treatment, in the first step that has any.
     pub fn trials(&self, treatment: usize) -> Vec<&'a Record> {
-        self.in_step(Which::FirstStep, |block| block[treatment])
+        self.in_step(StepChoice::FirstStep, |block| block[treatment])
     }
 
     /// The value of one side in each block, or its ratio to another's, which is infinite if that is
     /// nothing. Fails if any block has no ratio.
     pub fn found(
         &self,
-        side: Side<'_>,
-        baseline: Option<Side<'_>>,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
     ) -> Result<BTreeMap<u32, f64>, String> {
         let mut found = BTreeMap::new();
         for (number, block) in &self.blocks {
@@ -339,7 +339,7 @@ impl<'a> Blocks<'a> {
     /// What `of_block` finds in the blocks of one step.
     fn in_step<T>(
         &self,
-        which: Which,
+        which: StepChoice,
         of_block: impl Fn(&[Option<&'a Record>]) -> Option<T>,
     ) -> Vec<T> {
         let mut found: Vec<(usize, T)> = self
@@ -348,8 +348,8 @@ impl<'a> Blocks<'a> {
             .filter_map(|(number, block)| Some((self.schedule.step_of(*number), of_block(block)?)))
             .collect();
         let ends = match which {
-            Which::FirstStep => found.first(),
-            Which::LastStep => found.last(),
+            StepChoice::FirstStep => found.first(),
+            StepChoice::LastStep => found.last(),
         };
         let step = ends.map(|(step, _)| *step);
         found.retain(|(of_value, _)| Some(*of_value) == step);
@@ -383,7 +383,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::Error> {
+fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::StatsError> {
     let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
     LogRatio::paired(&of_side, &of_baseline)
 }
@@ -396,12 +396,12 @@ fn are_nothing((one, other): (f64, f64)) -> bool {
 /// Whether two trials did the same in some phases. A guest is told the whole trial, so that one
 /// with a longer plan may differ by microseconds from the start.
 fn are_identical(one: &Record, other: &Record, phases: &[String], are_planned_alike: bool) -> bool {
-    let of = |record: &'_ Record| -> Vec<Phase> {
+    let of = |record: &'_ Record| -> Vec<PhaseRecord> {
         record.phases.iter().filter(|own| phases.contains(&own.name)).cloned().collect()
     };
     let is_virtual = one.fingerprint.is_some() && other.fingerprint.is_some();
     let (one, other) = (of(one), of(other));
-    let requests = |phase: &Phase| (phase.device, phase.at_return, phase.commits);
+    let requests = |phase: &PhaseRecord| (phase.device, phase.at_return, phase.commits);
     let make_the_same = || one.iter().map(requests).eq(other.iter().map(requests));
     is_virtual && !one.is_empty() && (one == other || are_planned_alike && make_the_same())
 }

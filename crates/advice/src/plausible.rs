@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Schedule};
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
 use super::case::{Case, cases, unlike};
 use super::effects::Effect;
-use super::judgement::{Conclusion, Estimate, Found, Outcome};
-use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
-use super::pairs::{Blocks, Quantity, Side, Which};
-use super::separation::{self, Drawn};
+use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, Outcome};
+use super::over_drives::{DriveSpread, FEWEST_DRAWS, OverDrives, guarantee};
+use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
+use super::separation::{self, DrawResult};
 
 /// The records of trials on the published drive.
 pub(super) fn of_published(records: &[Record]) -> Cow<'_, [Record]> {
@@ -31,7 +31,7 @@ pub(super) fn of_published(records: &[Record]) -> Cow<'_, [Record]> {
 
 /// The number of plausible drives that were measured.
 pub(super) fn measured(records: &[Record]) -> usize {
-    let drawn = records.iter().filter(|r| r.draw.is_some() && r.status == Status::Ok);
+    let drawn = records.iter().filter(|r| r.draw.is_some() && r.status == TrialStatus::Ok);
     drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
 }
 
@@ -106,14 +106,14 @@ impl<'a> PlausibleDrives<'a> {
             (0, _) if are_enough => Conclusion::Refuted,
             _ => Conclusion::Depends,
         };
-        let measured = |found: Found, n: usize| {
-            let estimate = Estimate { found, n, across_hosts: None, p: None };
+        let measured = |found: EstimatedValue, n: usize| {
+            let estimate = ClaimEstimate { found, n, across_hosts: None, p: None };
             Outcome::Measured { estimate, conclusion }
         };
         if pair.is_some() && found.values().any(|own| is_of_nothing(*own)) {
             // There is no range of ratios; what both sides have says enough.
-            let signs = self.blocks.against_nothing(case.side, pair, Which::FirstStep);
-            let on_drives = signs.map(|signs| Found::AgainstNothing(signs.found()));
+            let signs = self.blocks.against_nothing(case.side, pair, StepChoice::FirstStep);
+            let on_drives = signs.map(|signs| EstimatedValue::AgainstNothing(signs.found()));
             let either = on_drives.or(outcome.estimate().map(|estimate| estimate.found));
             return (either.map_or(outcome, |nothing| measured(nothing, found.len())), None);
         }
@@ -131,7 +131,7 @@ impl<'a> PlausibleDrives<'a> {
             spread,
             separated_by: separated_by.flatten(),
         };
-        (measured(Found::Ratio { ratio, interval: None }, found.len()), Some(over))
+        (measured(EstimatedValue::Ratio { ratio, interval: None }, found.len()), Some(over))
     }
 
     /// The draws of a case's treatments, each with its result.
@@ -140,7 +140,7 @@ impl<'a> PlausibleDrives<'a> {
         case: &Case<'_>,
         found: &BTreeMap<u32, f64>,
         holds: impl Fn(f64) -> bool,
-    ) -> Vec<Drawn> {
+    ) -> Vec<DrawResult> {
         let treatments = treatments(self.schedule, case);
         let level = |record: &Record| record.levels.0.get(&Factor::Drive).cloned();
         let drives: BTreeSet<_> = treatments
@@ -164,7 +164,7 @@ impl<'a> PlausibleDrives<'a> {
                     parameters.insert(name, drawn.clone());
                 }
             }
-            drawn.push(Drawn { parameters, found: *value, holds: holds(*value) });
+            drawn.push(DrawResult { parameters, found: *value, holds: holds(*value) });
         }
         drawn
     }
@@ -172,7 +172,7 @@ impl<'a> PlausibleDrives<'a> {
 
 /// A case of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
+pub struct CaseSubject {
     /// The name of its judgement.
     pub id: String,
     /// The claim's name in the plan.
@@ -183,9 +183,9 @@ pub struct Subject {
 
 /// The outcome of a case in single blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct CaseByBlock {
     /// The case.
-    pub subject: Subject,
+    pub subject: CaseSubject,
     /// Whether it holds in each single block that measured it.
     pub holds: BTreeMap<u32, bool>,
     /// The value that decides this.
@@ -194,7 +194,7 @@ pub struct Standing {
 
 /// Every case of the claims that this schedule can judge.
 #[must_use]
-pub fn subjects(schedule: &Schedule) -> Vec<Subject> {
+pub fn subjects(schedule: &Schedule) -> Vec<CaseSubject> {
     let mut subjects = Vec::new();
     each_case(schedule, |_, subject| subjects.push(subject));
     subjects
@@ -202,26 +202,26 @@ pub fn subjects(schedule: &Schedule) -> Vec<Subject> {
 
 /// Every claim that can be judged in a single block.
 #[must_use]
-pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
+pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<CaseByBlock> {
     let blocks = Blocks::of(schedule, records);
     let mut standings = Vec::new();
     each_case(schedule, |case, subject| {
         let Ok(values) = found(schedule, &blocks, case) else { return };
         let bounds = case.claim.bounds();
         let holds = values.iter().map(|(block, value)| (*block, bounds.allow(*value)));
-        standings.push(Standing { subject, holds: holds.collect(), values });
+        standings.push(CaseByBlock { subject, holds: holds.collect(), values });
     });
     standings
 }
 
 /// Calls a function with each case that can be judged in a single block.
-fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, Subject)) {
+fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, CaseSubject)) {
     for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
         for case in &cases {
             let id = case.id(schedule, cases.len() > 1);
             let treatments = treatments(schedule, case);
-            call(case, Subject { id, claim: claim.id.clone(), treatments });
+            call(case, CaseSubject { id, claim: claim.id.clone(), treatments });
         }
     }
 }
@@ -238,12 +238,12 @@ fn drawn_values(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Vec<f64> {
 }
 
 /// The spread of values by block, the first of which is of the published drive.
-fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
+fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<DriveSpread> {
     let values = drawn_values(schedule, found);
     let median = Summary::of(&values)?.median;
     let of_all: Vec<f64> = found.values().copied().collect();
     let Summary { min, max, .. } = Summary::of(&of_all)?;
-    Some(Spread { least: min, median, most: max, values })
+    Some(DriveSpread { least: min, median, most: max, values })
 }
 
 /// The value in each block; of a lead, that over the nearest rival.
@@ -268,7 +268,8 @@ fn found(
 
 /// Every treatment that a case is about.
 fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
-    let of = |side: Side<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
+    let of =
+        |side: ComparedSide<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);
     of(case.side).chain(baseline).chain(rivals(schedule, case)).collect()
 }

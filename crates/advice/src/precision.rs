@@ -20,7 +20,7 @@ use super::CONFIDENCE;
 use super::best::rivals;
 use super::case::cases;
 use super::effects::shared_phases;
-use super::pairs::{Blocks, Quantity, Side, Which};
+use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
 
 /// The blocks that follow those whose intervals were narrow.
 const SETTLING: u32 = 4;
@@ -63,8 +63,8 @@ pub fn may_stop(schedule: &Schedule, records: &[Record]) -> bool {
 }
 
 fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
-    let width = |side: Side<'_>, baseline: Side<'_>| {
-        let ratio = blocks.compare(side, Some(baseline), Which::LastStep).ok()?;
+    let width = |side: ComparedSide<'_>, baseline: ComparedSide<'_>| {
+        let ratio = blocks.compare(side, Some(baseline), StepChoice::LastStep).ok()?;
         Some(ratio.relative_half_width(CONFIDENCE))
     };
     if schedule.claims.is_empty() {

@@ -26,12 +26,13 @@ pub struct StepRanking {
     /// Blocks it rests on.
     pub n: usize,
     /// The treatments that were measured in more than half of the step's blocks.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedTreatment>,
 }
 
 /// A treatment's place.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+#[schemars(rename = "Place")]
+pub struct RankedTreatment {
     /// The treatment.
     pub levels: Levels,
     /// The metric, as a ratio to the first treatment's.
@@ -77,7 +78,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
         let sets = ranked.groups.iter().enumerate();
         let sets = sets.filter(|(_, group)| group.contains(index)).map(|(set, _)| set + 1);
         let levels = schedule.treatments[treatment].levels.clone();
-        Some(Place {
+        Some(RankedTreatment {
             ratio: ratio.ratio(),
             interval: interval.filter(|_| *index != best),
             first,
@@ -142,11 +143,11 @@ fn measured(
 }
 
 /// Ranks by a metric; `None` if a value has no logarithm.
-fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::Ranking> {
+fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::RankEstimate> {
     let is_higher = metric::of(metric).better == Better::More;
     let better = |value: &f64| if is_higher { *value } else { 1.0 / value };
     let values: Vec<Vec<f64>> = values.iter().map(|own| own.iter().map(better).collect()).collect();
-    ssdlab_stats::Ranking::of(&values, CONFIDENCE).ok()
+    ssdlab_stats::RankEstimate::of(&values, CONFIDENCE).ok()
 }
 
 /// The phases in which each treatment may be the first.
@@ -183,7 +184,7 @@ fn candidates(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Vec<usiz
         let Some(keep) = earlier.keep else { continue };
         let in_step: Vec<usize> =
             left.iter().copied().filter(|t| schedule.is_of_step(*t, index)).collect();
-        let kept = kept(schedule, blocks, &in_step, index, keep);
+        let kept = best_levels(schedule, blocks, &in_step, index, keep);
         let kept: Vec<Levels> = kept.iter().map(|t| without(levels(t), &earlier.only)).collect();
         left.retain(|treatment| kept.iter().any(|part| levels(treatment).matches(part)));
     }
@@ -192,7 +193,7 @@ fn candidates(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Vec<usiz
 }
 
 /// The best levels of a factor among some treatments, for each combination of the others.
-fn kept(
+fn best_levels(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     treatments: &[usize],

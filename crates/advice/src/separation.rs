@@ -23,7 +23,7 @@ pub struct Separation {
     /// claim is about several drives.
     pub parameter: String,
     /// On which side of the value it holds.
-    pub holds: Side,
+    pub holds: ThresholdSide,
     /// The value, as drive files have it.
     pub value: Value,
     /// Of how many draws that is true.
@@ -35,7 +35,8 @@ pub struct Separation {
 /// A side of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+#[schemars(rename = "Side")]
+pub enum ThresholdSide {
     /// Above it.
     Above,
     /// Below it.
@@ -46,7 +47,7 @@ pub enum Side {
     NotAt,
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for ThresholdSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Above => "above",
@@ -59,7 +60,7 @@ impl fmt::Display for Side {
 
 /// A draw and its result.
 #[derive(Debug, Clone)]
-pub(super) struct Drawn {
+pub(super) struct DrawResult {
     pub parameters: BTreeMap<String, Value>,
     pub found: f64,
     pub holds: bool,
@@ -70,7 +71,7 @@ const SEED: u64 = 0x5e9a;
 
 /// The parameter that separates the draws best; of several, the one that the values follow most
 /// closely. `None` if chance would often separate as many by one of the parameters.
-pub(super) fn best(drawn: &[Drawn]) -> Option<Separation> {
+pub(super) fn best(drawn: &[DrawResult]) -> Option<Separation> {
     let names: BTreeSet<&String> = drawn.iter().flat_map(|own| own.parameters.keys()).collect();
     let columns: Vec<Column<'_>> =
         names.into_iter().filter_map(|name| Column::of(name, drawn)).collect();
@@ -107,14 +108,14 @@ struct Column<'a> {
 struct Cut {
     /// How many it separates.
     separates: usize,
-    side: Side,
+    side: ThresholdSide,
     /// The place of the value, for amounts of the last one below.
     place: usize,
 }
 
 impl<'a> Column<'a> {
     /// `None` if some draws lack the parameter.
-    fn of(name: &'a str, drawn: &'a [Drawn]) -> Option<Self> {
+    fn of(name: &'a str, drawn: &'a [DrawResult]) -> Option<Self> {
         let own: Option<Vec<&Value>> = drawn.iter().map(|own| own.parameters.get(name)).collect();
         let own = own?;
         let mut values: Vec<&Value> = Vec::new();
@@ -153,9 +154,9 @@ impl<'a> Column<'a> {
         let cuts = counts.iter().enumerate().flat_map(|(place, (holding, failing))| {
             let ([same, opposite], at) = if self.is_amount {
                 right = right + failing - holding;
-                ([Side::Above, Side::Below], right)
+                ([ThresholdSide::Above, ThresholdSide::Below], right)
             } else {
-                ([Side::At, Side::NotAt], holding + total_false - failing)
+                ([ThresholdSide::At, ThresholdSide::NotAt], holding + total_false - failing)
             };
             [(at, same), (all - at, opposite)].map(|(separates, side)| Cut {
                 separates,
@@ -183,14 +184,14 @@ impl<'a> Column<'a> {
     }
 
     /// How closely the values that were found follow it.
-    fn follows(&self, drawn: &[Drawn]) -> f64 {
+    fn follows(&self, drawn: &[DrawResult]) -> f64 {
         if self.is_amount { concordance(&self.places, drawn) } else { 0.0 }
     }
 }
 
 /// How closely the values follow a parameter: the number of pairs in the same order less that in
 /// the opposite one, without its sign (the numerator of Kendall's tau).
-fn concordance(places: &[usize], drawn: &[Drawn]) -> f64 {
+fn concordance(places: &[usize], drawn: &[DrawResult]) -> f64 {
     let mut sum = 0.0;
     for (index, one) in drawn.iter().enumerate() {
         for (other, next) in drawn.iter().enumerate().skip(index + 1) {

@@ -7,7 +7,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
-use ssdlab_results::{Attempt, AttemptId, Phase, Record};
+use ssdlab_results::{Attempt, AttemptId, PhaseRecord, Record};
 
 const PLAN: &str = r#"
         name = "simulated"
@@ -68,7 +68,7 @@ pub fn records_of(
             let s = seconds(node, discards, name) * (0.05 * normal(rng)).exp();
             let name = name.to_owned();
             let time_ns = u64::try_from(Duration::from_secs_f64(s).as_nanos()).ok();
-            Phase { name, time_ns, ..Phase::default() }
+            PhaseRecord { name, time_ns, ..PhaseRecord::default() }
         };
         let phases = ["unpack", "delete"].map(&mut phase).to_vec();
         let id = AttemptId::read(&format!("7_{}", trial.block)).unwrap();

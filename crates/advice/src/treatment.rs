@@ -7,9 +7,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::Draw;
-use ssdlab_operations::cuts::Outcome;
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::{Levels, Schedule, metric};
-use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
+use ssdlab_results::{
+    AgeingRecord, DriveCourse, Imported, PhaseRecord, Record, Smart, Teardown, TrialStatus,
+};
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
@@ -84,15 +86,15 @@ pub struct TrialResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw: Option<Draw>,
     /// How it ended.
-    pub status: Status,
+    pub status: TrialStatus,
     /// Why, unless it ended well.
     pub reason: Option<String>,
     /// Equal for trials that were the same to the bit (virtual lab only).
     pub fingerprint: Option<String>,
     /// What ageing had made of the filesystem, if it was aged.
-    pub aged: Option<Aged>,
+    pub aged: Option<AgeingRecord>,
     /// What was measured.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseRecord>,
     /// What unmounting still did.
     pub teardown: Option<Teardown>,
     /// What a simulated drive went through.
@@ -100,7 +102,7 @@ pub struct TrialResult {
     pub drive: Option<DriveCourse>,
     /// Its power cuts, in the order of time; records have them, so that a report need not.
     #[serde(skip)]
-    pub cuts: Vec<Outcome>,
+    pub cuts: Vec<CutOutcome>,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
 }
@@ -138,7 +140,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     let mut own: Vec<&Record> =
         records.iter().filter(|record| record.trial.treatment == index).collect();
     own.sort_by_key(|record| record.trial.position);
-    let is_well = |record: &&Record| record.status == Status::Ok;
+    let is_well = |record: &&Record| record.status == TrialStatus::Ok;
     let step_of = |record: &Record| schedule.step_of(record.trial.block);
     // Trials that selected a treatment are biased in its favour.
     let last = own.iter().copied().filter(is_well).map(step_of).max();
@@ -146,10 +148,10 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
     let summed_up: Vec<&Record> =
         well.iter().copied().filter(|record| record.draw.is_none()).collect();
-    let bad = own.iter().find(|record| record.status != Status::Ok);
+    let bad = own.iter().find(|record| record.status != TrialStatus::Ok);
     let status = match bad {
         _ if !well.is_empty() => TreatmentStatus::Ok,
-        Some(record) if record.status == Status::Unavailable => TreatmentStatus::Unavailable,
+        Some(record) if record.status == TrialStatus::Unavailable => TreatmentStatus::Unavailable,
         None if own.is_empty() && was_passed_over(index, schedule, records) => {
             TreatmentStatus::Unselected
         }
@@ -159,7 +161,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     let reason = match bad {
         Some(record) => {
             let reason = record.reason.clone().unwrap_or_default();
-            let failed = own.iter().filter(|record| record.status != Status::Ok).count();
+            let failed = own.iter().filter(|record| record.status != TrialStatus::Ok).count();
             let some = format!("{failed} of {} trials: {reason}", own.len());
             Some(if well.is_empty() { reason } else { some })
         }
@@ -226,7 +228,7 @@ pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [R
 }
 
 fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
-    let measured: Vec<&Phase> = well
+    let measured: Vec<&PhaseRecord> = well
         .iter()
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();

@@ -13,7 +13,8 @@ use super::machine::Host;
 
 /// A warning with its evidence and its wording.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Warned {
+#[schemars(rename = "Warned")]
+pub struct WarningMessage {
     /// The warning.
     #[serde(flatten)]
     pub warning: Warning,
@@ -21,7 +22,7 @@ pub struct Warned {
     pub says: String,
 }
 
-impl From<Warning> for Warned {
+impl From<Warning> for WarningMessage {
     fn from(warning: Warning) -> Self {
         Self { says: warning.to_string(), warning }
     }

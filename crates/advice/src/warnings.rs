@@ -8,19 +8,19 @@ use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, SLC_CACHE_BYTES, Schedule, ShortPercentile,
     WHOLE_SLC_CACHE_BYTES,
 };
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 
 use super::method::Check;
 use super::plausible;
 use super::treatment::{TreatmentResult, TreatmentStatus};
-use super::warning::{Warned, Warning};
+use super::warning::{Warning, WarningMessage};
 
 pub(super) fn all(
     schedule: &Schedule,
     records: &[Record],
     treatments: &[TreatmentResult],
     method: &[Check],
-) -> Vec<Warned> {
+) -> Vec<WarningMessage> {
     let mut warnings = vec![match schedule.plausible {
         0 => Warning::Lab { lab: schedule.origin() },
         drives => Warning::PlausibleDrives { drives, redrawn: plausible::redrawn(records) },
@@ -36,20 +36,21 @@ pub(super) fn all(
     warnings.extend(daemons(schedule));
     warnings.extend(schedulers(schedule));
     warnings.extend(contents(schedule));
-    let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
+    let mut warnings: Vec<WarningMessage> =
+        warnings.into_iter().map(WarningMessage::from).collect();
     warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
-    warnings.extend(discards(schedule, records).into_iter().map(Warned::from));
-    warnings.extend(remarks(records).map(Warned::from));
-    warnings.extend(ledgers(records).map(Warned::from));
-    warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
-    warnings.extend(no_atime(schedule, treatments).into_iter().map(Warned::from));
+    warnings.extend(discards(schedule, records).into_iter().map(WarningMessage::from));
+    warnings.extend(remarks(records).map(WarningMessage::from));
+    warnings.extend(ledgers(records).map(WarningMessage::from));
+    warnings.extend(features(schedule, treatments).into_iter().map(WarningMessage::from));
+    warnings.extend(no_atime(schedule, treatments).into_iter().map(WarningMessage::from));
     warnings
 }
 
 /// Percentiles that the plan is about and that are over few operations.
 fn percentiles(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     let fewest = |phase: &str, metric: &str| {
-        let well = records.iter().filter(|record| record.status == Status::Ok);
+        let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
         let own = well.flat_map(|record| &record.phases).filter(|own| own.name == phase);
         own.filter_map(|own| own.operations_of(metric)).min()
     };
@@ -115,7 +116,7 @@ pub fn contents(schedule: &Schedule) -> Option<Warning> {
 /// Phases that discarded more than their device's capacity, once per treatment and phase.
 fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     let mut most: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.status == Status::Ok) {
+    for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
         let own = record.applied.get(CAPACITY_BYTES).and_then(|bytes| bytes.parse().ok());
         let Some(capacity) = own.or(schedule.capacity_bytes()) else { continue };
         for phase in &record.phases {
@@ -147,7 +148,7 @@ fn ledgers(records: &[Record]) -> Option<Warning> {
 /// The remarks of phases, each once.
 fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
     let mut remarks: Vec<&String> = Vec::new();
-    let well = records.iter().filter(|record| record.status == Status::Ok);
+    let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
     for remark in well.flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
         if !remarks.contains(&remark) {
             remarks.push(remark);

@@ -10,7 +10,9 @@ use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,
     WHOLE_SLC_CACHE_BYTES, schedule,
 };
-use ssdlab_results::{Attempt, AttemptId, Ending, Imported, Phase, Record, Teardown, Told};
+use ssdlab_results::{
+    Attempt, AttemptId, Ending, Imported, PhaseRecord, Record, StatedMethod, Teardown,
+};
 
 fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
     plan_of(lab, factors, phases, 4)
@@ -29,12 +31,12 @@ fn plan_of(lab: LabKind, factors: &str, phases: &str, runs: u32) -> Schedule {
 
 fn run(schedule: &Schedule, change: impl Fn(&mut Record)) -> Analysis {
     let of = |trial: &Trial| {
-        let phases = schedule.phases(trial.treatment).into_iter().map(|phase| Phase {
+        let phases = schedule.phases(trial.treatment).into_iter().map(|phase| PhaseRecord {
             name: phase.name,
             time_ns: Some(1_000_000_000 + u64::from(trial.position)),
             is_quiet: Some(true),
             device: Some(Counters { written_bytes: 10_000_000, ..Counters::default() }),
-            ..Phase::default()
+            ..PhaseRecord::default()
         });
         let mut record = Record { phases: phases.collect(), ..Record::new(schedule, *trial, 0) };
         change(&mut record);
@@ -44,7 +46,7 @@ fn run(schedule: &Schedule, change: impl Fn(&mut Record)) -> Analysis {
     analyse("r", schedule, records, Ending::AllBlocks)
 }
 
-fn imported(phase: &str, told: Told) -> Imported {
+fn imported(phase: &str, told: StatedMethod) -> Imported {
     Imported {
         file: "f.json".to_owned(),
         sha256: String::new(),
@@ -308,7 +310,8 @@ fn imported_jobs_of_different_depth_are_told_apart() {
         run(&schedule, |record| {
             let depth = depths[record.trial.treatment].to_owned();
             let options = BTreeMap::from([("iodepth".to_owned(), depth)]);
-            record.imported = Some(imported("unpack", Told { options, ..Told::default() }));
+            record.imported =
+                Some(imported("unpack", StatedMethod { options, ..StatedMethod::default() }));
         })
     };
     let says = |analysis: &Analysis| {
@@ -329,8 +332,11 @@ fn imported_files_that_do_not_sync_are_named() {
         let analysis = run(&schedule, |record| {
             let treatment = record.trial.treatment;
             record.levels.0.insert(Factor::Label, format!("disk {treatment}"));
-            let told =
-                Told { writes: Some(true), syncs: Some(syncs[treatment]), ..Told::default() };
+            let told = StatedMethod {
+                writes: Some(true),
+                syncs: Some(syncs[treatment]),
+                ..StatedMethod::default()
+            };
             record.imported = Some(imported("unpack", told));
         });
         let mut all = analysis.warnings.into_iter();
@@ -351,7 +357,7 @@ fn imported_trials_are_no_pairs() {
         let analysis = run(&schedule, |record| {
             let own = if record.trial.treatment == 0 { [10, 12, 15, 20] } else { times };
             record.phases[0].time_ns = Some(own[record.trial.block as usize]);
-            record.imported = Some(imported("unpack", Told::default()));
+            record.imported = Some(imported("unpack", StatedMethod::default()));
         });
         let effect = analysis.effects.iter().find(|effect| effect.metric == "time_ns").unwrap();
         effect.interval.unwrap().map(|end| format!("{end:.9}"))
@@ -371,7 +377,7 @@ fn a_step_that_cannot_rank_keeps_what_it_measured() {
             let flushes = flushes[trial.treatment];
             let device = Some(Counters { flushes, ..Counters::default() });
             let name = schedule.phases(0)[0].name.clone();
-            let phase = Phase { name, time_ns: Some(1), device, ..Phase::default() };
+            let phase = PhaseRecord { name, time_ns: Some(1), device, ..PhaseRecord::default() };
             Record { phases: vec![phase], ..Record::new(&schedule, *trial, 0) }
         };
         let first = schedule.trials.iter().filter(|trial| schedule.step_of(trial.block) == 0);

@@ -7,7 +7,7 @@ use ssdlab_advice::{Analysis, Verdict, analyse, precision, standings, subjects};
 use ssdlab_flash::Draw;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Levels, Overrides, Schedule, schedule};
-use ssdlab_results::{Ending, Phase, Record};
+use ssdlab_results::{Ending, PhaseRecord, Record};
 
 /// What each write of both phases is.
 const SYNCED: &str = "size = \"4 MiB\", sync = \"every 1 write\", operations = 10";
@@ -48,7 +48,7 @@ fn records(schedule: &Schedule, ms: impl Fn(&Trial, &Levels) -> [f64; 2]) -> Vec
         let phase = |(name, ms): (&str, f64)| {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let time_ns = Some((ms * 1e6) as u64);
-            Phase { name: name.to_owned(), time_ns, ..Phase::default() }
+            PhaseRecord { name: name.to_owned(), time_ns, ..PhaseRecord::default() }
         };
         let phases = ["fdatasync", "fsync"].into_iter().zip(ms(trial, levels)).map(phase);
         let drawn = |_| Draw { values: BTreeMap::new(), redrawn: 0 };

@@ -9,7 +9,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
-use ssdlab_results::{Ending, Phase, Record};
+use ssdlab_results::{Ending, PhaseRecord, Record};
 
 const PLAN: &str = r#"
 name = "p"
@@ -44,7 +44,11 @@ fn run(schedule: &Schedule, cost: impl Fn(u32) -> f64) -> (Vec<Record>, Analysis
         let factor = if is_on(trial) { cost(trial.block) } else { 1.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let time_ns = (1e9 * factor) as u64;
-        let phase = Phase { name: "delete".to_owned(), time_ns: Some(time_ns), ..Phase::default() };
+        let phase = PhaseRecord {
+            name: "delete".to_owned(),
+            time_ns: Some(time_ns),
+            ..PhaseRecord::default()
+        };
         let drawn = |_| Draw {
             values: BTreeMap::from([
                 ("trim".to_owned(), Value::Text(format!("{} us", trial.block * 10))),
@@ -246,7 +250,7 @@ fn what_differs_only_after_the_compared_phases_is_one_computation() {
                 let more = if is_other && name == "delete" { flushes } else { 0 };
                 let device = Some(Counters { flushes: 5 + more, ..Counters::default() });
                 let time_ns = Some(time_ns + u64::from(is_other));
-                Phase { name: name.to_owned(), time_ns, device, ..Phase::default() }
+                PhaseRecord { name: name.to_owned(), time_ns, device, ..PhaseRecord::default() }
             };
             let phases = [("unpack", 1_000_000), ("delete", 2_000_000)].map(phase).to_vec();
             let draw = schedule.draw_of(trial.block);

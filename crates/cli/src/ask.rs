@@ -2,12 +2,12 @@
 
 use clap::Args;
 use miette::Report;
-use ssdlab_plan::{Mounted, Question, Work};
+use ssdlab_plan::{AskedFilesystem, Question, QuestionWork};
 
 use super::exit::Exit;
-use super::plan_arguments::Changes;
+use super::plan_arguments::PlanOverrides;
 use super::run::Running;
-use super::{output, stages};
+use super::{executors, output};
 
 /// Options that change what is run, but not the plan that is printed.
 const NOT_IN_PLAN: [&str; 10] =
@@ -15,13 +15,13 @@ const NOT_IN_PLAN: [&str; 10] =
 
 /// Arguments of `ssdlab ask`.
 #[derive(Debug, Args)]
-pub struct Ask {
+pub struct AskCommand {
     /// Filesystems, each with its mount options, if any. The others are compared with the first.
     #[arg(required = true, value_name = "FILESYSTEM[:OPTION,...]")]
-    treatments: Vec<Mounted>,
+    treatments: Vec<AskedFilesystem>,
     /// What is done on them.
     #[arg(long = "do", value_enum, value_name = "WORK")]
-    work: Work,
+    work: QuestionWork,
     /// The metric that decides (default: by the work; `ssdlab list metrics`), or several, of which
     /// the first decides.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -31,12 +31,12 @@ pub struct Ask {
     #[arg(long, conflicts_with_all = NOT_IN_PLAN)]
     print: bool,
     #[command(flatten)]
-    changes: Changes,
+    changes: PlanOverrides,
     #[command(flatten)]
     running: Running,
 }
 
-impl Ask {
+impl AskCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let question = Question {
@@ -48,7 +48,7 @@ impl Ask {
         let plan = question.to_string();
         let resolved = self.changes.resolve(&question.name(), plan.clone())?;
         if self.print {
-            stages::check(&resolved.schedule)?;
+            executors::check(&resolved.schedule)?;
             output::print(&plan);
             return Ok(Exit::Done);
         }

@@ -20,7 +20,7 @@ const CACHE_SCHEMA: u32 = 1;
 /// Arguments of `ssdlab cache`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Cache {
+pub struct CacheCommand {
     #[command(subcommand)]
     what: Option<What>,
     /// Print one JSON object.
@@ -37,20 +37,21 @@ enum What {
 
 /// The contents of the cache.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Cached {
+#[schemars(rename = "Cached")]
+pub struct CacheOutput {
     /// The version of this format.
     schema: u32,
     /// Aged filesystems, the least recently used first, then lab kernels, then their build folders.
     entries: Vec<CacheEntry>,
 }
 
-impl Cache {
+impl CacheCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match (&self.what, self.json) {
             (Some(What::Clear), _) => clear()?,
             (None, true) => {
-                output::print_json(&Cached { schema: CACHE_SCHEMA, entries: entries()? });
+                output::print_json(&CacheOutput { schema: CACHE_SCHEMA, entries: entries()? });
             }
             (None, false) => output::print(&shown(&entries()?)),
         }

@@ -13,7 +13,7 @@ use super::output;
 
 /// A chart that could not be saved.
 #[derive(Debug, Error, Diagnostic)]
-enum Unsaved {
+enum ChartError {
     #[error("cannot make the folder {}: {cause}", path.display())]
     #[diagnostic(help("name an existing folder, or one in a folder that you may write to"))]
     Folder { path: PathBuf, cause: io::Error },
@@ -25,7 +25,7 @@ enum Unsaved {
 /// Saves each chart as ID.svg and ID.png in a folder, which is created if missing.
 pub(super) fn save(charts: &[Chart], folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder)
-        .map_err(|cause| Unsaved::Folder { path: folder.to_owned(), cause })?;
+        .map_err(|cause| ChartError::Folder { path: folder.to_owned(), cause })?;
     charts.par_iter().try_for_each(|chart| save_one(chart, folder))?;
     output::tell(&match charts.len() {
         0 => "no charts: the run has no data to plot".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn save(charts: &[Chart], folder: &Path) -> Result<(), Error> {
 }
 
 fn save_one(chart: &Chart, folder: &Path) -> Result<(), Error> {
-    let pixels = chart.png().map_err(|cause| Unsaved::Pixels { id: chart.id.clone(), cause })?;
+    let pixels = chart.png().map_err(|cause| ChartError::Pixels { id: chart.id.clone(), cause })?;
     let at = |ending| folder.join(format!("{}.{ending}", chart.id));
     output::save(&at("svg"), |out| out.write_all(chart.svg.as_bytes()))?;
     output::save(&at("png"), |out| out.write_all(&pixels))?;

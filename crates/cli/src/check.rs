@@ -11,11 +11,11 @@ use ssdlab_report::{self as report, roughly, roughly_written};
 
 use super::exit::Exit;
 use super::plan_arguments::PlanArguments;
-use super::{output, stages};
+use super::{executors, output};
 
 /// Arguments of `ssdlab check`.
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct CheckCommand {
     #[command(flatten)]
     plan: PlanArguments,
     /// Print the whole schedule as one JSON object.
@@ -23,11 +23,11 @@ pub struct Check {
     json: bool,
 }
 
-impl Check {
+impl CheckCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
-        stages::check(&schedule)?;
+        executors::check(&schedule)?;
         if self.json {
             output::print_json(&schedule);
         } else {

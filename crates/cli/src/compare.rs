@@ -6,15 +6,15 @@ use clap::{Args, ValueEnum};
 use miette::Report as Error;
 use ssdlab_advice::{self as advice, Candidate};
 use ssdlab_plan::metric;
-use ssdlab_results::Contents;
+use ssdlab_results::RunContents;
 
-use super::exit::{Exit, Wrong};
-use super::results_folder::Results;
+use super::exit::{Exit, UsageError};
+use super::results_folder::ResultsArguments;
 use super::{output, report};
 
 /// Arguments of `ssdlab compare`.
 #[derive(Debug, Args)]
-pub struct Compare {
+pub struct CompareCommand {
     /// The runs' names or folders. The first is the reference.
     #[arg(required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Compare {
     #[arg(long)]
     metric: Option<String>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -42,17 +42,17 @@ enum Format {
     Markdown,
 }
 
-impl Compare {
+impl CompareCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
             let help = metric::instead_of(metric);
-            return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
+            return Err(UsageError::report(format!("there is no metric `{metric}`"), help));
         }
         let folders: Vec<PathBuf> = self.runs.iter().map(|run| self.results.find(run)).collect();
         for (index, folder) in folders.iter().enumerate() {
             if folders[..index].contains(folder) {
-                return Err(Wrong::report(
+                return Err(UsageError::report(
                     format!("{} is named twice", folder.display()),
                     "a run does not differ from itself; name another run",
                 ));
@@ -79,7 +79,7 @@ impl Compare {
 
 /// Reads a run; the first one decides the metric if none is given.
 fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
-    let (run, Contents { schedule, records, ending, .. }) = report::read(folder)?;
+    let (run, RunContents { schedule, records, ending, .. }) = report::read(folder)?;
     let metric = metric.get_or_insert_with(|| schedule.metric.clone());
     Ok(Candidate::new(&run, schedule, &records, ending, metric))
 }

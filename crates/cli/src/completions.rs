@@ -9,37 +9,37 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::exit::Exit;
-use super::names::Kind;
+use super::names::NameKind;
 use super::output;
 
 /// Arguments of `ssdlab completions`.
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsCommand {
     /// The shell.
     #[arg(value_parser = ["bash", "zsh", "fish"])]
     shell: String,
 }
 
 /// The commands whose arguments are names, from which word of the line on.
-const OF_COMMANDS: [(&[&str], u8, &[Kind]); 5] = [
-    (&["run", "check"], 2, &[Kind::Plans]),
-    (&["report", "method", "flip", "cut", "trace"], 2, &[Kind::Runs, Kind::Plans]),
-    (&["compare", "status", "cancel"], 2, &[Kind::Runs]),
-    (&["drive"], 3, &[Kind::Drives]),
-    (&["host"], 3, &[Kind::Hosts]),
+const OF_COMMANDS: [(&[&str], u8, &[NameKind]); 5] = [
+    (&["run", "check"], 2, &[NameKind::Plans]),
+    (&["report", "method", "flip", "cut", "trace"], 2, &[NameKind::Runs, NameKind::Plans]),
+    (&["compare", "status", "cancel"], 2, &[NameKind::Runs]),
+    (&["drive"], 3, &[NameKind::Drives]),
+    (&["host"], 3, &[NameKind::Hosts]),
 ];
 
 /// The options whose values are names.
-const OF_OPTIONS: [(&str, Kind); 6] = [
-    ("metric", Kind::Metrics),
-    ("drive", Kind::Drives),
-    ("like", Kind::Drives),
-    ("host", Kind::Hosts),
-    ("plan", Kind::Plans),
-    ("resume", Kind::Runs),
+const OF_OPTIONS: [(&str, NameKind); 6] = [
+    ("metric", NameKind::Metrics),
+    ("drive", NameKind::Drives),
+    ("like", NameKind::Drives),
+    ("host", NameKind::Hosts),
+    ("plan", NameKind::Plans),
+    ("resume", NameKind::Runs),
 ];
 
-impl Completions {
+impl CompletionsCommand {
     /// Runs the command, for this command line.
     pub fn run(&self, mut line: Command) -> Exit {
         let shell: Shell = self.shell.parse().expect("one of the shells above");

@@ -8,18 +8,18 @@ use std::str::FromStr;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use serde::Serialize;
-use ssdlab_conductor::{CutOfRun, Guests, Survives};
+use ssdlab_conductor::{CutOfRun, Guests, SurvivorChoice};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_operations::cuts::Outcome;
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::Schedule;
 use ssdlab_report::{self as text, Style};
-use ssdlab_results::{Contents, Record};
+use ssdlab_results::{Record, RunContents};
 
-use super::cut_device::{CutDevice, How};
-use super::cut_files::{CutFiles, Wanted};
-use super::exit::{Exit, Wrong};
-use super::results_folder::Results;
-use super::stages::{self, Manner};
+use super::cut_device::{CutDeviceArguments, CutOptions};
+use super::cut_files::{CutFiles, CutFilesArguments};
+use super::executors::{self, RunOptions};
+use super::exit::{Exit, UsageError};
+use super::results_folder::ResultsArguments;
 use super::{output, report};
 use shrunk::shrunk;
 
@@ -27,7 +27,7 @@ mod shrunk;
 
 /// Arguments of `ssdlab cut`.
 #[derive(Debug, Args)]
-pub struct Cut {
+pub struct CutCommand {
     /// The run's name or folder (virtual lab, with `[cuts]` in its plan).
     #[arg(required_unless_present = "device_log")]
     run: Option<PathBuf>,
@@ -48,11 +48,11 @@ pub struct Cut {
     #[arg(long, conflicts_with = "lose")]
     shrink: bool,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     #[command(flatten)]
-    device: CutDevice,
+    device: CutDeviceArguments,
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: CutFilesArguments,
     /// The lab kernel (default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -89,7 +89,7 @@ struct Named<'a> {
     survivor: u32,
 }
 
-impl Cut {
+impl CutCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let files = self.wanted.begin()?;
@@ -98,7 +98,7 @@ impl Cut {
                 let cut = Named { run, trial, number, survivor: self.survivor };
                 self.of_run(&cut, files)
             }
-            _ => self.device.run(How {
+            _ => self.device.run(CutOptions {
                 only: self.number.map(|number| (number, self.survivor)),
                 files,
                 kernel: self.kernel.as_deref(),
@@ -111,10 +111,11 @@ impl Cut {
     fn of_run(&self, cut: &Named<'_>, files: CutFiles<'_>) -> Result<Exit, Report> {
         let folder = self.results.find_or_last(Some(cut.run))?;
         let (run, contents) = report::read(&folder)?;
-        let Contents { schedule, records, .. } = contents;
+        let RunContents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;
         let lost = self.lose.as_ref();
-        let survives = lost.map_or(Survives::AsRecorded, |Lost(lost)| Survives::AllBut(lost));
+        let survives =
+            lost.map_or(SurvivorChoice::AsRecorded, |Lost(lost)| SurvivorChoice::AllBut(lost));
         let cut = CutOfRun { run: &run, schedule: &schedule, record, outcome, survives };
         let (agrees, remains) = if self.shrink {
             let beside = folder.parent().unwrap_or(&folder);
@@ -147,8 +148,9 @@ impl Cut {
         act: impl FnOnce(&mut Guests<'_>) -> Result<T, Report>,
     ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
-        stages::in_guests(schedule, manner, &interrupt, |mut guests| {
+        let run_options =
+            RunOptions { kernel: self.kernel.as_deref(), jobs: Some(1), ..RunOptions::default() };
+        executors::in_guests(schedule, run_options, &interrupt, |mut guests| {
             files.ask(&mut guests);
             act(&mut guests)
         })
@@ -161,10 +163,10 @@ impl Named<'_> {
         &self,
         schedule: &Schedule,
         records: &'a [Record],
-    ) -> Result<(&'a Record, &'a Outcome), Report> {
+    ) -> Result<(&'a Record, &'a CutOutcome), Report> {
         let run = self.run.display();
         if schedule.cuts.is_none() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("{run} has no power cuts"),
                 "name a run of a plan with [cuts]; docs/power-cuts.md has an example",
             ));
@@ -173,21 +175,21 @@ impl Named<'_> {
         let is_cut = |record: &&Record| !record.cuts.is_empty();
         let Some(record) = records.iter().find(of_trial) else {
             let cut_off = records.iter().filter(is_cut).map(|record| record.trial.position);
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("{run} has no record of trial {}", self.trial),
                 format!("trials with power cuts: {}", ranges(cut_off.collect())),
             ));
         };
-        let is_it = |cut: &&Outcome| (cut.cut, cut.survivor) == (self.number, self.survivor);
+        let is_it = |cut: &&CutOutcome| (cut.cut, cut.survivor) == (self.number, self.survivor);
         let Some(outcome) = record.cuts.iter().find(is_it) else {
             let Some(last) = record.cuts.last() else {
                 let reason = record.reason.as_deref().unwrap_or("it made none");
-                return Err(Wrong::report(
+                return Err(UsageError::report(
                     format!("trial {} of {run} has no power cuts: {reason}", self.trial),
                     "name another trial",
                 ));
             };
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!(
                     "trial {} of {run} has no cut {}, survivor {}",
                     self.trial, self.number, self.survivor

@@ -10,22 +10,22 @@ use miette::{IntoDiagnostic, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{self as advice, DeviceCuts, DeviceExample};
-use ssdlab_conductor::{DeviceLog, DeviceLogError, Guests};
+use ssdlab_conductor::{DeviceLogError, Guests, LoggedDevice};
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::{memory, regular_file};
 use ssdlab_kernel::aged;
-use ssdlab_operations::cuts::Outcome;
-use ssdlab_plan::cuts::{Cuts, Moments};
+use ssdlab_operations::cuts::CutOutcome;
+use ssdlab_plan::cuts::{CutMoments, Cuts};
 use ssdlab_plan::{self as plan, Bytes, Overrides, Schedule};
 use ssdlab_report as text;
 use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase};
 
 use super::cut_files::CutFiles;
-use super::exit::{Exit, Wrong};
-use super::stages::{self, Manner};
+use super::executors::{self, RunOptions};
+use super::exit::{Exit, UsageError};
 use super::{drive, output};
 
 /// The plan of the lab.
@@ -36,7 +36,7 @@ const COPIES: u64 = 4;
 
 /// A device, and how its power is cut.
 #[derive(Debug, Args)]
-pub struct CutDevice {
+pub struct CutDeviceArguments {
     /// Cut the power of a device instead, given its log of dm-log-writes.
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["run", "trial", "results", "lose", "shrink"])]
@@ -68,7 +68,7 @@ pub struct CutDevice {
 }
 
 /// How the command is to go.
-pub struct How<'a> {
+pub struct CutOptions<'a> {
     /// The only cut and survivor to recover from.
     pub only: Option<(u32, u32)>,
     /// What to keep of it.
@@ -81,7 +81,8 @@ pub struct How<'a> {
 
 /// What `ssdlab cut --device-log --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct PrintedCuts {
+#[schemars(rename = "PrintedCuts")]
+pub struct CutDeviceOutput {
     /// The version of this format.
     schema: u32,
     /// The log.
@@ -100,9 +101,9 @@ pub struct PrintedCuts {
     cases: Vec<DeviceCase>,
 }
 
-impl CutDevice {
+impl CutDeviceArguments {
     /// Runs the command.
-    pub fn run(&self, how: How<'_>) -> Result<Exit, Report> {
+    pub fn run(&self, how: CutOptions<'_>) -> Result<Exit, Report> {
         let (Some(path), Some(before), Some(filesystem)) =
             (&self.device_log, &self.before, &self.filesystem)
         else {
@@ -111,7 +112,7 @@ impl CutDevice {
         if let Some((cut, survivor)) = how.only
             && (cut >= self.cuts || survivor >= self.survivors)
         {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("there is no cut {cut}, survivor {survivor}"),
                 format!(
                     "the cuts are 0 to {}, each with survivors 0 to {}",
@@ -123,16 +124,25 @@ impl CutDevice {
         let log = self.read(path, before)?;
         let schedule = self.schedule(filesystem, log.capacity_bytes())?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let manner =
-            Manner { kernel: how.kernel, jobs: Some(1), any_size: true, ..Manner::default() };
-        stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
+        let run_options = RunOptions {
+            kernel: how.kernel,
+            jobs: Some(1),
+            any_size: true,
+            ..RunOptions::default()
+        };
+        executors::in_guests(&schedule, run_options, &interrupt, |mut guests| {
             how.files.ask(&mut guests);
             self.cut(&guests, &log, how)
         })?;
         Ok(Exit::Done)
     }
 
-    fn cut(&self, guests: &Guests<'_>, log: &DeviceLog, how: How<'_>) -> Result<(), Report> {
+    fn cut(
+        &self,
+        guests: &Guests<'_>,
+        log: &LoggedDevice,
+        how: CutOptions<'_>,
+    ) -> Result<(), Report> {
         if let Some((cut, survivor)) = how.only {
             let (cut, remains) = guests.cut_device_once(log, cut, survivor)?;
             if how.json {
@@ -152,8 +162,13 @@ impl CutDevice {
         Ok(())
     }
 
-    fn printed(&self, log: &DeviceLog, cuts: DeviceCuts, outcomes: Vec<Outcome>) -> PrintedCuts {
-        PrintedCuts {
+    fn printed(
+        &self,
+        log: &LoggedDevice,
+        cuts: DeviceCuts,
+        outcomes: Vec<CutOutcome>,
+    ) -> CutDeviceOutput {
+        CutDeviceOutput {
             schema: DEVICE_CUT_SCHEMA,
             log: self.device_log.as_deref().map(shown).unwrap_or_default(),
             filesystem: self.filesystem.clone().unwrap_or_default(),
@@ -161,11 +176,11 @@ impl CutDevice {
             seed: self.seed,
             entries: log.entries(),
             cuts,
-            cases: outcomes.into_iter().map(DeviceLog::case).collect(),
+            cases: outcomes.into_iter().map(LoggedDevice::case).collect(),
         }
     }
 
-    fn shown(&self, log: &DeviceLog, cuts: &DeviceCuts) -> String {
+    fn shown(&self, log: &LoggedDevice, cuts: &DeviceCuts) -> String {
         let name = self.device_log.as_deref().map(shown).unwrap_or_default();
         let entries = log.entries();
         let table = text::device_cuts(cuts, output::style());
@@ -196,15 +211,15 @@ impl CutDevice {
     }
 
     /// Reads the log of a device, and the image of what it held before.
-    fn read(&self, path: &Path, before: &Path) -> Result<DeviceLog, Report> {
+    fn read(&self, path: &Path, before: &Path) -> Result<LoggedDevice, Report> {
         let (image, log) = (open(before)?, open(path)?);
         self.check_size(before, &image)?;
         check_memory(&[&image, &log])?;
         let wrong = |error: DeviceLogError| {
-            Wrong::report(format!("{}: {error}", path.display()), help(&error))
+            UsageError::report(format!("{}: {error}", path.display()), help(&error))
         };
         let original = contents(before, &image)?;
-        let mut log = DeviceLog::read(BufReader::new(log), original).map_err(wrong)?;
+        let mut log = LoggedDevice::read(BufReader::new(log), original).map_err(wrong)?;
         if let Some(mark) = &self.after {
             log.begin_after(mark).map_err(wrong)?;
         }
@@ -222,7 +237,7 @@ impl CutDevice {
             Err(error) => error.to_string(),
         };
         let (before, drive) = (before.display(), of_its_own.name);
-        Err(Wrong::report(
+        Err(UsageError::report(
             format!("{before} has {bytes} bytes, which the drive {drive} cannot have: {reason}"),
             "extend a copy of the image with `truncate -s`, as filesystems ignore what lies behind \
              them, or choose another --drive",
@@ -242,7 +257,7 @@ impl CutDevice {
         let schedule = plan::schedule("device-log.toml", PLAN, &overrides, Path::new("."))?;
         let cuts = Cuts {
             of_trial: self.cuts,
-            moments: Moments::default(),
+            moments: CutMoments::default(),
             survivors: self.survivors,
             check: None,
         };
@@ -274,7 +289,7 @@ fn named(name: &str) -> Result<String, String> {
 
 fn open(path: &Path) -> Result<File, Report> {
     regular_file::open(path).map_err(|error| {
-        Wrong::report(
+        UsageError::report(
             format!("{}: {error}", path.display()),
             "name a file; `dd` copies a log device into one",
         )
@@ -289,7 +304,7 @@ fn check_memory(files: &[&File]) -> Result<(), Report> {
     if needed <= free {
         return Ok(());
     }
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!(
             "the image and the log have {}, and take {} of memory, but only {} are free",
             Bytes(bytes),
@@ -308,7 +323,7 @@ fn contents(path: &Path, image: &File) -> Result<Memory, Report> {
         contents.write(Nanos::ZERO, offset_bytes, block).map(drop).map_err(std::io::Error::other)
     });
     loaded.map_err(|error| {
-        Wrong::report(format!("{}: {error}", path.display()), "name a readable image")
+        UsageError::report(format!("{}: {error}", path.display()), "name a readable image")
     })?;
     Ok(contents)
 }

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::Args;
 use miette::Report;
-use ssdlab_conductor::{Asked, AskedStage, Guests, Packed, Remains};
+use ssdlab_conductor::{CutState, Guests, PackedFiles, RequestAtCut, RequestSafety};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Extent, Reverted, SECTOR_BYTES, Version};
+use ssdlab_flash::{Extent, RevertedSectors, SECTOR_BYTES, Version};
 use ssdlab_host::whole_file::WholeFile;
 
-use super::exit::Wrong;
-use super::output::{self, Unwritten};
+use super::exit::UsageError;
+use super::output::{self, OutputError};
 
 /// The files to write of a cut.
 #[derive(Debug, Args)]
-pub struct Wanted {
+pub struct CutFilesArguments {
     /// Write what the drive held after the cut, as a sparse image.
     #[arg(long, value_name = "FILE", requires = "number")]
     image: Option<PathBuf>,
@@ -30,15 +30,15 @@ pub struct Wanted {
 
 /// The files that are being written.
 pub struct CutFiles<'a> {
-    image: Option<Begun<'a>>,
-    log: Option<Begun<'a>>,
-    files: Option<Begun<'a>>,
+    image: Option<NamedFile<'a>>,
+    log: Option<NamedFile<'a>>,
+    files: Option<NamedFile<'a>>,
 }
 
 /// A file that is being written, and its name.
-type Begun<'a> = (&'a Path, WholeFile);
+type NamedFile<'a> = (&'a Path, WholeFile);
 
-impl Wanted {
+impl CutFilesArguments {
     /// Begins the files, to fail before the work is done if one cannot be written.
     pub fn begin(&self) -> Result<CutFiles<'_>, Report> {
         let Self { image, log, files } = self;
@@ -48,7 +48,7 @@ impl Wanted {
                 if let Some((path, other_path)) = path.as_ref().zip(other_path.as_ref())
                     && is_one_file(path, other_path)
                 {
-                    return Err(Wrong::report(
+                    return Err(UsageError::report(
                         format!("{other} and {option} name the same file"),
                         "give each a file of its own",
                     ));
@@ -72,7 +72,7 @@ impl CutFiles<'_> {
     }
 
     /// Writes them.
-    pub fn keep(self, remains: &Remains) -> Result<(), Unwritten> {
+    pub fn keep(self, remains: &CutState) -> Result<(), OutputError> {
         if let Some((path, mut file)) = self.image {
             let written = write_image(&remains.image, &mut file);
             written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
@@ -82,7 +82,7 @@ impl CutFiles<'_> {
             written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
         }
         if let Some((path, mut file)) = self.files {
-            let Packed { archive, unreadable } = &remains.files;
+            let PackedFiles { archive, unreadable } = &remains.files;
             if archive.is_empty() {
                 let why = "the filesystem cannot be mounted; --image writes what the drive holds";
                 return Err(output::unwritten(path)(io::Error::other(why)));
@@ -98,7 +98,7 @@ impl CutFiles<'_> {
     }
 }
 
-fn begun(path: Option<&PathBuf>) -> Result<Option<Begun<'_>>, Unwritten> {
+fn begun(path: Option<&PathBuf>) -> Result<Option<NamedFile<'_>>, OutputError> {
     path.map(|path| Ok((path.as_path(), output::begin(path)?))).transpose()
 }
 
@@ -115,7 +115,7 @@ fn write_image(image: &Memory, file: &mut WholeFile) -> io::Result<()> {
 }
 
 /// Writes the requests before a cut, and the parts of them that did not survive it, as text.
-fn write_log(remains: &Remains, out: &mut dyn Write) -> io::Result<()> {
+fn write_log(remains: &CutState, out: &mut dyn Write) -> io::Result<()> {
     let mut text = "# The requests until the cut, in the order of submission. Times are in ns, \
                     places and lengths in bytes.\n\
                     # number submitted completed command offset length flags state at_risk\n"
@@ -131,12 +131,12 @@ fn write_log(remains: &Remains, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-fn request(asked: &Asked) -> String {
-    let Asked { logged, stage, at_risk_bytes, .. } = asked;
+fn request(asked: &RequestAtCut) -> String {
+    let RequestAtCut { logged, stage, at_risk_bytes, .. } = asked;
     let state = match stage {
-        AskedStage::Safe => "safe",
-        AskedStage::AtRisk => "at-risk",
-        AskedStage::UnderWay => "under-way",
+        RequestSafety::Safe => "safe",
+        RequestSafety::AtRisk => "at-risk",
+        RequestSafety::UnderWay => "under-way",
     };
     let completed = logged.completed.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
     let extent = logged.command.extent().unwrap_or(Extent { offset_bytes: 0, length_bytes: 0 });
@@ -150,7 +150,7 @@ fn request(asked: &Asked) -> String {
     )
 }
 
-fn older(reverted: &Reverted) -> String {
+fn older(reverted: &RevertedSectors) -> String {
     let [begin, end] =
         [reverted.sectors.start, reverted.sectors.end].map(|sector| sector * SECTOR_BYTES);
     let of = match reverted.to {

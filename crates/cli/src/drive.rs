@@ -5,18 +5,20 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use miette::Report;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::{DriveFileError, Grounded, Plausible, Ratings, Specification, presets, rated};
-use ssdlab_plan::{Bytes, Fault};
+use ssdlab_flash::{
+    DriveFileError, EvidencedValue, Plausible, Ratings, Specification, presets, rated,
+};
+use ssdlab_plan::{Bytes, PlanFault};
 use ssdlab_report as report;
 
-use super::drive_new::New;
-use super::exit::{Exit, Wrong};
-use super::shown::Shown;
-use super::{input, output, shown};
+use super::drive_new::NewDriveCommand;
+use super::exit::{Exit, UsageError};
+use super::model_output::ModelOutput;
+use super::{input, model_output, output};
 
 /// Arguments of `ssdlab drive`.
 #[derive(Debug, Args)]
-pub struct Drive {
+pub struct DriveCommand {
     #[command(subcommand)]
     what: What,
 }
@@ -46,10 +48,10 @@ enum What {
     /// The file has the values of a drive that yours is like, but for those that a rating
     /// determines: the model then gives each rating of speed within a tenth. It says which values
     /// are rated and which are assumed.
-    New(New),
+    New(NewDriveCommand),
 }
 
-impl Drive {
+impl DriveCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
@@ -59,7 +61,7 @@ impl Drive {
             What::Check { drive, capacity } => {
                 let source = Source::of(drive)?;
                 output::print(&report::specification(&source.specification(*capacity)?));
-                shown::tell_bare(&source.grounded()?, "ssdlab drive show vertex-le");
+                model_output::tell_bare(&source.grounded()?, "ssdlab drive show vertex-le");
             }
             What::New(new) => {
                 let source = Source::of(&new.like)?;
@@ -117,14 +119,14 @@ impl Source {
     fn rated(&self, name: &str, ratings: &Ratings) -> Result<String, Report> {
         rated(name, ratings, &self.text).map_err(|error| match error.at {
             Some(_) => self.at_its_place(error),
-            None => Wrong::report(error.message, error.help),
+            None => UsageError::report(error.message, error.help),
         })
     }
 
     fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
         let file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
         if let Some(capacity) = capacity {
-            let refused = |error: DriveFileError| Wrong::report(error.message, error.help);
+            let refused = |error: DriveFileError| UsageError::report(error.message, error.help);
             file.check_capacity(capacity).map_err(refused)?;
         }
         self.of_any_size(capacity)
@@ -140,24 +142,24 @@ impl Source {
         // What its own capacity would not mend is the file's fault.
         given.resolve().map_err(|error| match own.resolve() {
             Err(own) => self.at_its_place(own),
-            Ok(_) => Wrong::report(
+            Ok(_) => UsageError::report(
                 format!("{} cannot have a capacity of {capacity}: {}", self.name, error.message),
                 "name another: by --capacity, or as `capacity` in [virtual] of the plan",
             ),
         })
     }
 
-    fn grounded(&self) -> Result<Vec<Grounded>, Report> {
+    fn grounded(&self) -> Result<Vec<EvidencedValue>, Report> {
         ssdlab_flash::grounded(&self.text).map_err(|error| self.at_its_place(error))
     }
 
-    fn shown(&self) -> Result<Shown, Report> {
+    fn shown(&self) -> Result<ModelOutput, Report> {
         let Specification { name, description, .. } = self.specification(None)?;
-        Ok(Shown::of(name, description, self.grounded()?))
+        Ok(ModelOutput::of(name, description, self.grounded()?))
     }
 
     fn at_its_place(&self, error: DriveFileError) -> Report {
-        let fault = Fault { message: error.message, at: error.at, help: Some(error.help) };
+        let fault = PlanFault { message: error.message, at: error.at, help: Some(error.help) };
         Report::new(fault.in_file(&self.name, &self.text))
     }
 }

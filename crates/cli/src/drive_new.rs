@@ -15,7 +15,7 @@ const NAME: &str = "my-drive";
 /// Arguments of `ssdlab drive new`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("ratings").required(true).multiple(true)))]
-pub struct New {
+pub struct NewDriveCommand {
     /// The drive that it is like: a shipped one, or a drive file.
     #[arg(long, value_name = "DRIVE")]
     pub like: String,
@@ -39,7 +39,7 @@ pub struct New {
     out: Option<PathBuf>,
 }
 
-impl New {
+impl NewDriveCommand {
     /// The name of the new drive.
     pub fn name(&self) -> String {
         let stem = self.out.as_deref().and_then(Path::file_stem);

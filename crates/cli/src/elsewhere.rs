@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use miette::Report;
 use serde::{Deserialize, Serialize};
-use ssdlab_conductor::{self as conductor, Division, MOST_TASKS, Share};
+use ssdlab_conductor::{self as conductor, Division, MOST_TASKS, RunShare};
 use ssdlab_host::checksum::checksum;
 use ssdlab_host::meter::environment;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::{regular_file, whole_file};
 use ssdlab_kernel as kernel;
 use ssdlab_lab::LabError;
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 use ssdlab_plan::{self as plan, KernelLevel, LabKind, Schedule, Target, differ_in_machine};
 use ssdlab_results::{ATTEMPTS, StoreError};
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 use super::output;
 
 /// How long the trials of a share in the virtual lab take at least, if more than one has some:
@@ -32,12 +32,12 @@ const USUAL_TRIAL: Duration = Duration::from_secs(10);
 
 /// The scheduler that provides other machines.
 #[derive(Debug, Clone)]
-pub struct On {
+pub struct ClusterArguments {
     /// The Slurm partition; `None` means the default one.
     pub partition: Option<String>,
 }
 
-impl FromStr for On {
+impl FromStr for ClusterArguments {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -143,7 +143,7 @@ pub fn divide(schedule: &Schedule, count: u32) -> Result<Division, Report> {
     if division.count == count {
         return Ok(division);
     }
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!(
             "the trials need {} kinds of machines, too many for {count} shares",
             division.count
@@ -164,7 +164,7 @@ pub fn tell_open(division: &Division, open: &BTreeSet<u32>, command: &str) {
             let all: Vec<&str> = features.iter().map(String::as_str).collect();
             lines.push(format!("with {}:", all.join(" and ")));
         }
-        let line = |number| format!("  {command} --share {}", Share { number, count });
+        let line = |number| format!("  {command} --share {}", RunShare { number, count });
         lines.extend(shares.into_iter().map(line));
     }
     lines.push(format!("to merge their records: {command} --shares {count}"));
@@ -173,13 +173,13 @@ pub fn tell_open(division: &Division, open: &BTreeSet<u32>, command: &str) {
 
 /// The files that a plan names, with the SHA-256 of their contents: they have the same paths on
 /// other machines.
-pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
+pub fn inputs(schedule: &Schedule) -> Result<FileHashes, Report> {
     let simulated = schedule.setups().flat_map(|setup| setup.simulated.files());
     let simulated = simulated.filter(|_| schedule.is_in(LabKind::Virtual)).map(Path::to_owned);
     let hashed = |path: PathBuf| {
         let hash = checksum(&path).map_err(|error| {
             let says = format!("the plan names {}: {error}", path.display());
-            Wrong::report(says, "it must exist here and at the same path on every node")
+            UsageError::report(says, "it must exist here and at the same path on every node")
         })?;
         Ok((path, hash))
     };
@@ -201,7 +201,7 @@ pub fn check_divided(schedule: &Schedule, has_wipe: bool) -> Result<(), Report> 
     } else {
         return Ok(());
     };
-    Err(Wrong::report(message, help))
+    Err(UsageError::report(message, help))
 }
 
 /// Refuses plans that only other machines can run.
@@ -209,7 +209,7 @@ pub fn check_local(schedule: &Schedule) -> Result<(), Report> {
     let mut all = schedule.treatments.iter().map(|treatment| &treatment.levels);
     let first = all.next();
     if all.any(|levels| first.is_some_and(|first| differ_in_machine(first, levels))) {
-        return Err(Wrong::report(
+        return Err(UsageError::report(
             "the plan varies `node_feature`, but this is a single machine",
             "add --on slurm or --shares, or choose one level: --set node_feature=FEATURE",
         ));
@@ -219,7 +219,7 @@ pub fn check_local(schedule: &Schedule) -> Result<(), Report> {
 
 /// Only the machine that has it can name it.
 pub fn no_device() -> Report {
-    Wrong::report(
+    UsageError::report(
         "the device lab needs a block device",
         "name it with --device PATH, or add --on slurm or --shares: the plan names the kind of \
          drive it needs",

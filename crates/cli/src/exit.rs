@@ -11,7 +11,7 @@ use ssdlab_kernel::KernelError;
 use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
 use ssdlab_results::import::ImportError;
-use ssdlab_results::{Ending, Record, Status, StoreError};
+use ssdlab_results::{Ending, Record, StoreError, TrialStatus};
 use ssdlab_workload::{InputError, WorkloadError};
 
 use super::output;
@@ -82,7 +82,8 @@ impl Exit {
 
     /// The exit code of a run that ended so, with these records.
     pub(super) fn of_run(ending: Ending, records: &[Record]) -> Self {
-        let failed = |record: &Record| matches!(record.status, Status::Failed | Status::Void);
+        let failed =
+            |record: &Record| matches!(record.status, TrialStatus::Failed | TrialStatus::Void);
         match ending {
             Ending::Interrupted => Self::Interrupted,
             _ if records.iter().any(failed) => Self::Failed,
@@ -127,7 +128,7 @@ fn rendered(error: &Report, theme: GraphicalTheme) -> String {
 
 fn code(error: &Report) -> Exit {
     let is_wrong = error.is::<PlanError>()
-        || error.is::<Wrong>()
+        || error.is::<UsageError>()
         || error.is::<Incomparable>()
         || error.is::<ImportError>();
     if is_wrong {
@@ -258,13 +259,13 @@ fn is_of_the_argument(cause: &std::io::Error) -> bool {
 /// An error in the command line that clap cannot detect.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[error("{message}")]
-pub struct Wrong {
+pub struct UsageError {
     message: String,
     #[help]
     help: String,
 }
 
-impl Wrong {
+impl UsageError {
     /// A message and a remedy.
     pub fn report(message: impl Into<String>, help: impl Into<String>) -> Report {
         Report::new(Self { message: message.into(), help: help.into() })

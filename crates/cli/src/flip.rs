@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_advice::{self as advice, Crossing, Flip as Found, Side, Standing, Subject};
-use ssdlab_conductor::{Change, Guests};
+use ssdlab_advice::{self as advice, CaseByBlock, CaseSubject, Crossing, Flip, ThresholdSide};
+use ssdlab_conductor::{Guests, ModelChange};
 use ssdlab_flash::Plausible;
 use ssdlab_flash::evidence::Value;
-use ssdlab_flash::plausible::{Spread, Uncertain};
+use ssdlab_flash::plausible::{PlausibleValues, UncertainValue};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
-use ssdlab_results::{Contents, Record};
+use ssdlab_results::{Record, RunContents};
 
-use super::exit::{Exit, Wrong};
-use super::results_folder::Results;
-use super::stages::{self, Manner};
+use super::executors::{self, RunOptions};
+use super::exit::{Exit, UsageError};
+use super::results_folder::ResultsArguments;
 use super::{flips, output, report};
 
 /// The factor by which a value is tried beyond its range.
@@ -30,11 +30,11 @@ const STEPS: usize = 6;
 
 /// Arguments of `ssdlab flip`.
 #[derive(Debug, Args)]
-pub struct Flip {
+pub struct FlipCommand {
     /// The run's name or folder (virtual lab).
     run: PathBuf,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// Only this claim.
     #[arg(long, value_name = "ID")]
     claim: Option<String>,
@@ -47,7 +47,7 @@ pub struct Flip {
 }
 
 /// A value that was tried, and the claims that then hold, by name.
-struct Tried {
+struct TriedValue {
     value: Value,
     holds: BTreeMap<String, bool>,
 }
@@ -61,14 +61,14 @@ struct Parameter {
     ends: Vec<Value>,
 }
 
-impl Flip {
+impl FlipCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.results.find_or_last(Some(&self.run))?;
         let (_, contents) = report::read(&folder)?;
-        let Contents { schedule, records, .. } = contents;
+        let RunContents { schedule, records, .. } = contents;
         if !schedule.is_in(LabKind::Virtual) {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!(
                     "{} ran in the {} lab, where no parameter of a model can be changed",
                     self.run.display(),
@@ -78,13 +78,13 @@ impl Flip {
             ));
         }
         let standings = self.standings(&schedule, &records)?;
-        let plausible = stages::plausible(&schedule)?;
+        let plausible = executors::plausible(&schedule)?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let hosts = stages::hosts(&schedule, &interrupt)?;
+        let hosts = executors::hosts(&schedule, &interrupt)?;
         let parameters = parameters(&schedule, &standings, &plausible, &hosts);
         let schedule = Schedule { plausible: 0, ..schedule };
-        let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
-        let found = stages::in_guests(&schedule, manner, &interrupt, |mut guests| {
+        let run_options = RunOptions { kernel: self.kernel.as_deref(), ..RunOptions::default() };
+        let found = executors::in_guests(&schedule, run_options, &interrupt, |mut guests| {
             guests.provide(plausible);
             let mut search = Search { schedule: &schedule, standings: &standings, guests };
             Ok(search.all(&parameters))
@@ -92,7 +92,7 @@ impl Flip {
         if interrupt.is_set() {
             return Ok(Exit::Interrupted);
         }
-        let found = flips::merged(flips::kept(&folder), found);
+        let found = flips::merged(flips::stored(&folder), found);
         flips::keep(&folder, &found).into_diagnostic()?;
         if self.json {
             output::print_json(&found);
@@ -103,23 +103,27 @@ impl Flip {
     }
 
     /// The claims, as they stand on the published drive.
-    fn standings(&self, schedule: &Schedule, records: &[Record]) -> Result<Vec<Standing>, Report> {
+    fn standings(
+        &self,
+        schedule: &Schedule,
+        records: &[Record],
+    ) -> Result<Vec<CaseByBlock>, Report> {
         let mut standings = advice::standings(schedule, records);
         standings.retain(|one| one.holds.contains_key(&0));
-        let is_named = |one: &Standing| {
-            let Subject { id, claim, .. } = &one.subject;
+        let is_named = |one: &CaseByBlock| {
+            let CaseSubject { id, claim, .. } = &one.subject;
             self.claim.as_ref().is_none_or(|named| named == id || named == claim)
         };
         let known: Vec<String> = standings.iter().map(|one| one.subject.id.clone()).collect();
         standings.retain(is_named);
         if known.is_empty() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "no claim was judged on the published drive".to_owned(),
                 "finish the run; `ssdlab report` says of each claim why it was not judged",
             ));
         }
         if standings.is_empty() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "no such claim was judged on the published drive".to_owned(),
                 format!("name one of: {}", known.join(", ")),
             ));
@@ -131,7 +135,7 @@ impl Flip {
 /// The uncertain parameters of the models that claims are about.
 fn parameters(
     schedule: &Schedule,
-    standings: &[Standing],
+    standings: &[CaseByBlock],
     plausible: &BTreeMap<String, Plausible>,
     hosts: &BTreeMap<String, HostModel>,
 ) -> Vec<Parameter> {
@@ -146,7 +150,7 @@ fn parameters(
 }
 
 fn of_drive(model: &Model, plausible: &Plausible) -> Vec<Parameter> {
-    let of = |uncertain: &Uncertain| {
+    let of = |uncertain: &UncertainValue| {
         let exists = |value: &Value| {
             let values = BTreeMap::from([(uncertain.key.clone(), value.clone())]);
             plausible.drive(&values).is_ok()
@@ -157,7 +161,7 @@ fn of_drive(model: &Model, plausible: &Plausible) -> Vec<Parameter> {
 }
 
 fn of_host(model: &Model, host: &HostModel) -> Vec<Parameter> {
-    let of = |uncertain: &Uncertain| {
+    let of = |uncertain: &UncertainValue| {
         let published = host.published(&uncertain.key)?.clone();
         let exists = |value: &Value| HostModel::may_cost(&uncertain.key, value);
         Parameter::of(model, uncertain, published, exists)
@@ -166,7 +170,7 @@ fn of_host(model: &Model, host: &HostModel) -> Vec<Parameter> {
 }
 
 /// The treatments that claims are about.
-fn treatments(standings: &[Standing]) -> BTreeSet<usize> {
+fn treatments(standings: &[CaseByBlock]) -> BTreeSet<usize> {
     standings.iter().flat_map(|one| one.subject.treatments.iter().copied()).collect()
 }
 
@@ -174,16 +178,16 @@ impl Parameter {
     /// `exists` says whether the model can have a value.
     fn of(
         model: &Model,
-        uncertain: &Uncertain,
+        uncertain: &UncertainValue,
         published: Value,
         exists: impl Fn(&Value) -> bool,
     ) -> Option<Self> {
         let (is_amount, ends) = match &uncertain.spread {
-            Spread::Choices(choices) => {
+            PlausibleValues::Choices(choices) => {
                 let others = choices.iter().filter(|choice| **choice != published).cloned();
                 (false, others.filter(|value| exists(value)).collect())
             }
-            spread @ Spread::Range(_) => {
+            spread @ PlausibleValues::Range(_) => {
                 let [least, most] = spread.ends()?;
                 let beyond = |end: &Value, factor: f64| end.with_number(end.number()? * factor);
                 // Ten times the value may give an invalid model.
@@ -204,14 +208,14 @@ impl Parameter {
 /// The search for flips.
 struct Search<'a, 'b> {
     schedule: &'a Schedule,
-    standings: &'a [Standing],
+    standings: &'a [CaseByBlock],
     guests: Guests<'b>,
 }
 
 /// A flip being narrowed down, between a value with the published verdict and one with another.
 struct Bracket<'a> {
     parameter: &'a Parameter,
-    standing: &'a Standing,
+    standing: &'a CaseByBlock,
     same: Value,
     other: Value,
     /// Whether a trial between them failed, so that nothing is known of what is between.
@@ -242,7 +246,7 @@ impl Bracket<'_> {
 }
 
 impl Search<'_, '_> {
-    fn all(&mut self, parameters: &[Parameter]) -> Vec<Found> {
+    fn all(&mut self, parameters: &[Parameter]) -> Vec<Flip> {
         let standings = self.standings;
         let first: Vec<(&Parameter, Value)> = parameters
             .iter()
@@ -266,10 +270,10 @@ impl Search<'_, '_> {
                         let has_failed = false;
                         brackets.push(Bracket { parameter, standing, same, other, has_failed });
                     } else {
-                        flips.push(Crossing { side: Side::At, value: end.clone() });
+                        flips.push(Crossing { side: ThresholdSide::At, value: end.clone() });
                     }
                 }
-                found.push(Found {
+                found.push(Flip {
                     claim: standing.subject.id.clone(),
                     model: parameter.model.clone(),
                     parameter: parameter.key.clone(),
@@ -283,7 +287,7 @@ impl Search<'_, '_> {
         for bracket in self.narrowed(brackets) {
             let value = bracket.middle().unwrap_or_else(|| bracket.other.clone());
             let is_above = bracket.other.number() > bracket.same.number();
-            let side = if is_above { Side::Above } else { Side::Below };
+            let side = if is_above { ThresholdSide::Above } else { ThresholdSide::Below };
             let own = found.iter_mut().find(|one| {
                 one.claim == bracket.standing.subject.id
                     && one.model == bracket.parameter.model
@@ -304,7 +308,7 @@ impl Search<'_, '_> {
                 .collect();
             let mut tried = self.round(&open).into_iter();
             for (bracket, _) in brackets.iter_mut().zip(middles).filter(|(_, m)| m.is_some()) {
-                let Tried { value, holds } = tried.next().expect("one for each value");
+                let TriedValue { value, holds } = tried.next().expect("one for each value");
                 bracket.narrow(value, holds.get(&bracket.standing.subject.id).copied());
             }
         }
@@ -312,13 +316,13 @@ impl Search<'_, '_> {
     }
 
     /// Tries values, each with all treatments of the claims, on the seed of the first block.
-    fn round(&mut self, values: &[(&Parameter, Value)]) -> Vec<Tried> {
+    fn round(&mut self, values: &[(&Parameter, Value)]) -> Vec<TriedValue> {
         let treatments = treatments(self.standings);
         let seed = self.schedule.trials.first().map_or(0, |trial| trial.seed);
         let (mut trials, mut changes) = (Vec::new(), BTreeMap::new());
         for ((parameter, value), block) in values.iter().zip(1..) {
             let values = BTreeMap::from([(parameter.key.clone(), value.clone())]);
-            changes.insert(block, Change { model: parameter.model.clone(), values });
+            changes.insert(block, ModelChange { model: parameter.model.clone(), values });
             for treatment in &treatments {
                 let position = u32::try_from(trials.len()).expect("few trials");
                 trials.push(Trial { block, position, treatment: *treatment, seed });
@@ -331,7 +335,7 @@ impl Search<'_, '_> {
             output::tell(&format!("trial {done} of {all}: {}{reason}", record.status));
         });
         let standings = advice::standings(self.schedule, &records);
-        let tried = |((_, value), block): (&(&Parameter, Value), u32)| Tried {
+        let tried = |((_, value), block): (&(&Parameter, Value), u32)| TriedValue {
             value: value.clone(),
             holds: standings
                 .iter()
@@ -342,11 +346,11 @@ impl Search<'_, '_> {
     }
 }
 
-fn told(found: &[Found]) -> String {
+fn told(found: &[Flip]) -> String {
     let mut out = String::new();
     let claims: BTreeSet<&String> = found.iter().map(|one| &one.claim).collect();
     for claim in claims {
-        let own: Vec<&Found> = found.iter().filter(|one| one.claim == *claim).collect();
+        let own: Vec<&Flip> = found.iter().filter(|one| one.claim == *claim).collect();
         let holds = own.first().is_some_and(|one| one.holds);
         let word = if holds { "holds" } else { "does not hold" };
         let _ = writeln!(out, "{claim}: {word} on the published drive");

@@ -4,21 +4,21 @@ use clap::Args;
 use miette::Report;
 use ssdlab_conductor as conductor;
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 
 /// Arguments of `ssdlab guest`.
 #[derive(Debug, Args)]
-pub struct Guest {
+pub struct GuestCommand {
     /// Arguments that the kernel passes on from its command line; ignored.
     #[arg(trailing_var_arg = true)]
     appended: Vec<String>,
 }
 
-impl Guest {
+impl GuestCommand {
     /// Performs the guest's job and powers the guest off.
     pub fn run() -> Result<Exit, Report> {
         if std::process::id() != 1 {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "this is not a guest of the virtual lab",
                 "only `ssdlab run --lab virtual` starts guests",
             ));

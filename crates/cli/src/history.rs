@@ -10,16 +10,16 @@ use clap::Args;
 use miette::Report as Error;
 use rayon::prelude::*;
 use ssdlab_advice::{self as advice, Outline, Verdict};
-use ssdlab_report::{self as report, HISTORY_SCHEMA, Past};
-use ssdlab_results::{Contents, Run, is_run};
+use ssdlab_report::{self as report, HISTORY_SCHEMA, PastRun};
+use ssdlab_results::{RunContents, RunFolder, is_run};
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::output;
-use super::results_folder::Results;
+use super::results_folder::ResultsArguments;
 
 /// Arguments of `ssdlab history`.
 #[derive(Debug, Args)]
-pub struct History {
+pub struct HistoryCommand {
     /// Only runs of this plan.
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
@@ -33,13 +33,13 @@ pub struct History {
     #[arg(long, value_parser = ["virtual", "image", "device", "directory", "imported"])]
     lab: Option<String>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
 
-impl History {
+impl HistoryCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let folder = self.results.folder();
@@ -50,10 +50,10 @@ impl History {
             }
             other => other.map_err(|error| {
                 let help = "name a folder that `ssdlab run --results` has written to";
-                Wrong::report(format!("cannot read {}: {error}", folder.display()), help)
+                UsageError::report(format!("cannot read {}: {error}", folder.display()), help)
             })?,
         };
-        let mut runs: Vec<Past> = folders.par_iter().map(|folder| past(folder)).collect();
+        let mut runs: Vec<PastRun> = folders.par_iter().map(|folder| past(folder)).collect();
         runs.retain(|run| self.wants(run));
         runs.sort_by(|a, b| (a.started_s, &a.run).cmp(&(b.started_s, &b.run)));
         if foreign > 0 {
@@ -74,7 +74,7 @@ impl History {
         Ok(Exit::Done)
     }
 
-    fn wants(&self, run: &Past) -> bool {
+    fn wants(&self, run: &PastRun) -> bool {
         let is_filtered = self.plan.is_some()
             || self.drive.is_some()
             || self.verdict.is_some()
@@ -104,24 +104,24 @@ fn look(results: &Path) -> io::Result<(Vec<PathBuf>, usize)> {
     Ok((folders, foreign))
 }
 
-fn past(folder: &Path) -> Past {
+fn past(folder: &Path) -> PastRun {
     let run = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let outlined = Run::read(folder).map(|contents| outlined(&contents));
+    let outlined = RunFolder::read(folder).map(|contents| outlined(&contents));
     match outlined {
         Ok((Some(started_s), outline)) => {
-            Past { run, started_s, outline: Some(outline), problem: None }
+            PastRun { run, started_s, outline: Some(outline), problem: None }
         }
         Ok((None, outline)) => {
-            Past { run, started_s: made_s(folder), outline: Some(outline), problem: None }
+            PastRun { run, started_s: made_s(folder), outline: Some(outline), problem: None }
         }
         Err(error) => {
             let problem = Some(error.to_string());
-            Past { run, started_s: made_s(folder), outline: None, problem }
+            PastRun { run, started_s: made_s(folder), outline: None, problem }
         }
     }
 }
 
-fn outlined(contents: &Contents) -> (Option<u64>, Outline) {
+fn outlined(contents: &RunContents) -> (Option<u64>, Outline) {
     // An import may lack the time.
     let started_s =
         contents.records.iter().map(|record| record.started_s).filter(|at| *at > 0).min();

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use miette::Report;
-use ssdlab_flash::Grounded;
-use ssdlab_plan::{Bytes, Costs, Fault, HOSTS, HostModel, grounded_host, shipped_host};
+use ssdlab_flash::EvidencedValue;
+use ssdlab_plan::{Bytes, Costs, HOSTS, HostModel, PlanFault, grounded_host, shipped_host};
 
 use super::exit::Exit;
-use super::host_fit::Fit;
-use super::shown::Shown;
-use super::{input, output, shown};
+use super::host_fit::FitHostCommand;
+use super::model_output::ModelOutput;
+use super::{input, model_output, output};
 
 /// Arguments of `ssdlab host`.
 #[derive(Debug, Args)]
-pub struct Host {
+pub struct HostCommand {
     #[command(subcommand)]
     what: What,
 }
@@ -44,10 +44,10 @@ enum What {
     /// Compares the processor time of file operations here with the code that the lab kernel
     /// executes for them, which gives the costs of its code, of a system call and of copying. The
     /// file states the evidence for each value, and how far the fit is from the measurements.
-    Fit(Fit),
+    Fit(FitHostCommand),
 }
 
-impl Host {
+impl HostCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
@@ -60,7 +60,7 @@ impl Host {
             What::Check { host } => {
                 let source = Source::of(host)?;
                 output::print(&computer(&source.model()?));
-                shown::tell_bare(&source.grounded()?, "ssdlab host show modern-2020s");
+                model_output::tell_bare(&source.grounded()?, "ssdlab host show modern-2020s");
             }
             What::Fit(fit) => return fit.run(),
             What::Show { host, json: true } => output::print_json(&Source::of(host)?.shown()?),
@@ -124,16 +124,16 @@ impl Source {
         HostModel::parse(&self.name(), &self.text).map_err(|fault| self.at_its_place(fault))
     }
 
-    fn shown(&self) -> Result<Shown, Report> {
+    fn shown(&self) -> Result<ModelOutput, Report> {
         let HostModel { name, description, .. } = self.model()?;
-        Ok(Shown::of(name, description, self.grounded()?))
+        Ok(ModelOutput::of(name, description, self.grounded()?))
     }
 
-    fn grounded(&self) -> Result<Vec<Grounded>, Report> {
+    fn grounded(&self) -> Result<Vec<EvidencedValue>, Report> {
         grounded_host(&self.text).map_err(|fault| self.at_its_place(fault))
     }
 
-    fn at_its_place(&self, fault: Fault) -> Report {
+    fn at_its_place(&self, fault: PlanFault) -> Report {
         Report::new(fault.in_file(&self.named, &self.text))
     }
 }

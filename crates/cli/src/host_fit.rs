@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::ComputingLab;
-use ssdlab_conductor::computing::{self, Counts, Measured, Times};
+use ssdlab_conductor::computing::{self, ChargedCounts, MeasuredCosts, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment::{self, Environment};
@@ -16,7 +16,7 @@ use ssdlab_host::mounts;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel as kernel;
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::{output, restore};
 
 /// How often the operations are performed here; the minimum time of each counts.
@@ -34,7 +34,7 @@ const MEMORY_BYTES: u64 = 4 << 30;
 
 /// Arguments of `ssdlab host fit`.
 #[derive(Debug, Args)]
-pub struct Fit {
+pub struct FitHostCommand {
     /// A folder on a local filesystem that the virtual lab supports; about 100 MB are written to a
     /// new folder in it, which is removed afterwards.
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -47,7 +47,7 @@ pub struct Fit {
 /// An operation: its counts, and its times here in each round, in ns.
 struct Operation {
     name: String,
-    counts: Counts,
+    counts: ChargedCounts,
     rounds: Vec<f64>,
 }
 
@@ -57,7 +57,7 @@ impl Operation {
     }
 }
 
-impl Fit {
+impl FitHostCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
@@ -78,10 +78,11 @@ impl Fit {
         output::tell("the same in the virtual lab, four times");
         let operations = operations(&rounds, lab.counts()?);
         journal.finish().into_diagnostic()?;
-        let all: Vec<(Counts, f64)> = operations.iter().map(|of| (of.counts, of.least())).collect();
-        let measured = Measured::here();
+        let all: Vec<(ChargedCounts, f64)> =
+            operations.iter().map(|of| (of.counts, of.least())).collect();
+        let measured = MeasuredCosts::here();
         let block_ns = computing::fit_block(&all, &measured).ok_or_else(undetermined)?;
-        let fitted = |of: &Counts| block_ns * of.blocks + measured.of(of);
+        let fitted = |of: &ChargedCounts| block_ns * of.blocks + measured.of(of);
         let errors = Errors::of(&operations, &fitted);
         output::tell(&told(&operations, &fitted));
         if errors.worst > DOUBTFUL {
@@ -108,7 +109,7 @@ impl Fit {
     }
 
     fn refused(&self, error: &io::Error) -> Report {
-        Wrong::report(
+        UsageError::report(
             format!("cannot perform the operations in {}: {error}", self.dir.display()),
             "name a folder with --dir that you may write to, with some 200 MB of free space",
         )
@@ -118,7 +119,7 @@ impl Fit {
     fn place(&self) -> Result<PathBuf, Report> {
         fs::canonicalize(&self.dir).map_err(|error| {
             let says = format!("{}: {error}", self.dir.display());
-            Wrong::report(says, "name a folder with --dir")
+            UsageError::report(says, "name a folder with --dir")
         })
     }
 }
@@ -129,16 +130,16 @@ fn on(folder: &Path) -> Result<&'static Filesystem, Report> {
     let found = kind.as_deref().and_then(filesystem::find).filter(|of| of.pool.is_none());
     found.ok_or_else(|| {
         let kind = kind.unwrap_or_else(|| "an unknown filesystem".to_owned());
-        Wrong::report(
+        UsageError::report(
             format!("{} is on {kind}, which the virtual lab does not have", folder.display()),
             "name a folder on ext4, xfs, btrfs or f2fs with --dir",
         )
     })
 }
 
-fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
+fn operations(rounds: &[Times], counts: Vec<ChargedCounts>) -> Vec<Operation> {
     let names: Vec<String> = rounds[0].iter().map(|(name, _)| name.clone()).collect();
-    let of = |(index, (name, counts)): (usize, (String, Counts))| {
+    let of = |(index, (name, counts)): (usize, (String, ChargedCounts))| {
         let rounds = rounds.iter().map(|times| times[index].1 as f64).collect();
         Operation { name, counts, rounds }
     };
@@ -146,15 +147,16 @@ fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
 }
 
 /// Fits to each round alone, and to all operations but one.
-fn others(operations: &[Operation], measured: &Measured) -> Vec<f64> {
+fn others(operations: &[Operation], measured: &MeasuredCosts) -> Vec<f64> {
     let of_round = |round: usize| {
-        let times: Vec<(Counts, f64)> =
+        let times: Vec<(ChargedCounts, f64)> =
             operations.iter().map(|of| (of.counts, of.rounds[round])).collect();
         computing::fit_block(&times, measured)
     };
     let without = |left_out: usize| {
         let kept = operations.iter().enumerate().filter(|(index, _)| *index != left_out);
-        let times: Vec<(Counts, f64)> = kept.map(|(_, of)| (of.counts, of.least())).collect();
+        let times: Vec<(ChargedCounts, f64)> =
+            kept.map(|(_, of)| (of.counts, of.least())).collect();
         computing::fit_block(&times, measured)
     };
     (0..ROUNDS).filter_map(of_round).chain((0..operations.len()).filter_map(without)).collect()
@@ -168,7 +170,7 @@ struct Errors {
 }
 
 impl Errors {
-    fn of(operations: &[Operation], fitted: &dyn Fn(&Counts) -> f64) -> Self {
+    fn of(operations: &[Operation], fitted: &dyn Fn(&ChargedCounts) -> f64) -> Self {
         let error = |of: &Operation| (fitted(&of.counts) / of.least() - 1.0).abs();
         let mut errors: Vec<f64> = operations.iter().map(error).collect();
         errors.sort_by(f64::total_cmp);
@@ -179,15 +181,15 @@ impl Errors {
 /// All operations together.
 struct Together {
     ns: f64,
-    counts: Counts,
+    counts: ChargedCounts,
     /// By which share the fitted time differs.
     error: f64,
 }
 
 impl Together {
-    fn of(operations: &[Operation], fitted: &dyn Fn(&Counts) -> f64) -> Self {
+    fn of(operations: &[Operation], fitted: &dyn Fn(&ChargedCounts) -> f64) -> Self {
         let sum = |of: &dyn Fn(&Operation) -> f64| operations.iter().map(of).sum::<f64>();
-        let counts = Counts {
+        let counts = ChargedCounts {
             blocks: sum(&|of| of.counts.blocks),
             calls: sum(&|of| of.counts.calls),
             copied_kib: sum(&|of| of.counts.copied_kib),
@@ -199,7 +201,7 @@ impl Together {
 }
 
 /// Each operation here and as fitted.
-fn told(operations: &[Operation], fitted: &dyn Fn(&Counts) -> f64) -> String {
+fn told(operations: &[Operation], fitted: &dyn Fn(&ChargedCounts) -> f64) -> String {
     let mut out = format!("{:20}{:>12}{:>12}", "", "here", "fitted");
     for of in operations {
         let [here, lab] = [of.least(), fitted(&of.counts)].map(|ns| format!("{:.1} ms", ns / 1e6));
@@ -209,7 +211,7 @@ fn told(operations: &[Operation], fitted: &dyn Fn(&Counts) -> f64) -> String {
 }
 
 fn undetermined() -> Report {
-    Wrong::report(
+    UsageError::report(
         "the times that were measured do not determine what this computer takes",
         "try again while it has less to do",
     )
@@ -220,7 +222,7 @@ fn file(
     filesystem: &Filesystem,
     block_ns: f64,
     others: &[f64],
-    measured: &Measured,
+    measured: &MeasuredCosts,
     errors: &Errors,
     together: &Together,
 ) -> String {
@@ -288,7 +290,7 @@ fn file(
         );
     }
     let Together { ns, counts, error } = together;
-    let Counts { blocks, calls, copied_kib, checksummed_kib } = counts;
+    let ChargedCounts { blocks, calls, copied_kib, checksummed_kib } = counts;
     let _ = write!(
         out,
         "\n[figures.operations]\n\

@@ -9,16 +9,16 @@ use miette::Report;
 use ssdlab_advice as advice;
 use ssdlab_host::{bounded, regular_file};
 use ssdlab_plan::Bytes;
-use ssdlab_results::import::{self as import, LARGEST_BYTES, Source};
+use ssdlab_results::import::{self as import, ImportSource, LARGEST_BYTES};
 use ssdlab_results::{self as results, Ending};
 
-use super::exit::{Exit, Wrong};
-use super::results_folder::Results;
+use super::exit::{Exit, UsageError};
+use super::results_folder::ResultsArguments;
 use super::{output, run};
 
 /// Arguments of `ssdlab import`.
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportCommand {
     /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all from the same program;
     /// LABEL=FILE names the treatment, and files with the same label are its trials.
     #[arg(required = true, value_name = "FILE")]
@@ -27,24 +27,24 @@ pub struct Import {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
 }
 
-impl Import {
+impl ImportCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let named: Vec<(Option<&str>, &str)> = self.files.iter().map(|text| named(text)).collect();
         let contents = named.iter().map(|(_, file)| read(file)).collect::<Result<Vec<_>, _>>()?;
-        let sources: Vec<Source<'_>> = named
+        let sources: Vec<ImportSource<'_>> = named
             .iter()
             .zip(&contents)
-            .map(|((label, name), contents)| Source { name, label: *label, contents })
+            .map(|((label, name), contents)| ImportSource { name, label: *label, contents })
             .collect();
         let imported = import::import(self.name.as_deref(), &sources)?;
         let folder = self.results.folder();
         let (schedule, records) = (&imported.schedule, &imported.records);
         let plan = "# Imported: there is no plan. What is known is in schedule.json.\n";
-        let mut run = results::Run::create(&folder, &run::new_id(schedule), plan, schedule)?;
+        let mut run = results::RunFolder::create(&folder, &run::new_id(schedule), plan, schedule)?;
         let stored = run.push_all(records).and_then(|()| run.ended(Ending::AllBlocks));
         if let Err(error) = stored {
             // A truncated result would look complete.
@@ -80,6 +80,6 @@ fn read(file: &str) -> Result<Vec<u8>, Report> {
         bounded::read(opened, LARGEST_BYTES)
     };
     contents().map_err(|error| {
-        Wrong::report(format!("{file}: {error}"), "name a file with results, or LABEL=FILE")
+        UsageError::report(format!("{file}: {error}"), "name a file with results, or LABEL=FILE")
     })
 }

@@ -7,7 +7,7 @@ use miette::Report;
 use ssdlab_host::{bounded, regular_file};
 use ssdlab_plan as plan;
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 
 /// The largest such file, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
@@ -32,7 +32,7 @@ pub fn model(
     match shipped {
         Some(text) if !is_file => return Ok(text.to_owned()),
         None if !is_file && !Path::new(named).exists() => {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("there is neither a {what} nor a file named `{named}`"),
                 format!(
                     "{}name a {what} file, or one of {}",
@@ -44,7 +44,7 @@ pub fn model(
         _ => {}
     }
     read(Path::new(named)).map_err(|error| {
-        Wrong::report(
+        UsageError::report(
             format!("the {what} file {named} cannot be read: {error}"),
             format!("name a {what} file, or one of `ssdlab {what} list`"),
         )

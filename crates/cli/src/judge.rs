@@ -8,17 +8,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_conductor::Stage;
+use ssdlab_conductor::Executor;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_kernel::{self as kernel, KernelError, TreeKernel};
 use ssdlab_results::Record;
 
-use self::case::Case;
+use self::case::JudgedCase;
+use super::executors::{self, RunOptions};
 use super::exit::{Exit, Skipped};
-use super::kernel_progress::Shown;
+use super::kernel_progress::KernelProgress;
 use super::output;
 use super::plan_arguments::Variation;
-use super::stages::{self, Manner};
 
 /// Arguments of `ssdlab judge`.
 #[derive(Debug, Args)]
@@ -41,8 +41,8 @@ pub struct Judge {
 impl Judge {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let case = Case::resolve(&self.plan, &self.claim, &self.variation)?;
-        stages::check_models(&case.schedule)?;
+        let case = JudgedCase::resolve(&self.plan, &self.claim, &self.variation)?;
+        executors::check_models(&case.schedule)?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let built = self.build(&interrupt)?;
         let records = measure(&case, &built, &interrupt)?;
@@ -55,7 +55,7 @@ impl Judge {
     }
 
     fn build(&self, interrupt: &Interrupt) -> Result<TreeKernel, Report> {
-        let mut shown = Shown::new();
+        let mut shown = KernelProgress::new();
         let built = kernel::build_tree(&self.tree, interrupt, &mut |step| shown.tell(step));
         shown.finish();
         built.map_err(|error| match error {
@@ -68,9 +68,13 @@ impl Judge {
 }
 
 /// Runs the trials of a case under a kernel.
-fn measure(case: &Case, built: &TreeKernel, interrupt: &Interrupt) -> Result<Vec<Record>, Report> {
-    let manner = Manner { kernel: Some(&built.kernel.path), ..Manner::default() };
-    stages::in_guests(&case.schedule, manner, interrupt, |mut guests| {
+fn measure(
+    case: &JudgedCase,
+    built: &TreeKernel,
+    interrupt: &Interrupt,
+) -> Result<Vec<Record>, Report> {
+    let run_options = RunOptions { kernel: Some(&built.kernel.path), ..RunOptions::default() };
+    executors::in_guests(&case.schedule, run_options, interrupt, |mut guests| {
         if let Some(reason) = case.setups().find_map(|setup| guests.missing(setup)) {
             return Err(Skipped(reason).into());
         }

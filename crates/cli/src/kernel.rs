@@ -10,17 +10,17 @@ use comfy_table::{Table, presets};
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::ProgramError;
-use ssdlab_kernel::{self as kernel, Available, Info, KernelError, Kind};
+use ssdlab_kernel::{self as kernel, AvailableKernel, KernelError, KernelInfo, SourceKind};
 use ssdlab_plan::Bytes;
 use ssdlab_report::duration;
 
 use super::exit::Exit;
-use super::kernel_progress::Shown;
+use super::kernel_progress::KernelProgress;
 use super::{kernel_trial, output};
 
 /// Arguments of `ssdlab kernel`.
 #[derive(Debug, Args)]
-pub struct Kernel {
+pub struct KernelCommand {
     #[command(subcommand)]
     what: What,
 }
@@ -52,7 +52,7 @@ enum What {
     },
 }
 
-impl Kernel {
+impl KernelCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
@@ -77,7 +77,7 @@ impl Kernel {
 fn build(source: Option<&Path>) -> Result<Exit, Report> {
     let interrupt = Interrupt::on_signals().into_diagnostic()?;
     let started = Instant::now();
-    let mut shown = Shown::new();
+    let mut shown = KernelProgress::new();
     let built = kernel::build(source, &interrupt, &mut |progress| shown.tell(progress));
     shown.finish();
     let kernel = match built {
@@ -115,14 +115,14 @@ fn build(source: Option<&Path>) -> Result<Exit, Report> {
     Ok(Exit::Done)
 }
 
-fn list(all: &[Available]) -> String {
+fn list(all: &[AvailableKernel]) -> String {
     if all.is_empty() {
         return "there is no lab kernel; build one: ssdlab kernel build\n".to_owned();
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["version", "identity", "source", ""]);
-    for Available { kernel, origin, is_default } in all {
+    for AvailableKernel { kernel, origin, is_default } in all {
         table.add_row([
             kernel.version.clone(),
             kernel.identity.clone(),
@@ -133,14 +133,15 @@ fn list(all: &[Available]) -> String {
     format!("{table}\n")
 }
 
-fn info(info: &Info) -> String {
+fn info(info: &KernelInfo) -> String {
     let unknown = || "not recorded: it is not from the cache".to_owned();
-    let origin =
-        |of: &dyn Fn(&kernel::Origin) -> String| info.origin.as_ref().map_or_else(unknown, of);
+    let origin = |of: &dyn Fn(&kernel::KernelOrigin) -> String| {
+        info.origin.as_ref().map_or_else(unknown, of)
+    };
     let source = origin(&|origin| {
         let path = origin.source.path.display();
         match (origin.source.kind, &origin.source.sha256) {
-            (Kind::Tarball, Some(sha256)) => format!("{path}, SHA-256 {sha256}"),
+            (SourceKind::Tarball, Some(sha256)) => format!("{path}, SHA-256 {sha256}"),
             _ => format!("{path}, a source tree"),
         }
     });

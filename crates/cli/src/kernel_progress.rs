@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use ssdlab_kernel::Progress;
+use ssdlab_kernel::BuildProgress;
 
 use super::output;
 
@@ -12,14 +12,14 @@ use super::output;
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Progress on standard error: a bar on a terminal, plain lines elsewhere.
-pub struct Shown {
+pub struct KernelProgress {
     bar: Option<ProgressBar>,
     told: Instant,
     /// Whether there was nothing to build.
     pub is_current: bool,
 }
 
-impl Shown {
+impl KernelProgress {
     /// Nothing yet.
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -35,12 +35,12 @@ impl Shown {
     }
 
     /// Shows how the build gets on.
-    pub fn tell(&mut self, progress: Progress<'_>) {
+    pub fn tell(&mut self, progress: BuildProgress<'_>) {
         match (progress, &self.bar) {
-            (Progress::Current, _) => self.is_current = true,
-            (Progress::Step(step), Some(bar)) => bar.set_message(output::harmless(step)),
-            (Progress::Step(step), None) => output::tell(step),
-            (Progress::Compiled { files, about }, bar) => {
+            (BuildProgress::Current, _) => self.is_current = true,
+            (BuildProgress::Step(step), Some(bar)) => bar.set_message(output::harmless(step)),
+            (BuildProgress::Step(step), None) => output::tell(step),
+            (BuildProgress::Compiled { files, about }, bar) => {
                 // The number of files differs between versions of Linux.
                 let percent = (100 * files / about).min(99);
                 if let Some(bar) = bar {

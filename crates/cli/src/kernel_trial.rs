@@ -6,11 +6,11 @@ use std::path::Path;
 use miette::{Diagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, Overrides};
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 use thiserror::Error;
 
+use super::executors::{self, RunOptions};
 use super::output;
-use super::stages::{self, Manner};
 
 /// The plan.
 const PLAN: &str = include_str!("kernel_trial.toml");
@@ -35,8 +35,8 @@ enum Unfit {
 pub fn run(kernel: &Path, interrupt: &Interrupt) -> Result<(), Report> {
     let schedule =
         plan::schedule("kernel_trial.toml", PLAN, &Overrides::default(), Path::new("/"))?;
-    let manner = Manner { kernel: Some(kernel), jobs: Some(1), ..Manner::default() };
-    let records = stages::in_guests(&schedule, manner, interrupt, |mut guests| {
+    let run_options = RunOptions { kernel: Some(kernel), jobs: Some(1), ..RunOptions::default() };
+    let records = executors::in_guests(&schedule, run_options, interrupt, |mut guests| {
         let trial = schedule.trials[0];
         Ok(guests.measure(BTreeMap::new(), vec![trial; 2], &mut |_| ()))
     })?;
@@ -50,12 +50,12 @@ fn judge(records: &[Record]) -> Result<(), Report> {
     for Record { status, reason, .. } in records {
         let reason = reason.clone().unwrap_or_default();
         match status {
-            Status::Ok => {}
-            Status::Unavailable => {
+            TrialStatus::Ok => {}
+            TrialStatus::Unavailable => {
                 output::tell(&format!("no trial was run in it: {reason}"));
                 return Ok(());
             }
-            Status::Failed | Status::Void => return Err(Unfit::Fails { reason }.into()),
+            TrialStatus::Failed | TrialStatus::Void => return Err(Unfit::Fails { reason }.into()),
         }
     }
     let fingerprints: Vec<String> =

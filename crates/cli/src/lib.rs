@@ -13,6 +13,7 @@ mod drive;
 mod drive_new;
 mod elsewhere;
 mod evidence;
+mod executors;
 mod exit;
 mod flip;
 mod flips;
@@ -31,6 +32,7 @@ mod kernel_trial;
 mod list;
 mod man;
 mod method;
+mod model_output;
 mod names;
 mod node_drives;
 mod output;
@@ -45,10 +47,8 @@ mod schema;
 mod sealing;
 mod serve;
 mod share;
-mod shown;
 mod simulate;
 mod simulation_progress;
-mod stages;
 mod sweep;
 mod trace;
 mod trace_files;
@@ -75,22 +75,22 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a plan, or resume a run.
-    Run(run::Run),
+    Run(run::RunCommand),
     /// Ask which filesystem does some work best, without a plan file.
-    Ask(ask::Ask),
+    Ask(ask::AskCommand),
     /// Check a plan and show what it would do, without running it.
-    Check(check::Check),
+    Check(check::CheckCommand),
     /// Show a run's results, or export them.
-    Report(report::Report),
+    Report(report::ReportCommand),
     /// Compare the same treatments across several runs.
-    Compare(compare::Compare),
+    Compare(compare::CompareCommand),
     /// List all runs.
-    History(history::History),
+    History(history::HistoryCommand),
     /// Check the method of a run: whether its numbers can be trusted.
-    Method(method::Method),
+    Method(method::MethodCommand),
     /// Find the values of models that flip verdicts (virtual lab).
-    Flip(flip::Flip),
-    /// Judge a claim under the kernel of a Linux tree, for `git bisect run`.
+    Flip(flip::FlipCommand),
+    /// Judge a claim under the kernel of a tree, for `git bisect run`.
     ///
     /// Builds the tree's lab kernel, runs one trial of each treatment that the claim needs in the
     /// virtual lab, and exits with 0 if the claim holds, 1 if not, 125 if the kernel does not build
@@ -98,37 +98,37 @@ enum Command {
     /// `git bisect run`.
     Judge(judge::Judge),
     /// Repeat one power cut of a run: what it left, and why.
-    Cut(cut::Cut),
+    Cut(cut::CutCommand),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
-    Import(import::Import),
+    Import(import::ImportCommand),
     /// Record a program's file operations, for replay in any lab.
-    Record(record::Record),
+    Record(record::RecordCommand),
     /// Run patterns or a trace on simulated drives.
     ///
     /// Runs every combination of drive, pattern, condition and seed.
-    Simulate(simulate::Simulate),
+    Simulate(simulate::SimulateCommand),
     /// Serve a simulated drive in real time, as a file or a virtual disk.
-    Serve(serve::Serve),
+    Serve(serve::ServeCommand),
     /// Summarise and plot the requests of a run or of a block trace.
-    Trace(trace::Trace),
+    Trace(trace::TraceCommand),
     /// List, show, check and make simulated drives.
-    Drive(drive::Drive),
+    Drive(drive::DriveCommand),
     /// Show every published number, and what the models make of it.
-    Evidence(evidence::Evidence),
+    Evidence(evidence::EvidenceCommand),
     /// List and show the computers of the virtual lab.
-    Host(host::Host),
+    Host(host::HostCommand),
     /// Build and list lab kernels, which the virtual lab runs.
-    Kernel(kernel::Kernel),
+    Kernel(kernel::KernelCommand),
     /// Show or clear the cache of aged filesystems and lab kernels.
-    Cache(cache::Cache),
+    Cache(cache::CacheCommand),
     /// List plans, filesystems, factors, workloads, metrics and more.
-    List(list::List),
+    List(list::ListCommand),
     /// Print the JSON schema of plans, or of `--json` output.
-    Schema(schema::Schema),
+    Schema(schema::SchemaCommand),
     /// Undo the changes that a killed run left on this machine.
-    Restore(restore::Restore),
+    Restore(restore::RestoreCommand),
     /// Print the completion script of a shell.
-    Completions(completions::Completions),
+    Completions(completions::CompletionsCommand),
     /// Write the man pages to a folder.
     Man(man::Pages),
 }
@@ -139,9 +139,9 @@ enum Command {
 #[command(name = "ssdlab")]
 enum Internal {
     /// Print the names that completions offer.
-    Names(names::Names),
+    Names(names::NamesCommand),
     /// Run as the init process of a guest of the virtual lab.
-    Guest(guest::Guest),
+    Guest(guest::GuestCommand),
 }
 
 /// The command line with its help.
@@ -194,7 +194,7 @@ fn parsed<T: FromArgMatches>(line: clap::Command) -> Result<T, Exit> {
 fn run_internal(command: &Internal) -> Result<Exit, Report> {
     match command {
         Internal::Names(names) => Ok(names.run()),
-        Internal::Guest(_) => guest::Guest::run(),
+        Internal::Guest(_) => guest::GuestCommand::run(),
     }
 }
 

@@ -15,11 +15,11 @@ use ssdlab_host::sysfs;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::metric::{self, Metric};
-use ssdlab_plan::shipped::{self, Asked};
+use ssdlab_plan::shipped::{self, QuestionEra};
 use ssdlab_plan::{self as plan, DEFAULT_DRIVE, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS};
 use ssdlab_report as report;
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::{input, output};
 
 /// The version of the `--json` output.
@@ -27,7 +27,7 @@ const LIST_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab list`.
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListCommand {
     /// What to list (default: everything).
     #[arg(value_enum)]
     what: Option<What>,
@@ -75,11 +75,12 @@ impl What {
 }
 
 /// Names, each with a description.
-pub type Rows = Vec<(String, String)>;
+pub type NamedRows = Vec<(String, String)>;
 
 /// What `ssdlab list --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Listed {
+#[schemars(rename = "Listed")]
+pub struct ListOutput {
     /// The version of this format.
     schema: u32,
     /// The lists that were asked for, by what they are of.
@@ -121,21 +122,21 @@ impl Group {
     }
 }
 
-impl From<Asked> for Group {
-    fn from(asked: Asked) -> Self {
+impl From<QuestionEra> for Group {
+    fn from(asked: QuestionEra) -> Self {
         match asked {
-            Asked::Founding => Self::Founding,
-            Asked::Today => Self::Today,
+            QuestionEra::Founding => Self::Founding,
+            QuestionEra::Today => Self::Today,
         }
     }
 }
 
-impl List {
+impl ListCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match (self.what, self.json) {
             (Some(What::Features), true) => {
-                return Err(Wrong::report(
+                return Err(UsageError::report(
                     "features of filesystems are a table, not a list",
                     "omit --json",
                 ));
@@ -147,7 +148,7 @@ impl List {
             (_, true) => {
                 let named = |(what, entries)| (name(what), entries);
                 let lists = self.lists().into_iter().map(named).collect();
-                output::print_json(&Listed { schema: LIST_SCHEMA, lists });
+                output::print_json(&ListOutput { schema: LIST_SCHEMA, lists });
             }
             (_, false) => output::print(&self.text()),
         }
@@ -189,7 +190,7 @@ fn name(what: What) -> String {
     format!("{what:?}").to_lowercase()
 }
 
-fn entries(rows: Rows) -> Vec<Entry> {
+fn entries(rows: NamedRows) -> Vec<Entry> {
     let entry = |(name, says)| Entry { name, says, group: None };
     rows.into_iter().map(entry).collect()
 }
@@ -220,7 +221,7 @@ fn plan_files(folder: &Path) -> Vec<Entry> {
 }
 
 /// Which filesystems run on this machine's kernel, and which on the lab kernel.
-fn filesystems() -> Rows {
+fn filesystems() -> NamedRows {
     let lab_kernel = kernel::info(None).map(|info| info.filesystems);
     let in_guests = |filesystem: &Filesystem| match &lab_kernel {
         Err(_) => lab::missing_in_guest(filesystem, &[filesystem.name, "fuse"])
@@ -242,7 +243,7 @@ fn filesystems() -> Rows {
 
 /// The factors, with their levels.
 #[must_use]
-pub fn factor_rows() -> Rows {
+pub fn factor_rows() -> NamedRows {
     let levels = |factor: Factor| match factor {
         Factor::Filesystem => filesystem::names().join(", "),
         Factor::FilesystemDriver => "ext2, ext4 (which can both mount ext2)".to_owned(),
@@ -309,7 +310,7 @@ fn settings(of: fn(&Filesystem) -> &Setting) -> String {
     levels.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
-fn schedulers() -> Rows {
+fn schedulers() -> NamedRows {
     let loaded = sysfs::loaded_schedulers();
     let state = |name: &str| {
         if loaded.iter().any(|word| word == name) {
@@ -321,11 +322,11 @@ fn schedulers() -> Rows {
     SCHEDULERS.map(|name| (name.to_owned(), state(name).to_owned())).to_vec()
 }
 
-fn hosts() -> Rows {
+fn hosts() -> NamedRows {
     HOSTS.each_ref().map(|host| (host.name.clone(), host.description.clone())).to_vec()
 }
 
-fn workloads() -> Rows {
+fn workloads() -> NamedRows {
     let rows = [
         (
             "unpack, delete",
@@ -363,7 +364,7 @@ fn workloads() -> Rows {
     rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
 }
 
-fn metrics() -> Rows {
+fn metrics() -> NamedRows {
     metric::METRICS
         .map(|(name, metric, text)| (name.to_owned(), metric_meaning(metric, text)))
         .to_vec()

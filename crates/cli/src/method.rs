@@ -7,20 +7,20 @@ use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{self as advice, ANALYSIS_SCHEMA, Check};
-use ssdlab_results::Contents;
+use ssdlab_results::RunContents;
 
 use super::exit::Exit;
-use super::results_folder::Results;
+use super::results_folder::ResultsArguments;
 use super::{output, report};
 
 /// Arguments of `ssdlab method`.
 #[derive(Debug, Args)]
-pub struct Method {
+pub struct MethodCommand {
     /// The name or folder of the run, your own or imported, or a plan's name for its last run
     /// (default: the last run).
     run: Option<PathBuf>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// Print the checks as one JSON object.
     #[arg(long)]
     json: bool,
@@ -28,7 +28,8 @@ pub struct Method {
 
 /// The `--json` output.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Checked {
+#[schemars(rename = "Checked")]
+pub struct MethodOutput {
     /// The version of this format, shared with the analysis.
     schema: u32,
     /// The run's name.
@@ -37,15 +38,15 @@ pub struct Checked {
     checks: Vec<Check>,
 }
 
-impl Method {
+impl MethodCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let (run, contents) = report::read(&self.results.find_or_last(self.run.as_deref())?)?;
-        let Contents { schedule, records, ending, .. } = contents;
+        let RunContents { schedule, records, ending, .. } = contents;
         let analysis = advice::analyse(&run, &schedule, records, ending);
         if self.json {
             let checks = analysis.method;
-            output::print_json(&Checked { schema: ANALYSIS_SCHEMA, run, checks });
+            output::print_json(&MethodOutput { schema: ANALYSIS_SCHEMA, run, checks });
         } else {
             output::print_coloured(&ssdlab_report::method(&run, &analysis.method, output::style()));
         }

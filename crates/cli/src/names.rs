@@ -13,14 +13,14 @@ use super::output;
 
 /// Arguments of `ssdlab names`.
 #[derive(Debug, Args)]
-pub struct Names {
+pub struct NamesCommand {
     /// Of what.
-    of: Vec<Kind>,
+    of: Vec<NameKind>,
 }
 
 /// What has names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum NameKind {
     Plans,
     Runs,
     Drives,
@@ -28,7 +28,7 @@ pub enum Kind {
     Metrics,
 }
 
-impl Kind {
+impl NameKind {
     /// Its word on the command line.
     pub fn word(self) -> String {
         let value = self.to_possible_value().expect("no kind is left out");
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-impl Names {
+impl NamesCommand {
     /// Prints the names, one a line.
     pub fn run(&self) -> Exit {
         let mut names: Vec<String> = self.of.iter().flat_map(|kind| kind.names()).collect();

@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 #[derive(Debug, Error, Diagnostic)]
 #[error("cannot write {}: {cause}", path.display())]
 #[diagnostic(help("name a file in a folder that exists and that you may write to"))]
-pub struct Unwritten {
+pub struct OutputError {
     path: PathBuf,
     cause: io::Error,
 }
@@ -63,13 +63,13 @@ pub fn print_json(value: &impl Serialize) {
 pub fn save(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Unwritten> {
+) -> Result<(), OutputError> {
     let mut file = begin(path)?;
     write(&mut file).and_then(|()| file.keep()).map_err(unwritten(path))
 }
 
 /// Begins a file that, as with [`save`], appears once it is kept.
-pub fn begin(path: &Path) -> Result<WholeFile, Unwritten> {
+pub fn begin(path: &Path) -> Result<WholeFile, OutputError> {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if results::is_of_a_run(&place) {
         let cause = io::Error::other("it is part of a run, and reports never replace those files");
@@ -79,8 +79,8 @@ pub fn begin(path: &Path) -> Result<WholeFile, Unwritten> {
 }
 
 /// Makes the error of a file that cannot be written.
-pub fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> Unwritten {
-    move |cause| Unwritten { path: path.to_owned(), cause }
+pub fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> OutputError {
+    move |cause| OutputError { path: path.to_owned(), cause }
 }
 
 /// Prints a message to standard error, ignoring a closed pipe. Terminal control sequences from

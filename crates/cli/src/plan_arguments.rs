@@ -9,7 +9,7 @@ use ssdlab_host::regular_file;
 use ssdlab_plan::schedule::Build;
 use ssdlab_plan::{self as plan, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 use super::input;
 
 /// A plan and its overrides on the command line.
@@ -18,12 +18,12 @@ pub struct PlanArguments {
     /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
     pub plan: Option<String>,
     #[command(flatten)]
-    changes: Changes,
+    changes: PlanOverrides,
 }
 
 /// What the command line changes in a plan.
 #[derive(Debug, Args)]
-pub struct Changes {
+pub struct PlanOverrides {
     /// Where trials run.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
@@ -72,7 +72,7 @@ pub struct Variation {
 }
 
 /// A plan's text and its schedule.
-pub struct Resolved {
+pub struct ResolvedPlan {
     /// The text, as it is stored with the run.
     pub text: String,
     /// The schedule.
@@ -86,7 +86,7 @@ impl PlanArguments {
     }
 
     /// Reads the plan and resolves it.
-    pub fn resolve(&self) -> Result<Resolved, Report> {
+    pub fn resolve(&self) -> Result<ResolvedPlan, Report> {
         let Some(named) = &self.plan else {
             return Err(no_plan("", "no plan was named"));
         };
@@ -94,7 +94,7 @@ impl PlanArguments {
     }
 }
 
-impl Changes {
+impl PlanOverrides {
     fn are_any(&self) -> bool {
         self.lab.is_some()
             || self.device.is_some()
@@ -113,7 +113,7 @@ impl Changes {
     }
 
     /// Resolves a plan that is in no file, as if it were in this folder.
-    pub fn resolve(&self, name: &str, text: String) -> Result<Resolved, Report> {
+    pub fn resolve(&self, name: &str, text: String) -> Result<ResolvedPlan, Report> {
         let here = env::current_dir().into_diagnostic()?;
         self.variation.resolve_text((name, text), &here, self.overrides()?)
     }
@@ -142,7 +142,7 @@ impl Variation {
     }
 
     /// Reads a plan and resolves it; `others` are the overrides besides these.
-    pub fn resolve(&self, named: &str, others: Overrides) -> Result<Resolved, Report> {
+    pub fn resolve(&self, named: &str, others: Overrides) -> Result<ResolvedPlan, Report> {
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
         self.resolve_text((&file, text), &base, others)
@@ -155,7 +155,7 @@ impl Variation {
         (name, text): (&str, String),
         base: &Path,
         others: Overrides,
-    ) -> Result<Resolved, Report> {
+    ) -> Result<ResolvedPlan, Report> {
         let here = env::current_dir().into_diagnostic()?;
         let drive = self.drive.as_ref();
         let overrides = Overrides {
@@ -170,14 +170,14 @@ impl Variation {
         };
         let schedule = plan::schedule(name, &text, &overrides, base)?;
         check_files(&schedule)?;
-        Ok(Resolved { text, schedule })
+        Ok(ResolvedPlan { text, schedule })
     }
 }
 
 /// An option's path, from the root. Schedules are stored as text.
 fn absolute(option: &str, path: Option<&Path>, here: &Path) -> Result<Option<PathBuf>, Report> {
     match path.map(|path| here.join(path)) {
-        Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
+        Some(odd) if odd.to_str().is_none() => Err(UsageError::report(
             format!("{option} {}: the name is not UTF-8", odd.display()),
             "use a symbolic link with a UTF-8 name",
         )),
@@ -191,7 +191,7 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
     let simulated = schedule.setups().flat_map(|setup| setup.simulated.files());
     for path in schedule.workload.inputs().chain(simulated) {
         if let Some(kind) = regular_file::other_kind(path) {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("{}: it is {kind}, not a regular file", path.display()),
                 "name a file: it is read again in every session of the run",
             ));
@@ -202,7 +202,7 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
         && !repository.is_dir()
     {
         let kind = regular_file::other_kind(repository).unwrap_or("a regular file");
-        return Err(Wrong::report(
+        return Err(UsageError::report(
             format!("{}: it is {kind}, not the folder of a git repository", repository.display()),
             "name a repository with --source, or omit it for the synthetic build",
         ));
@@ -254,5 +254,5 @@ fn no_plan(named: &str, message: &str) -> Report {
     let known: Vec<_> = shipped::ALL.iter().map(|plan| plan.name).collect();
     let meant = plan::did_you_mean(named, known.iter().copied());
     let help = format!("{meant}name a TOML file or a shipped plan: {}", known.join(", "));
-    Wrong::report(message, help)
+    UsageError::report(message, help)
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use ssdlab_advice::Verdict;
-use ssdlab_conductor::{Event, Observer};
+use ssdlab_conductor::{Observer, RunEvent};
 use ssdlab_plan::Levels;
-use ssdlab_report::{SoFar, counted, duration};
-use ssdlab_results::{Record, Status};
+use ssdlab_report::{LiveVerdict, counted, duration};
+use ssdlab_results::{Record, TrialStatus};
 
 use super::output;
 
@@ -17,7 +17,7 @@ use super::output;
 const MOST_CLAIMS: usize = 8;
 
 /// Shows the progress of a run.
-pub struct Progress {
+pub struct RunProgress {
     bar: Option<ProgressBar>,
     started: Instant,
     /// Records from earlier sessions.
@@ -30,7 +30,7 @@ pub struct Progress {
     verdicts: BTreeMap<String, Verdict>,
 }
 
-impl Progress {
+impl RunProgress {
     /// Progress in a form that suits standard error.
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -43,10 +43,10 @@ impl Progress {
     }
 
     /// Shows what is known of each claim: below the bar, or else on a line when a verdict changes.
-    pub fn know(&mut self, claims: &[SoFar]) {
+    pub fn know(&mut self, claims: &[LiveVerdict]) {
         if let Some(bar) = &self.bar {
             let width = output::error_width();
-            let line = |claim: &SoFar| -> String {
+            let line = |claim: &LiveVerdict| -> String {
                 format!("{}: {}", claim.id, claim.says).chars().take(width).collect()
             };
             let lines: Vec<String> = claims.iter().take(MOST_CLAIMS).map(line).collect();
@@ -59,9 +59,9 @@ impl Progress {
     }
 
     /// The claims whose verdict has changed; at first none has one.
-    fn news(&mut self, claims: &[SoFar]) -> Vec<String> {
+    fn news(&mut self, claims: &[LiveVerdict]) -> Vec<String> {
         let mut news = Vec::new();
-        for SoFar { id, verdict, says } in claims {
+        for LiveVerdict { id, verdict, says } in claims {
             let before = self.verdicts.insert(id.clone(), *verdict);
             if before.unwrap_or(Verdict::Undecided) != *verdict {
                 news.push(format!("so far {id}: {says}"));
@@ -102,13 +102,13 @@ impl Progress {
     fn ended(&self, record: &Record, levels: &Levels) {
         let on = record.attempt.as_ref().map(|of| format!(" on {}", of.node)).unwrap_or_default();
         let line = match (record.status, &record.reason) {
-            (Status::Ok, _) => format!("ok{on}, {}", duration(record.took_ns as f64)),
+            (TrialStatus::Ok, _) => format!("ok{on}, {}", duration(record.took_ns as f64)),
             (status, reason) => {
                 format!("{status}{on}: {}", reason.as_deref().unwrap_or(""))
             }
         };
         match &self.bar {
-            Some(bar) if record.status == Status::Ok => bar.inc(1),
+            Some(bar) if record.status == TrialStatus::Ok => bar.inc(1),
             Some(bar) => {
                 bar.inc(1);
                 bar.println(output::harmless(&format!("{levels}: {line}")));
@@ -118,10 +118,10 @@ impl Progress {
     }
 }
 
-impl Observer for Progress {
-    fn notice(&mut self, event: Event<'_>) {
+impl Observer for RunProgress {
+    fn notice(&mut self, event: RunEvent<'_>) {
         match event {
-            Event::TrialStarted { levels, done, planned, .. } => {
+            RunEvent::TrialStarted { levels, done, planned, .. } => {
                 let resumed = *self.resumed.get_or_insert(done);
                 self.begun += 1;
                 self.left = self.left(done, planned);
@@ -135,19 +135,19 @@ impl Observer for Progress {
                     output::tell(&format!("trial {number} of {planned}: {trial}"));
                 }
             }
-            Event::PhaseStarted { name, levels, .. } => {
+            RunEvent::PhaseStarted { name, levels, .. } => {
                 if let Some(bar) = &self.bar {
                     let left = self.shown_left();
                     bar.set_message(output::harmless(&format!("{left}{name}, {levels}")));
                 }
             }
-            Event::Submitted { shares, name } => self.say(&format!(
+            RunEvent::Submitted { shares, name } => self.say(&format!(
                 "submitting {} to Slurm: `squeue --name={name}` shows them, \
                  `scancel --name={name}` ends them",
                 counted(shares, "share")
             )),
-            Event::Trouble { text } => self.say(text),
-            Event::TrialEnded { record, levels, .. } => self.ended(record, levels),
+            RunEvent::Trouble { text } => self.say(text),
+            RunEvent::TrialEnded { record, levels, .. } => self.ended(record, levels),
         }
     }
 }

@@ -10,12 +10,12 @@ use ssdlab_operations::Operation;
 use ssdlab_report::bytes;
 use ssdlab_workload::record::{Recorded, record};
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::output;
 
 /// Arguments of `ssdlab record`.
 #[derive(Debug, Args)]
-pub struct Record {
+pub struct RecordCommand {
     /// The directory to record, in which the program is started.
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
@@ -28,7 +28,7 @@ pub struct Record {
     words: Vec<String>,
 }
 
-impl Record {
+impl RecordCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         // Ctrl-C reaches only the program; its operations until then are kept.
@@ -62,7 +62,7 @@ impl Record {
         if !folder.starts_with(&dir) {
             return Ok(());
         }
-        Err(Wrong::report(
+        Err(UsageError::report(
             format!("{} is inside the recorded directory", self.out.display()),
             "name a file elsewhere with --out FILE, or another directory with --dir DIR",
         ))

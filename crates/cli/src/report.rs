@@ -11,20 +11,20 @@ use miette::Report as Error;
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_plan::Schedule;
 use ssdlab_report::export::{self as export, Samples};
-use ssdlab_report::{self as report, Answered, Style};
-use ssdlab_results::{self as results, Contents, Ending, Record, Run};
+use ssdlab_report::{self as report, AnsweredAnalysis, Style};
+use ssdlab_results::{self as results, Ending, Record, RunContents, RunFolder};
 
-use super::exit::{Exit, Wrong};
-use super::results_folder::Results;
+use super::exit::{Exit, UsageError};
+use super::results_folder::ResultsArguments;
 use super::{charts, flips, json, output, restore};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
-pub struct Report {
+pub struct ReportCommand {
     /// The run's name or folder, or a plan's name for its last run (default: the last run).
     run: Option<PathBuf>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// The format of the report (default: by the extension of `--out`, such as `.html`; else
     /// text).
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
@@ -91,21 +91,21 @@ impl Format {
     }
 }
 
-impl Report {
+impl ReportCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let format = self.format()?;
         if format == Format::Ods && self.out.is_none() && io::stdout().is_terminal() {
             let says = "this format is not for terminals";
-            return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
+            return Err(UsageError::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         restore::remind();
         let folder = self.results.find_or_last(self.run.as_deref())?;
         let (id, contents) = read(&folder)?;
         let is_of_samples = matches!(format, Format::Csv | Format::Ods);
-        let Contents { mut schedule, plan, mut records, ending, .. } = contents;
+        let RunContents { mut schedule, plan, mut records, ending, .. } = contents;
         if let Some(metric) = &self.metric {
-            schedule.show(metric).map_err(|(message, help)| Wrong::report(message, help))?;
+            schedule.show(metric).map_err(|(message, help)| UsageError::report(message, help))?;
         }
         let analysis = if is_of_samples {
             OnceCell::new()
@@ -117,7 +117,8 @@ impl Report {
             analysis.folder = beyond_name(&folder);
             OnceCell::from(analysis)
         };
-        let told = Told { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
+        let told =
+            ReportedRun { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
         if let Some(folder) = &self.charts {
             charts::save(&report::charts(&told.schedule, told.analysis()), folder)?;
         }
@@ -148,7 +149,7 @@ impl Report {
 fn unknown(file: &Path) -> Error {
     let formats = Format::value_variants().iter().filter_map(Format::to_possible_value);
     let names: Vec<String> = formats.map(|format| format.get_name().to_owned()).collect();
-    Wrong::report(
+    UsageError::report(
         format!("no report has the format of {}", file.display()),
         format!(
             "name a file that ends in .txt, .md, .html, .json, .csv or .ods, or say --format {}; a \
@@ -168,7 +169,7 @@ pub fn beyond_name(folder: &Path) -> Option<String> {
 type Text = fn(&Schedule, &Analysis, Style) -> String;
 
 /// A run to report on. It is analysed at most once, and only if the output needs it.
-struct Told<'a> {
+struct ReportedRun<'a> {
     id: &'a str,
     schedule: Schedule,
     plan: String,
@@ -179,7 +180,7 @@ struct Told<'a> {
     text: Text,
 }
 
-impl Told<'_> {
+impl ReportedRun<'_> {
     fn analysis(&self) -> &Analysis {
         self.analysis
             .get_or_init(|| advice::analyse(self.id, &self.schedule, &self.records, self.ending))
@@ -193,7 +194,7 @@ impl Told<'_> {
             Format::Markdown => report::markdown(schedule, self.analysis()),
             Format::Html => report::html(schedule, self.analysis(), &self.plan),
             Format::Json => {
-                return json::write(&Answered::new(schedule, self.analysis()), out);
+                return json::write(&AnsweredAnalysis::new(schedule, self.analysis()), out);
             }
             Format::Csv => return export::csv(&samples(), out),
             Format::Ods => {
@@ -206,8 +207,8 @@ impl Told<'_> {
 }
 
 /// Reads a run from its folder, reports irregularities, and returns its name.
-pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
-    let contents = Run::read(folder)?;
+pub fn read(folder: &Path) -> Result<(String, RunContents), Error> {
+    let contents = RunFolder::read(folder)?;
     for warning in &contents.warnings {
         output::tell(warning);
     }

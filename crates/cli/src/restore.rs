@@ -7,12 +7,12 @@ use ssdlab_host::undo::{self as undo, Journal};
 use ssdlab_lab::LabError;
 use ssdlab_report::counted;
 
-use super::exit::{Exit, Wrong, explain};
+use super::exit::{Exit, UsageError, explain};
 use super::output;
 
 /// Arguments of `ssdlab restore`.
 #[derive(Debug, Args)]
-pub struct Restore {}
+pub struct RestoreCommand {}
 
 /// Says so if a killed run has left changes on this machine.
 pub fn remind() {
@@ -27,7 +27,7 @@ pub fn journal() -> Result<Journal, Report> {
         return Err(LabError::Unavailable { reason }.into());
     }
     undo::start().map_err(|error| {
-        Wrong::report(
+        UsageError::report(
             format!("cannot keep an undo journal: {error}"),
             "ssdlab changes nothing on a machine without one; set XDG_STATE_HOME to a private \
              folder",
@@ -35,7 +35,7 @@ pub fn journal() -> Result<Journal, Report> {
     })
 }
 
-impl Restore {
+impl RestoreCommand {
     /// Runs the command.
     #[expect(
         clippy::unused_self,

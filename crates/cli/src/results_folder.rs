@@ -6,17 +6,17 @@ use clap::Args;
 use miette::Report as Error;
 use ssdlab_results as results;
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 
 /// The argument that names the folder.
 #[derive(Debug, Args)]
-pub struct Results {
+pub struct ResultsArguments {
     /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
 
-impl Results {
+impl ResultsArguments {
     /// Whether the command line names it.
     pub fn is_named(&self) -> bool {
         self.results.is_some()
@@ -43,7 +43,7 @@ impl Results {
             return self.last(None).ok_or_else(|| {
                 let folder = self.folder();
                 let says = format!("{}: no runs yet", folder.display());
-                Wrong::report(says, "`ssdlab run discard` makes one; or name a run's folder")
+                UsageError::report(says, "`ssdlab run discard` makes one; or name a run's folder")
             });
         };
         let found = self.find(named);

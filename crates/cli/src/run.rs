@@ -7,25 +7,25 @@ use std::time::SystemTime;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice::{self as advice, Analysis};
-use ssdlab_conductor::{Conductor, ConductorError, Desk, Elsewhere, Share, Slurm, Stage};
+use ssdlab_conductor::{Conductor, ConductorError, Elsewhere, Executor, RunShare, RunState, Slurm};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
-use ssdlab_report::{Answered, counted, roughly, roughly_written};
-use ssdlab_results::{self as results, Contents, Ending, Record};
-use ssdlab_workload::Workload;
+use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
+use ssdlab_results::{self as results, Ending, Record, RunContents};
+use ssdlab_workload::PreparedWorkload;
 
-use super::elsewhere::{self, Common, On};
-use super::exit::{Exit, Wrong};
-use super::plan_arguments::{PlanArguments, Resolved};
-use super::progress::Progress;
-use super::results_folder::Results;
-use super::stages::{self, Manner, Ready};
+use super::elsewhere::{self, ClusterArguments, Common};
+use super::executors::{self, ReadyExecutor, RunOptions};
+use super::exit::{Exit, UsageError};
+use super::plan_arguments::{PlanArguments, ResolvedPlan};
+use super::progress::RunProgress;
+use super::results_folder::ResultsArguments;
 use super::watching::{Page, Watching};
 use super::{output, report, restore, sealing, share};
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunCommand {
     #[command(flatten)]
     plan: PlanArguments,
     /// Resume an interrupted run, given by name or folder.
@@ -34,7 +34,7 @@ pub struct Run {
     /// Perform only this share of the run, such as 3 of 8 (`3/8`), on any machine that sees its
     /// folder. Trials that the share has recorded are not repeated.
     #[arg(long, value_name = "I/N", requires = "resume", conflicts_with_all = NOT_OF_A_SHARE)]
-    share: Option<Share>,
+    share: Option<RunShare>,
     #[command(flatten)]
     running: Running,
 }
@@ -50,7 +50,7 @@ pub struct Running {
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     /// After each trial, read its files back and compare them with what its operations must have
     /// left, and run the filesystem's own check (fsck); a difference voids the trial.
     #[arg(long)]
@@ -66,7 +66,7 @@ pub struct Running {
     /// Run the shares as tasks of a Slurm job array, in the default partition (`slurm`) or another
     /// (`slurm:PARTITION`), and wait for them. The nodes need ssdlab and the results folder.
     #[arg(long, value_name = "slurm[:PARTITION]")]
-    on: Option<On>,
+    on: Option<ClusterArguments>,
     /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -91,7 +91,7 @@ type Ended = Result<Ending, ConductorError>;
 
 /// A run before it starts.
 enum Planned {
-    New(Resolved),
+    New(ResolvedPlan),
     Resumed(Session),
 }
 
@@ -133,22 +133,24 @@ impl Planned {
 
 /// A run that is ready to start or resume.
 struct Session {
-    run: results::Run,
+    run: results::RunFolder,
     /// The plan's text.
     plan: String,
     schedule: Schedule,
     records: Vec<Record>,
 }
 
-impl Run {
+impl RunCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.resume {
             None => self.running.run(self.plan.resolve()?),
-            Some(_) if self.running.verify || self.plan.changes_anything() => Err(Wrong::report(
-                "--resume continues a run as it was planned",
-                "omit the plan and the options that change it",
-            )),
+            Some(_) if self.running.verify || self.plan.changes_anything() => {
+                Err(UsageError::report(
+                    "--resume continues a run as it was planned",
+                    "omit the plan and the options that change it",
+                ))
+            }
             Some(run) => self.running.resume(run, self.share),
         }
     }
@@ -156,16 +158,16 @@ impl Run {
 
 impl Running {
     /// Runs a plan.
-    pub fn run(&self, mut resolved: Resolved) -> Result<Exit, Report> {
+    pub fn run(&self, mut resolved: ResolvedPlan) -> Result<Exit, Report> {
         resolved.schedule.verify = self.verify;
         seal(&self.results.folder(), &mut resolved);
         self.conduct(Planned::New(resolved))
     }
 
-    fn resume(&self, run: &Path, share: Option<Share>) -> Result<Exit, Report> {
+    fn resume(&self, run: &Path, share: Option<RunShare>) -> Result<Exit, Report> {
         let folder = self.results.find(run);
         match share {
-            Some(share) => share::perform(&folder, share, self.manner()),
+            Some(share) => share::perform(&folder, share, self.run_options()),
             None => self.conduct(Planned::Resumed(resume(&folder)?)),
         }
     }
@@ -177,9 +179,9 @@ impl Running {
         // All errors that can be found early are, before a folder is made or a device is touched.
         planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
-        let lab = stages::target(&schedule)?.lab();
+        let lab = executors::target(&schedule)?.lab();
         if schedule.verify && lab == LabKind::Directory {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "--verify reads back from the device, but the directory lab does not unmount",
                 "omit it, or choose a lab that makes filesystems: --lab image or virtual",
             ));
@@ -189,7 +191,7 @@ impl Running {
         }
         let is_divided = self.on.is_some() || self.shares.is_some();
         if self.watch && is_divided && self.on.is_none() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "--watch follows a run while it goes on, but here it only divides or merges",
                 "omit it, and make the page at the end: ssdlab report RUN --out PAGE.html",
             ));
@@ -220,26 +222,26 @@ impl Running {
         Ok(Exit::of_run(ended?, &session.records))
     }
 
-    fn manner(&self) -> Manner<'_> {
-        Manner {
+    fn run_options(&self) -> RunOptions<'_> {
+        RunOptions {
             wipe: self.wipe.as_deref(),
             kernel: self.kernel.as_deref(),
             jobs: self.jobs.map(usize::from),
             no_trace: self.no_trace,
-            ..Manner::default()
+            ..RunOptions::default()
         }
     }
 
     /// Refuses options that only guests support.
     fn check_wall_clock(&self, lab: LabKind) -> Result<(), Report> {
         if let Some(jobs) = self.jobs.filter(|jobs| *jobs != 1) {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("--jobs {jobs}: wall-clock trials run one at a time"),
                 "parallel trials would disturb each other; omit --jobs",
             ));
         }
         if self.kernel.is_some() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("--kernel is for guests, but the {lab} lab has none"),
                 "omit it, or add --lab virtual",
             ));
@@ -254,15 +256,16 @@ impl Running {
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
-        let act = |mut ready: Ready<'_>| {
+        let act = |mut ready: ReadyExecutor<'_>| {
             let mut session = session()?;
             ready.check_drive(&session.records)?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
             let page = self.page(&session);
-            Ok((conduct(&mut session, ready.stage(), page.as_ref()), session))
+            Ok((conduct(&mut session, ready.executor(), page.as_ref()), session))
         };
-        let done = stages::with_stage(schedule, self.manner(), &mut journal, &interrupt, act)?;
+        let done =
+            executors::with_executor(schedule, self.run_options(), &mut journal, &interrupt, act)?;
         // Incomplete undoing is reported, but does not replace the measured results.
         let (ended, session) = done;
         let undone = journal.finish().map_err(ConductorError::from);
@@ -274,7 +277,7 @@ impl Running {
     fn elsewhere(&self, schedule: &Schedule, planned: Planned) -> Result<Exit, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         // Otherwise each machine would find these errors itself.
-        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
+        PreparedWorkload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
         let count = elsewhere::count(schedule, self.shares, planned.folder())?;
         let division = elsewhere::divide(schedule, count)?;
         let common = Common::here(schedule, self.kernel.as_deref(), count)?;
@@ -294,11 +297,11 @@ impl Running {
             interrupt: &interrupt,
         });
         let is_by_hand = slurm.is_none();
-        let mut stage = Elsewhere { division: &division, slurm, open: BTreeSet::new() };
+        let mut executor = Elsewhere { division: &division, slurm, open: BTreeSet::new() };
         let page = self.page(&session);
-        let ended = conduct(&mut session, &mut stage, page.as_ref());
-        if is_by_hand && ended.is_ok() && !stage.open.is_empty() {
-            elsewhere::tell_open(&division, &stage.open, &command);
+        let ended = conduct(&mut session, &mut executor, page.as_ref());
+        if is_by_hand && ended.is_ok() && !executor.open.is_empty() {
+            elsewhere::tell_open(&division, &executor.open, &command);
             if is_new {
                 return Ok(Exit::Done);
             }
@@ -325,7 +328,7 @@ impl Running {
 
     fn show(&self, session: &Session, analysis: &Analysis) {
         if self.json {
-            output::print_json(&Answered::new(&session.schedule, analysis));
+            output::print_json(&AnsweredAnalysis::new(&session.schedule, analysis));
             return;
         }
         let text = if self.verbose { ssdlab_report::text } else { ssdlab_report::brief };
@@ -368,15 +371,15 @@ fn announce(schedule: &Schedule, jobs: usize) {
     output::tell(&says.join(", "));
 }
 
-fn conduct(session: &mut Session, stage: &mut dyn Stage, page: Option<&Page>) -> Ended {
-    let mut progress = Progress::new();
+fn conduct(session: &mut Session, executor: &mut dyn Executor, page: Option<&Page>) -> Ended {
+    let mut progress = RunProgress::new();
     let id = session.run.id();
     let records = std::mem::take(&mut session.records);
     let mut watching = Watching::new(&mut progress, page, &session.schedule, &id, &records);
-    let desk = Desk::new(&session.schedule, &mut session.run, &mut watching, records);
-    let mut conductor = Conductor { desk, stage };
+    let run_state = RunState::new(&session.schedule, &mut session.run, &mut watching, records);
+    let mut conductor = Conductor { run_state, executor };
     let ended = conductor.conduct();
-    session.records = std::mem::take(&mut conductor.desk.records);
+    session.records = std::mem::take(&mut conductor.run_state.records);
     progress.finish();
     ended
 }
@@ -391,7 +394,7 @@ pub fn new_id(schedule: &Schedule) -> String {
 
 /// Marks claims made after the plan's first run as exploratory, which is said, and counts the runs
 /// that left each open.
-fn seal(results: &Path, resolved: &mut Resolved) {
+fn seal(results: &Path, resolved: &mut ResolvedPlan) {
     sealing::count_open(results, &mut resolved.schedule);
     let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
     if let Some((late, first)) = sealed {
@@ -403,18 +406,18 @@ fn seal(results: &Path, resolved: &mut Resolved) {
     }
 }
 
-fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
+fn start(folder: &Path, resolved: ResolvedPlan) -> Result<Session, Report> {
     let id = new_id(&resolved.schedule);
-    let Resolved { text: plan, schedule } = resolved;
-    let run = results::Run::create(folder, &id, &plan, &schedule)?;
+    let ResolvedPlan { text: plan, schedule } = resolved;
+    let run = results::RunFolder::create(folder, &id, &plan, &schedule)?;
     Ok(Session { run, plan, schedule, records: Vec::new() })
 }
 
 fn resume(folder: &Path) -> Result<Session, Report> {
-    let (run, contents) = results::Run::append(folder)?;
+    let (run, contents) = results::RunFolder::append(folder)?;
     for warning in &contents.warnings {
         output::tell(warning);
     }
-    let Contents { plan, schedule, records, .. } = contents;
+    let RunContents { plan, schedule, records, .. } = contents;
     Ok(Session { run, plan, schedule, records })
 }

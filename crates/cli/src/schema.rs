@@ -3,23 +3,23 @@
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
 use ssdlab_advice::Comparison;
-use ssdlab_flash::simulation::Outcome;
+use ssdlab_flash::simulation::SimulationOutcome;
 use ssdlab_plan::Plan;
-use ssdlab_report::{Answered, Book, History};
+use ssdlab_report::{AnsweredAnalysis, Book, History};
 use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
 
-use super::cache::Cached;
-use super::cut_device::PrintedCuts;
+use super::cache::CacheOutput;
+use super::cut_device::CutDeviceOutput;
 use super::exit::Exit;
-use super::list::Listed;
-use super::method::Checked;
+use super::list::ListOutput;
+use super::method::MethodOutput;
+use super::model_output::ModelOutput;
 use super::output;
-use super::shown::Shown;
-use super::trace::Printed;
+use super::trace::TraceOutput;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
-pub struct Schema {
+pub struct SchemaCommand {
     /// The format to describe.
     #[arg(default_value = "plan")]
     of: JsonFormat,
@@ -64,7 +64,7 @@ pub enum JsonFormat {
     Trace,
 }
 
-impl Schema {
+impl SchemaCommand {
     /// Runs the command.
     pub fn run(&self) -> Exit {
         output::print_json(&self.of.schema());
@@ -79,20 +79,20 @@ impl JsonFormat {
         match self {
             Self::Plan => schema_for!(Plan),
             Self::Record => schema_for!(Record),
-            Self::Analysis => schema_for!(Answered<'_>),
-            Self::Method => schema_for!(Checked),
+            Self::Analysis => schema_for!(AnsweredAnalysis<'_>),
+            Self::Method => schema_for!(MethodOutput),
             Self::Comparison => schema_for!(Comparison),
             Self::Cut => schema_for!(Repeat),
             Self::Shrink => schema_for!(Shrink),
-            Self::DeviceCuts => schema_for!(PrintedCuts),
+            Self::DeviceCuts => schema_for!(CutDeviceOutput),
             Self::DeviceCut => schema_for!(DeviceCut),
             Self::History => schema_for!(History),
-            Self::Cache => schema_for!(Cached),
+            Self::Cache => schema_for!(CacheOutput),
             Self::Evidence => schema_for!(Book<'_>),
-            Self::Drive | Self::Host => schema_for!(Shown),
-            Self::List => schema_for!(Listed),
-            Self::Simulation => schema_for!(Outcome),
-            Self::Trace => schema_for!(Printed<'_>),
+            Self::Drive | Self::Host => schema_for!(ModelOutput),
+            Self::List => schema_for!(ListOutput),
+            Self::Simulation => schema_for!(SimulationOutcome),
+            Self::Trace => schema_for!(TraceOutput<'_>),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ssdlab_advice::{self as advice, Judgement, Verdict};
 use ssdlab_plan::{LabKind, Schedule, shipped};
-use ssdlab_results::{Contents, Run, Status};
+use ssdlab_results::{RunContents, RunFolder, TrialStatus};
 
 /// Marks the claims that the first run of the plan does not have in this form, and returns their
 /// names and that run's name. Claims of a shipped plan were made without knowing the results kept
@@ -33,7 +33,7 @@ pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<
 pub fn count_open(results: &Path, schedule: &mut Schedule) {
     let mut counted: Vec<Schedule> = Vec::new();
     for (_, earlier) in earlier_runs(results, &schedule.plan) {
-        let Contents { schedule: sealed, records, .. } = earlier;
+        let RunContents { schedule: sealed, records, .. } = earlier;
         let is_repeat = counted.iter().chain([&*schedule]).any(|own| is_the_same_run(&sealed, own));
         if is_repeat || !sealed.measures_as(schedule) {
             continue;
@@ -63,7 +63,7 @@ fn is_the_same_run(earlier: &Schedule, schedule: &Schedule) -> bool {
 
 /// The earlier runs of a plan that have results, in order, with their names. Runs that cannot be
 /// read are passed over.
-fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, Contents)> {
+fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, RunContents)> {
     let entries = fs::read_dir(results).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     // Run names are the plan's name and the time.
@@ -74,8 +74,8 @@ fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, Con
     let mut names: Vec<String> = names.filter(is_of_plan).collect();
     names.sort();
     names.into_iter().filter_map(move |name| {
-        let contents = Run::read(&results.join(&name)).ok()?;
-        let has_results = contents.records.iter().any(|record| record.status == Status::Ok);
+        let contents = RunFolder::read(&results.join(&name)).ok()?;
+        let has_results = contents.records.iter().any(|record| record.status == TrialStatus::Ok);
         (has_results && contents.schedule.plan == plan).then_some((name, contents))
     })
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
-use ssdlab_disk::serve::{Departure, FuseDisk, ServeError, State, VhostUserDisk};
-use ssdlab_disk::{Flash, Shape};
+use ssdlab_disk::serve::{Departure, FuseDisk, FuseState, ServeError, VhostUserDisk};
+use ssdlab_disk::{DiskShape, Flash};
 use ssdlab_flash::{Condition, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
@@ -16,18 +16,18 @@ use ssdlab_lab::LabError;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::{drive, output};
 
 /// How long requests may remain unanswered past their due time before they fail.
-const PATIENCE: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The interval at which signals and the state of the disk are polled.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Arguments of `ssdlab serve`.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub struct ServeCommand {
     /// A drive file, or the name of a shipped drive (`ssdlab drive list`).
     #[arg(long, value_name = "FILE|NAME")]
     drive: String,
@@ -56,7 +56,7 @@ struct Way {
     fuse: Option<PathBuf>,
 }
 
-impl Serve {
+impl ServeCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.way.fuse.as_deref().map(mount_point).transpose()?;
@@ -65,7 +65,10 @@ impl Serve {
         check_memory(&specification, memory::available_bytes())?;
         let preparation = Preparation::whole(specification.clone(), self.condition, self.seed);
         let (drive, _) = preparation.prepare(&mut ssdlab_flash::unwatched).map_err(|error| {
-            Wrong::report(format!("{}: {error}", specification.name), "choose another --condition")
+            UsageError::report(
+                format!("{}: {error}", specification.name),
+                "choose another --condition",
+            )
         })?;
         let backend = Box::new(Flash::new(drive));
         // Not earlier: until there is something to undo, a signal simply ends the program.
@@ -97,7 +100,7 @@ fn check_memory(drive: &Specification, available_bytes: u64) -> Result<(), Repor
 fn mount_point(named: &Path) -> Result<PathBuf, Report> {
     let folder = named.canonicalize().map_err(|cause| {
         let message = format!("{}: {cause}", named.display());
-        Wrong::report(message, "--fuse takes an existing empty folder")
+        UsageError::report(message, "--fuse takes an existing empty folder")
     })?;
     printable(&folder)?;
     Ok(folder)
@@ -109,7 +112,7 @@ fn printable(path: &Path) -> Result<&Path, Report> {
     if path.to_str().is_some_and(is_plain) {
         return Ok(path);
     }
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!("{}: the name is not UTF-8, or has control characters", path.display()),
         "choose a name that can be typed: the commands for its users contain it",
     ))
@@ -133,7 +136,7 @@ fn as_file(
         .into_diagnostic()
         .wrap_err("cannot write the undo journal")?;
     let source = Change::source(journal.marker());
-    let disk = FuseDisk::mount(backend, &Shape::of(drive), folder, &source, PATIENCE)
+    let disk = FuseDisk::mount(backend, &DiskShape::of(drive), folder, &source, ANSWER_TIMEOUT)
         .map_err(|error| explained(&error))?;
     let file = disk.file().display().to_string();
     output::print(&format!(
@@ -154,9 +157,9 @@ fn as_file(
          devices); press Ctrl-C again to stop now, with errors for its users"
     );
     let state = || match disk.state() {
-        State::Serving => None,
-        State::Unmounted => Some(End::Free),
-        State::Stuck => Some(End::Stuck),
+        FuseState::Serving => None,
+        FuseState::Unmounted => Some(End::Free),
+        FuseState::Stuck => Some(End::Stuck),
     };
     let end =
         wait(interrupt, &in_use, state, || disk.unmount()).map_err(|error| explained(&error))?;
@@ -171,7 +174,7 @@ fn as_file(
         End::Stuck => Err(Report::msg(format!(
             "no request was answered for {} s; users of {file} got errors. Unmount and detach \
              whatever is stacked on it, and start again",
-            PATIENCE.as_secs()
+            ANSWER_TIMEOUT.as_secs()
         ))),
     }
 }
@@ -223,7 +226,7 @@ fn over_vhost_user(
     socket: &Path,
     interrupt: &Interrupt,
 ) -> Result<Exit, Report> {
-    let disk = VhostUserDisk::listen(backend, Shape::of(drive), socket)
+    let disk = VhostUserDisk::listen(backend, DiskShape::of(drive), socket)
         .map_err(|error| explained(&error))?;
     output::print(&format!(
         "serving {} at {}; stop with Ctrl-C\n{}",
@@ -308,7 +311,7 @@ fn explained(error: &ServeError) -> Report {
             return LabError::Unavailable { reason: error.to_string() }.into();
         }
     };
-    Wrong::report(error.to_string(), help)
+    UsageError::report(error.to_string(), help)
 }
 
 #[cfg(test)]

@@ -6,54 +6,59 @@ use std::io;
 use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
-use ssdlab_conductor::{Conductor, Desk, Division, OwnShare, Share};
+use ssdlab_conductor::{Conductor, Division, OwnShare, RunShare, RunState};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::machine::Machine;
 use ssdlab_host::whole_file;
 use ssdlab_plan::{Schedule, Target};
-use ssdlab_results::{Attempt, AttemptId, Ending, Run};
+use ssdlab_results::{Attempt, AttemptId, Ending, RunFolder};
 
+use super::executors::{ReadyExecutor, RunOptions, with_executor};
 use super::exit::Exit;
 use super::node_drives::{self, Permitted};
-use super::progress::Progress;
-use super::stages::{Manner, Ready, with_stage};
+use super::progress::RunProgress;
 use super::{elsewhere, output, restore};
 
 /// Performs a share of a run.
-pub fn perform(folder: &Path, share: Share, manner: Manner<'_>) -> Result<Exit, Report> {
+pub fn perform(
+    folder: &Path,
+    share: RunShare,
+    run_options: RunOptions<'_>,
+) -> Result<Exit, Report> {
     restore::remind();
     // Slurm's name of the node: a machine may have several.
     let node = std::env::var("SLURMD_NODENAME").unwrap_or_else(|_| Machine::this().host);
     let attempt = Attempt { id: AttemptId::of_share(share.number, share.count), node };
-    let (mut run, contents) = Run::attempt(folder, attempt)?;
+    let (mut run, contents) = RunFolder::attempt(folder, attempt)?;
     for warning in &contents.warnings {
         output::tell(warning);
     }
     let mut schedule = contents.schedule;
-    elsewhere::Common::check(folder, &schedule, manner.kernel)?;
+    elsewhere::Common::check(folder, &schedule, run_options.kernel)?;
     let division = elsewhere::divide(&schedule, share.count)?;
     let drive = permitted_drive(&schedule, &division, share.number)?;
     if let (Some(drive), Some(Target::Device { path })) = (&drive, &mut schedule.target) {
         *path = Some(drive.path());
     }
-    let wipe = drive.as_ref().map(|drive| drive.id.as_str()).or(manner.wipe);
+    let wipe = drive.as_ref().map(|drive| drive.id.as_str()).or(run_options.wipe);
     let interrupt = Interrupt::on_signals().into_diagnostic()?;
     let mut journal = restore::journal()?;
     // Logs are written here while a trial runs, not over the network.
     let logs = journal.private_folder().join(format!("ssdlab-{}-requests", journal.marker()));
     journal.make_folder(&logs).into_diagnostic()?;
-    let manner = Manner { wipe, ..manner };
+    let run_options = RunOptions { wipe, ..run_options };
     let earlier = contents.records.len();
-    let mut progress = Progress::new();
-    let act = |mut ready: Ready<'_>| {
+    let mut progress = RunProgress::new();
+    let act = |mut ready: ReadyExecutor<'_>| {
         ready.log_to(&logs)?;
-        let desk = Desk::new(&schedule, &mut run, &mut progress, contents.records);
-        let mut own = OwnShare { stage: ready.stage(), division: &division, number: share.number };
-        let mut conductor = Conductor { desk, stage: &mut own };
+        let run_state = RunState::new(&schedule, &mut run, &mut progress, contents.records);
+        let mut own =
+            OwnShare { executor: ready.executor(), division: &division, number: share.number };
+        let mut conductor = Conductor { run_state, executor: &mut own };
         conductor.conduct()?;
-        Ok(conductor.desk.records.split_off(earlier))
+        Ok(conductor.run_state.records.split_off(earlier))
     };
-    let records = with_stage(&schedule, manner, &mut journal, &interrupt, act);
+    let records = with_executor(&schedule, run_options, &mut journal, &interrupt, act);
     progress.finish();
     let delivered = deliver(&logs, &folder.join("requests"));
     journal.finish()?;

@@ -8,19 +8,19 @@ use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, Report};
 use serde::Serialize;
 use ssdlab_flash::simulation::{
-    self as simulation, Job, Outcome, Sequence, SimulationError, Synthetic,
+    self as simulation, OneOrSeveral, SimulationError, SimulationJob, SimulationOutcome, Synthetic,
 };
-use ssdlab_flash::{Condition, MILLION, Pattern, Preparation, Specification, Workload};
+use ssdlab_flash::{Condition, DriveWorkload, MILLION, Pattern, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Bytes;
 use ssdlab_report as report;
 use ssdlab_trace::Merge;
 
 use super::drive;
-use super::exit::{Exit, Wrong};
-use super::simulation_progress::Progress;
+use super::exit::{Exit, UsageError};
+use super::simulation_progress::SweepProgress;
 use super::sweep::{Seeds, in_order};
-use super::trace_files::Reading;
+use super::trace_files::TraceArguments;
 use super::{json, output};
 
 /// The maximum number of simulations in a sweep: a typo is noticed before it runs for weeks.
@@ -31,7 +31,7 @@ const MOST_AT_THE_END: u128 = 1_000;
 
 /// Arguments of `ssdlab simulate`.
 #[derive(Debug, Args)]
-pub struct Simulate {
+pub struct SimulateCommand {
     /// A drive file, or the name of a shipped drive (`ssdlab drive list`). Repeat the option to
     /// simulate several drives at once.
     #[arg(long, value_name = "FILE|NAME", required = true)]
@@ -87,7 +87,7 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: TraceArguments,
     /// The seed of all randomness. Separate several by commas; 1..50 means all from 1 to 50.
     #[arg(long, value_name = "S|FIRST..LAST", default_value = "1", value_delimiter = ',')]
     seed: Vec<Seeds>,
@@ -127,14 +127,14 @@ struct Point<'a> {
 #[derive(Debug, Serialize)]
 struct Measured {
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: SimulationOutcome,
     /// Host pages written per second of real time, excluding preconditioning.
     host_pages_per_second: f64,
     /// The program's peak memory.
     peak_memory_bytes: u64,
 }
 
-impl Simulate {
+impl SimulateCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let mut drives = self
@@ -150,10 +150,10 @@ impl Simulate {
         let threads = self.jobs.map_or(0, usize::from);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {
-            Wrong::report(format!("cannot start threads: {error}"), "use fewer --jobs")
+            UsageError::report(format!("cannot start threads: {error}"), "use fewer --jobs")
         })?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let progress = Progress::new(points.len());
+        let progress = SweepProgress::new(points.len());
         let work = |point: &Point<'_>| self.simulate(point, &progress, &interrupt);
         if self.json_lines {
             let ended = pool.install(|| print_lines(&points, work, &progress));
@@ -175,9 +175,10 @@ impl Simulate {
             return Err(error);
         }
         if self.json {
-            output::print_json(&Sequence::from(measured));
+            output::print_json(&OneOrSeveral::from(measured));
         } else {
-            let outcomes: Vec<&Outcome> = measured.iter().map(|one| &one.outcome).collect();
+            let outcomes: Vec<&SimulationOutcome> =
+                measured.iter().map(|one| &one.outcome).collect();
             output::print(&report::simulation(&outcomes, output::style()));
         }
         Ok(Exit::Done)
@@ -190,13 +191,13 @@ impl Simulate {
             .into_iter()
             .fold(seeds, |count, several| count.saturating_mul(several as u128));
         if count > MOST {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("this would be {count} simulations; a sweep has at most {MOST}"),
                 "sweep a part of the seeds, drives, patterns or conditions at a time",
             ));
         }
         if count > MOST_AT_THE_END && !self.json_lines {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("this would be {count} simulations; a table has at most {MOST_AT_THE_END}"),
                 "--json-lines prints each as soon as it is done",
             ));
@@ -216,14 +217,14 @@ impl Simulate {
     /// Checks whether the requests suit the drive.
     fn check(&self, drive: &Specification) -> Result<(), Report> {
         if self.fill == 0 {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "--fill 0 leaves nothing to use",
                 "choose a share above 0, up to 1",
             ));
         }
         let both = self.reads + self.trim;
         if both > MILLION {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!(
                     "--reads and --trim are {} of the requests together, but at most 1",
                     f64::from(both) / f64::from(MILLION)
@@ -234,15 +235,19 @@ impl Simulate {
         let span = u64::from(drive.logical_pages) * u64::from(self.fill) / u64::from(MILLION);
         match self.request {
             Some(Bytes(bytes)) if !bytes.is_multiple_of(drive.page_bytes.into()) || bytes == 0 => {
-                Err(Wrong::report(
+                Err(UsageError::report(
                     format!("the request size of {bytes} bytes is not a multiple of a page"),
                     format!("pages of {} have {} bytes", drive.name, drive.page_bytes),
                 ))
             }
-            Some(Bytes(bytes)) if bytes / u64::from(drive.page_bytes) > span => Err(Wrong::report(
-                format!("a request of {bytes} bytes exceeds the part of the drive that is used"),
-                format!("{} has {span} pages there", drive.name),
-            )),
+            Some(Bytes(bytes)) if bytes / u64::from(drive.page_bytes) > span => {
+                Err(UsageError::report(
+                    format!(
+                        "a request of {bytes} bytes exceeds the part of the drive that is used"
+                    ),
+                    format!("{} has {span} pages there", drive.name),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -250,14 +255,14 @@ impl Simulate {
     fn simulate(
         &self,
         point: &Point<'_>,
-        progress: &Progress,
+        progress: &SweepProgress,
         interrupt: &Interrupt,
     ) -> Result<Measured, Report> {
         let drive = point.drive;
         let shown = progress.of(&drive.name);
         let mut running_since = None;
         let mut tell = |stage, done, total| {
-            if stage == simulation::Stage::Running {
+            if stage == simulation::SimulationStage::Running {
                 running_since.get_or_insert_with(Instant::now);
             }
             shown.tell(stage, done, total);
@@ -280,10 +285,10 @@ impl Simulate {
         let outcome = outcome.map_err(|error| match error {
             SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),
             SimulationError::Request { .. } => {
-                Wrong::report(format!("{}: {error}", drive.name), "choose a larger --capacity")
+                UsageError::report(format!("{}: {error}", drive.name), "choose a larger --capacity")
             }
             SimulationError::Condition(_) => {
-                Wrong::report(format!("{}: {error}", drive.name), "choose another --condition")
+                UsageError::report(format!("{}: {error}", drive.name), "choose another --condition")
             }
             SimulationError::Interrupted => error.into(),
         })?;
@@ -295,13 +300,16 @@ impl Simulate {
         })
     }
 
-    fn job<S>(&self, point: &Point<'_>, source: S) -> Job<S> {
+    fn job<S>(&self, point: &Point<'_>, source: S) -> SimulationJob<S> {
         let Point { drive, condition, seed, .. } = *point;
         let specification = drive.clone();
-        Job { drive: Preparation { specification, condition, fill_ppm: self.fill, seed }, source }
+        SimulationJob {
+            drive: Preparation { specification, condition, fill_ppm: self.fill, seed },
+            source,
+        }
     }
 
-    fn workload(&self, drive: &Specification, pattern: PatternName) -> Workload {
+    fn workload(&self, drive: &Specification, pattern: PatternName) -> DriveWorkload {
         let pattern = match pattern {
             PatternName::Sequential => Pattern::Sequential,
             PatternName::Uniform => Pattern::Uniform,
@@ -311,7 +319,7 @@ impl Simulate {
             }
         };
         let pages = self.request.map_or(1, |Bytes(bytes)| bytes / u64::from(drive.page_bytes));
-        Workload {
+        DriveWorkload {
             pattern,
             span_pages: drive.logical_pages,
             request_pages: u32::try_from(pages).expect("it was checked to fit the drive"),
@@ -339,7 +347,7 @@ fn tell_apart(drives: &mut [Specification], written: &[String]) {
 fn print_lines(
     points: &[Point<'_>],
     simulate: impl Fn(&Point<'_>) -> Result<Measured, Report> + Sync,
-    progress: &Progress,
+    progress: &SweepProgress,
 ) -> Result<Exit, Report> {
     let line = |point: &Point<'_>| {
         let outcome = simulate(point)?.outcome.without_series();

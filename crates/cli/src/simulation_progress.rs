@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use ssdlab_flash::simulation::Stage;
+use ssdlab_flash::simulation::SimulationStage;
 
 use super::output;
 
@@ -15,7 +15,7 @@ use super::output;
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Progress of all simulations.
-pub struct Progress {
+pub struct SweepProgress {
     bars: Option<Bars>,
     told: Mutex<Instant>,
     done: AtomicUsize,
@@ -29,13 +29,13 @@ struct Bars {
 }
 
 /// Progress of one simulation.
-pub struct Shown<'a> {
-    progress: &'a Progress,
+pub struct DriveProgress<'a> {
+    progress: &'a SweepProgress,
     drive: &'a str,
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
+impl SweepProgress {
     /// Progress of this many simulations, in a form that suits standard error.
     pub fn new(total: usize) -> Self {
         let bars = std::io::stderr().is_terminal().then(|| {
@@ -50,12 +50,12 @@ impl Progress {
     }
 
     /// Progress of one of the simulations, for as long as it lives.
-    pub fn of<'a>(&'a self, drive: &'a str) -> Shown<'a> {
+    pub fn of<'a>(&'a self, drive: &'a str) -> DriveProgress<'a> {
         let bar = self.bars.as_ref().map(|bars| {
             let style = style("{bar:24} {percent:>3} % {wide_msg}");
             bars.shown.add(ProgressBar::new(1).with_style(style))
         });
-        Shown { progress: self, drive, bar }
+        DriveProgress { progress: self, drive, bar }
     }
 
     /// Prints to standard output, which may be the same terminal; returns whether it is still read.
@@ -80,13 +80,13 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is right")
 }
 
-impl Shown<'_> {
+impl DriveProgress<'_> {
     /// Shows the progress of a stage.
-    pub fn tell(&self, stage: Stage, done: u64, total: u64) {
+    pub fn tell(&self, stage: SimulationStage, done: u64, total: u64) {
         let stage = match stage {
-            Stage::Conditioning => "preconditioning",
-            Stage::WarmUp => "warming up",
-            Stage::Running => "running",
+            SimulationStage::Conditioning => "preconditioning",
+            SimulationStage::WarmUp => "warming up",
+            SimulationStage::Running => "running",
         };
         if let Some(bar) = &self.bar {
             bar.set_length(total.max(1));
@@ -114,7 +114,7 @@ impl Shown<'_> {
     }
 }
 
-impl Drop for Shown<'_> {
+impl Drop for DriveProgress<'_> {
     fn drop(&mut self) {
         self.progress.done.fetch_add(1, Ordering::Relaxed);
         let Some(bars) = &self.progress.bars else { return };

@@ -10,19 +10,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_conductor as conductor;
 use ssdlab_plan::{LabKind, Schedule};
-use ssdlab_report::{self as report, Chart, Traced};
-use ssdlab_results::{self as results, Contents, Executed, Record};
-use ssdlab_trace::{Clamped, Course, Request, Summary, Tally, TraceError};
+use ssdlab_report::{self as report, Chart, TracedTrial};
+use ssdlab_results::{self as results, Executed, Record, RunContents};
+use ssdlab_trace::{ClampedTimes, Course, Request, Tally, TraceError, TraceSummary};
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, UsageError};
 use super::report::read;
-use super::results_folder::Results;
-use super::trace_files::{self, Reading};
+use super::results_folder::ResultsArguments;
+use super::trace_files::{self, TraceArguments};
 use super::{charts, output};
 
 /// Arguments of `ssdlab trace`.
 #[derive(Debug, Args)]
-pub struct Trace {
+pub struct TraceCommand {
     /// The run's name or folder; or a block trace, with all its files.
     #[arg(id = "trace", value_name = "RUN|FILE", required = true)]
     named: Vec<PathBuf>,
@@ -30,9 +30,9 @@ pub struct Trace {
     #[arg(long, value_name = "N")]
     trial: Option<u32>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsArguments,
     #[command(flatten)]
-    reading: Reading,
+    reading: TraceArguments,
     /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
@@ -48,13 +48,14 @@ pub struct Trace {
 /// The `--json` output.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Printed<'a> {
+#[schemars(rename = "Printed")]
+pub enum TraceOutput<'a> {
     /// Of a run.
     Run {
         /// Its name.
         run: &'a str,
         /// Its trials that have a log, in order.
-        trials: &'a [Traced],
+        trials: &'a [TracedTrial],
     },
     /// Of a run, with `--functions`.
     Functions {
@@ -68,26 +69,26 @@ pub enum Printed<'a> {
         /// The files.
         trace: &'a str,
         /// The summary of their requests.
-        summary: &'a Summary,
+        summary: &'a TraceSummary,
         /// The times that went backwards.
-        clamped: Clamped,
+        clamped: ClampedTimes,
         /// Where and how they are truncated, if they are.
         cut_off: Option<&'a str>,
     },
 }
 
 /// The contents of a trace.
-struct Looked {
-    summary: Summary,
+struct TraceContents {
+    summary: TraceSummary,
     /// The times that went backwards.
-    clamped: Clamped,
+    clamped: ClampedTimes,
     /// Where and how the trace is truncated, if it is.
     cut_off: Option<String>,
     /// The data of a chart, if one is requested.
     course: Option<Course>,
 }
 
-impl Trace {
+impl TraceCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         match &self.named[..] {
@@ -99,16 +100,16 @@ impl Trace {
     fn of_files(&self, files: &[PathBuf]) -> Result<Exit, Error> {
         if self.trial.is_some() {
             let says = "--trial selects a trial of a run, but this is a file";
-            return Err(Wrong::report(says, "omit --trial, or name a run"));
+            return Err(UsageError::report(says, "omit --trial, or name a run"));
         }
         let name = trace_files::names(files);
-        let Looked { summary, clamped, cut_off, course } = self.look(files)?;
+        let TraceContents { summary, clamped, cut_off, course } = self.look(files)?;
         if let Some(folder) = &self.charts {
             let chart = course.map(|course| report::trace_chart("trace", &name, &summary, &course));
             charts::save(chart.as_slice(), folder)?;
         }
         if self.json {
-            output::print_json(&Printed::Files {
+            output::print_json(&TraceOutput::Files {
                 trace: &name,
                 summary: &summary,
                 clamped,
@@ -122,12 +123,12 @@ impl Trace {
 
     fn of_run(&self, named: &Path) -> Result<Exit, Error> {
         let folder = self.results.find_or_last(Some(named))?;
-        let (run, Contents { schedule, records, .. }) = read(&folder)?;
+        let (run, RunContents { schedule, records, .. }) = read(&folder)?;
         let logged = self.logged(&run, &folder, &records)?;
         if self.functions {
             return self.of_functions(&run, &folder, &schedule, &logged);
         }
-        let looked: Vec<Result<(Traced, Option<Chart>), Error>> =
+        let looked: Vec<Result<(TracedTrial, Option<Chart>), Error>> =
             logged.par_iter().map(|(record, log)| self.of_trial(&schedule, record, log)).collect();
         let (mut trials, mut drawn) = (Vec::new(), Vec::new());
         for looked in looked {
@@ -145,7 +146,7 @@ impl Trace {
             charts::save(&drawn, folder)?;
         }
         if self.json {
-            output::print_json(&Printed::Run { run: &run, trials: &trials });
+            output::print_json(&TraceOutput::Run { run: &run, trials: &trials });
         } else if let [traced] = &trials[..] {
             let name = format!("{run}, {}", traced.name());
             let merged = traced.merged_writes;
@@ -181,14 +182,14 @@ impl Trace {
                 } else {
                     "only the virtual lab counts what its kernel executes: run it there again"
                 };
-                return Err(Wrong::report(says, help));
+                return Err(UsageError::report(says, help));
             }
             // A guest that died has counted nothing; other trials are unaffected.
             _ => unread.iter().for_each(|says| output::tell(says)),
         }
         let exit = if unread.is_empty() { Exit::Done } else { Exit::Failed };
         if self.json {
-            output::print_json(&Printed::Functions { run, executed: &executed });
+            output::print_json(&TraceOutput::Functions { run, executed: &executed });
             return Ok(exit);
         }
         for (record, _) in logged {
@@ -215,7 +216,7 @@ impl Trace {
         // Records are in the order in which trials ended.
         all.sort_by_key(|(record, _)| record.trial.position);
         if all.is_empty() {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("the run {run} has no request logs"),
                 "runs in the virtual, image and device labs keep them unless started with \
                  --no-trace: run the plan again",
@@ -227,7 +228,7 @@ impl Trace {
         chosen.retain(|(record, _)| record.trial.position == trial);
         if chosen.is_empty() {
             let ends = [known.first(), known.last()].map(|end| end.copied().unwrap_or(0));
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 format!("the run {run} has no request log of trial {trial}"),
                 format!("it has {} logs, from trial {} to {}", known.len(), ends[0], ends[1]),
             ));
@@ -240,14 +241,14 @@ impl Trace {
         schedule: &Schedule,
         record: &Record,
         log: &Path,
-    ) -> Result<(Traced, Option<Chart>), Error> {
-        let Looked { summary, cut_off, course, .. } = self.look(&[log.to_owned()])?;
+    ) -> Result<(TracedTrial, Option<Chart>), Error> {
+        let TraceContents { summary, cut_off, course, .. } = self.look(&[log.to_owned()])?;
         let trial = record.trial.position;
-        let of_phase = |phase: &results::Phase| Some(phase.device?.write_merges);
+        let of_phase = |phase: &results::PhaseRecord| Some(phase.device?.write_merges);
         let merged: Option<Vec<u64>> = record.phases.iter().map(of_phase).collect();
         let merged_writes = merged.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
         let levels = schedule.distinct(&record.levels);
-        let traced = Traced { trial, levels, summary, merged_writes, cut_off };
+        let traced = TracedTrial { trial, levels, summary, merged_writes, cut_off };
         let id = format!("trace-{trial:04}");
         let chart =
             course.map(|course| report::trace_chart(&id, &traced.name(), &traced.summary, &course));
@@ -256,7 +257,7 @@ impl Trace {
 
     /// Reads a trace, twice if a chart is requested. Of a damaged trace, the part before the damage
     /// is used and the rest reported.
-    fn look(&self, files: &[PathBuf]) -> Result<Looked, Error> {
+    fn look(&self, files: &[PathBuf]) -> Result<TraceContents, Error> {
         let mut tally = Tally::new();
         let mut trace = self.reading.open(files)?;
         let fault = each(&mut trace, |request| tally.add(request));
@@ -276,10 +277,10 @@ impl Trace {
             output::tell(&format!("{}: {note}", trace_files::names(files)));
         }
         let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
-        Ok(Looked { summary, clamped, cut_off, course })
+        Ok(TraceContents { summary, clamped, cut_off, course })
     }
 
-    fn course(&self, files: &[PathBuf], summary: &Summary) -> Result<Course, Error> {
+    fn course(&self, files: &[PathBuf], summary: &TraceSummary) -> Result<Course, Error> {
         let mut course = Course::new(summary);
         // The log of an active run may have grown.
         let known = usize::try_from(summary.requests).unwrap_or(usize::MAX);

@@ -9,9 +9,9 @@ use flate2::bufread::MultiGzDecoder;
 use miette::Report;
 use ssdlab_flash::simulation::TraceFiles;
 use ssdlab_host::regular_file;
-use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
+use ssdlab_trace::{Merge, TraceError, TraceFormat, TraceOptions, TraceReader, TraceStage};
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 
 /// The read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -20,15 +20,15 @@ const BUFFER_BYTES: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The contents of a trace's file.
-pub type Input = Box<dyn BufRead + Send>;
+pub type TraceInput = Box<dyn BufRead + Send>;
 
 /// How to read a trace; the command has an argument `trace` for its files.
 #[derive(Debug, Args)]
-pub struct Reading {
+pub struct TraceArguments {
     /// The trace's format (default: detected): blktrace, blkparse, ftrace, biosnoop, msr-cambridge,
     /// systor, alibaba, tencent, fiu, fio, dm-log-writes or ssdlab.
     #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
-    format: Option<Format>,
+    format: Option<TraceFormat>,
     /// The drive to read from a trace of several, as the trace names it.
     #[arg(long, value_name = "NAME", requires = "trace")]
     trace_drive: Option<String>,
@@ -37,22 +37,22 @@ pub struct Reading {
     queued: bool,
 }
 
-impl Reading {
+impl TraceArguments {
     /// Opens the files of one trace, of which there may be one per processor.
-    pub fn open(&self, files: &[PathBuf]) -> Result<Merge<Input>, Report> {
+    pub fn open(&self, files: &[PathBuf]) -> Result<Merge<TraceInput>, Report> {
         let readers = files.iter().map(|path| self.reader(path, files));
         Ok(ssdlab_trace::merge(readers.collect::<Result<_, _>>()?))
     }
 
-    fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<Reader<Input>, Report> {
-        let stage = if self.queued { Stage::Queued } else { Stage::Issued };
-        let options = Options { stage, drive: self.trace_drive.clone() };
+    fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<TraceReader<TraceInput>, Report> {
+        let stage = if self.queued { TraceStage::Queued } else { TraceStage::Issued };
+        let options = TraceOptions { stage, drive: self.trace_drive.clone() };
         let input = regular_file::open(path).and_then(decompressed).map_err(|error| {
-            Wrong::report(format!("{}: {error}", path.display()), "name a readable trace")
+            UsageError::report(format!("{}: {error}", path.display()), "name a readable trace")
         })?;
         match self.format {
-            Some(format) => Reader::new(input, format, &options),
-            None => Reader::detect(input, &options),
+            Some(format) => TraceReader::new(input, format, &options),
+            None => TraceReader::detect(input, &options),
         }
         .map_err(|error| self.explained(files, &error))
     }
@@ -76,12 +76,12 @@ impl Reading {
             TraceError::NoneAtStage { .. } => "--queued reads them",
             _ => "name the format with --format if it was misdetected",
         };
-        Wrong::report(format!("{}: {error}", names(files)), help)
+        UsageError::report(format!("{}: {error}", names(files)), help)
     }
 }
 
 /// The contents of a file, decompressed if it is of gzip, as published traces are.
-fn decompressed(file: File) -> io::Result<Input> {
+fn decompressed(file: File) -> io::Result<TraceInput> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
     if input.fill_buf()?.starts_with(&GZIP) {
         return Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))));
@@ -95,6 +95,6 @@ pub fn names(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-fn format(text: &str) -> Result<Format, String> {
+fn format(text: &str) -> Result<TraceFormat, String> {
     text.parse().map_err(|error: TraceError| error.to_string())
 }

@@ -1,18 +1,18 @@
-//! Shows what is known of a run while it is running: on the terminal and, with `ssdlab run --watch`,
-//! on a page in the run's folder.
+//! Shows what is known of a run while it is running: on the terminal and, with `ssdlab run
+//! --watch`, on a page in the run's folder.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ssdlab_advice::{self as advice, Analysis};
-use ssdlab_conductor::{Event, Observer};
+use ssdlab_conductor::{Observer, RunEvent};
 use ssdlab_host::whole_file;
 use ssdlab_plan::Schedule;
 use ssdlab_report::{html, live_html, so_far};
 use ssdlab_results::{Ending, Record};
 
 use super::output;
-use super::progress::Progress;
+use super::progress::RunProgress;
 
 /// A run is analysed again after this many times the duration of the last analysis.
 const SHARE: u32 = 20;
@@ -52,7 +52,7 @@ impl Page {
 /// Forwards the events of a run to the terminal and its page. A run is analysed between trials,
 /// never during one: that would disturb wall-clock trials.
 pub struct Watching<'a> {
-    progress: &'a mut Progress,
+    progress: &'a mut RunProgress,
     page: Option<&'a Page>,
     schedule: &'a Schedule,
     run: &'a str,
@@ -63,7 +63,7 @@ pub struct Watching<'a> {
 impl<'a> Watching<'a> {
     /// Shows a run with its existing records.
     pub fn new(
-        progress: &'a mut Progress,
+        progress: &'a mut RunProgress,
         page: Option<&'a Page>,
         schedule: &'a Schedule,
         run: &'a str,
@@ -94,9 +94,9 @@ fn analysis(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
 }
 
 impl Observer for Watching<'_> {
-    fn notice(&mut self, event: Event<'_>) {
+    fn notice(&mut self, event: RunEvent<'_>) {
         self.progress.notice(event);
-        if let Event::TrialEnded { records, .. } = event
+        if let RunEvent::TrialEnded { records, .. } = event
             && self.analysed.elapsed() >= self.took * SHARE
         {
             self.analyse(records);

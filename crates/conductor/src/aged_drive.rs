@@ -13,17 +13,17 @@ use std::sync::{Arc, Mutex};
 use ssdlab_disk::{Backend, Flash, Memory};
 use ssdlab_flash::simulation;
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
-use ssdlab_kernel::aged::{self as aged, State};
+use ssdlab_kernel::aged::{self as aged, AgedState};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Age, HostModel, LabKind, Setup, find_host};
-use ssdlab_trace::{Options, Reader};
+use ssdlab_trace::{TraceOptions, TraceReader};
 
-use super::ageing::{Facts, MadeFrom, shaping};
+use super::ageing::{AgedFacts, AgeingInputs, shaping};
 use super::drive_watch::locked;
 use super::failure::Failure;
 use super::guests::{Guests, conditioned, identity};
-use super::hypervisor::{PATIENCE, Run};
-use super::inside::Job;
+use super::hypervisor::{GUEST_TIMEOUT, GuestRun};
+use super::inside::GuestJob;
 use super::measure::nanos;
 use super::trial::{IMAGE, PREPARATION};
 
@@ -39,7 +39,7 @@ impl Guests<'_> {
         specification: &Specification,
         host: &HostModel,
         trial: Trial,
-    ) -> Result<(Flash, State<Facts>), Failure> {
+    ) -> Result<(Flash, AgedState<AgedFacts>), Failure> {
         let simulated = &setup.simulated;
         let place = BTreeMap::from([
             ("lab", LabKind::Virtual.to_string()),
@@ -48,7 +48,7 @@ impl Guests<'_> {
             ("condition", simulated.condition.to_string()),
             ("host", identity_of_host(host)),
         ]);
-        let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
+        let made_from = AgeingInputs::new(age, setup, trial.seed, place)?;
         let fresh = || conditioned(specification, simulated, trial.seed, self.hypervisor.interrupt);
         let state = self.aged.get(&made_from, self.hypervisor.interrupt, |folder| {
             let flash = Arc::new(Mutex::new(Flash::new(fresh()?)));
@@ -82,17 +82,17 @@ impl Guests<'_> {
         trial: Trial,
         flash: &Arc<Mutex<Flash>>,
         folder: &Path,
-    ) -> Result<Facts, Failure> {
+    ) -> Result<AgedFacts, Failure> {
         let log = folder.join(REQUESTS);
         let log = BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?);
-        let job = Job::Ageing { setup: shaping(setup)?, seed: trial.seed };
-        let run = Run {
+        let job = GuestJob::Ageing { setup: shaping(setup)?, seed: trial.seed };
+        let run = GuestRun {
             name: &format!("ageing-{}", trial.position),
             kernel: self.kernel(setup),
             host,
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
-            patience: PATIENCE,
+            timeout: GUEST_TIMEOUT,
         };
         let (facts, _) = self.hypervisor.run(&run, &job, flash, Some(log), |_, _| ())?;
         facts
@@ -132,8 +132,9 @@ fn replayed(mut drive: Drive, folder: &Path) -> Result<(Drive, Nanos), Failure> 
         Failure::Failed(format!("cannot read {}: {cause}", log.display()))
     };
     let file = File::open(&log).map_err(Failure::step("open", &log))?;
-    let options = Options::default();
-    let mut reader = Reader::detect(BufReader::new(file), &options).map_err(|e| unreadable(&e))?;
+    let options = TraceOptions::default();
+    let mut reader =
+        TraceReader::detect(BufReader::new(file), &options).map_err(|e| unreadable(&e))?;
     let mut now = Nanos::ZERO;
     while let Some(request) = reader.next() {
         let request = request.map_err(|error| unreadable(&error))?;

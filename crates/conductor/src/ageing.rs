@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_filesystem::Format;
+use ssdlab_filesystem::MkfsOptions;
 use ssdlab_host::meter::environment;
 use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_kernel::KernelError;
-use ssdlab_kernel::aged::{self, State};
-use ssdlab_lab::{Start, Tools};
+use ssdlab_kernel::aged::{self, AgedState};
+use ssdlab_lab::{DeviceContents, Tools};
 use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Setup, Target};
-use ssdlab_results::{Aged, Record};
-use ssdlab_workload::Place;
+use ssdlab_results::{AgeingRecord, Record};
+use ssdlab_workload::PhaseContext;
 
 use super::failure::Failure;
-use super::here::Here;
+use super::local::LocalExecutor;
 use super::message::Message;
 use super::trial::{IMAGE, PREPARATION, place};
 
@@ -32,7 +32,7 @@ const FORMAT: u32 = 1;
 
 /// What an aged filesystem is made from: trials that have all of this in common share it.
 #[derive(Debug, Serialize)]
-pub(super) struct MadeFrom {
+pub(super) struct AgeingInputs {
     format: u32,
     profile: &'static str,
     profile_version: u32,
@@ -46,7 +46,7 @@ pub(super) struct MadeFrom {
     place: BTreeMap<&'static str, String>,
 }
 
-impl MadeFrom {
+impl AgeingInputs {
     pub fn new(
         age: Age,
         setup: &Setup,
@@ -56,8 +56,12 @@ impl MadeFrom {
         let Some(filesystem) = setup.filesystem else {
             return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
         };
-        let format =
-            Format { journal: setup.journal, seed, extra: setup.mkfs_words(), ..Format::default() };
+        let format = MkfsOptions {
+            journal: setup.journal,
+            seed,
+            extra: setup.mkfs_words(),
+            ..MkfsOptions::default()
+        };
         Ok(Self {
             format: FORMAT,
             profile: age.profile.name,
@@ -96,18 +100,18 @@ pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
 
 /// The facts that are kept with an aged filesystem.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct AgedFacts {
     /// The command line that made it.
     pub mkfs: Option<String>,
     /// The outcome of ageing.
-    pub aged: Aged,
+    pub aged: AgeingRecord,
 }
 
-impl Facts {
+impl AgedFacts {
     /// Enters them into the measurements of a trial that started from it.
     pub fn enter(self, state: Option<String>, measured: &mut Record) {
         measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
-        measured.aged = Some(Aged { state, ..self.aged });
+        measured.aged = Some(AgeingRecord { state, ..self.aged });
     }
 }
 
@@ -117,7 +121,7 @@ pub(super) fn shaping(setup: &Setup) -> Result<Setup, LevelError> {
     Setup::new(&setup.levels.only(|factor| factor.shapes_aged()))
 }
 
-impl Here<'_> {
+impl LocalExecutor<'_> {
     /// The aged state that a trial on an image starts from; none if it does not.
     pub(super) fn kept_state(
         &mut self,
@@ -125,7 +129,7 @@ impl Here<'_> {
         seed: u64,
         told: &mut dyn FnMut(Message),
         rules: Rules<'_>,
-    ) -> Result<Option<State<Facts>>, Failure> {
+    ) -> Result<Option<AgedState<AgedFacts>>, Failure> {
         let (Some(age), Target::Image { size_bytes, .. }) = (setup.age, self.target) else {
             return Ok(None);
         };
@@ -134,7 +138,7 @@ impl Here<'_> {
             ("size_bytes", size_bytes.to_string()),
             ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
         ]);
-        let made_from = MadeFrom::new(age, setup, seed, place)?;
+        let made_from = AgeingInputs::new(age, setup, seed, place)?;
         let (store, interrupt) = (self.aged, self.interrupt);
         store
             .get(&made_from, interrupt, |folder| {
@@ -158,13 +162,18 @@ impl Here<'_> {
     }
 
     /// Attaches a blank device, makes a filesystem on it and ages it.
-    fn age_blank(&mut self, setup: &Setup, seed: u64, rules: Rules<'_>) -> Result<Facts, Failure> {
+    fn age_blank(
+        &mut self,
+        setup: &Setup,
+        seed: u64,
+        rules: Rules<'_>,
+    ) -> Result<AgedFacts, Failure> {
         let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
         self.age(setup, device.as_ref(), seed, rules)
     }
 
     /// Ages the drive of a guest, for later trials.
-    pub(super) fn ageing(&mut self, setup: &Setup, seed: u64) -> Result<Facts, Failure> {
+    pub(super) fn ageing(&mut self, setup: &Setup, seed: u64) -> Result<AgedFacts, Failure> {
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
         self.age_blank(setup, seed, rules)
@@ -177,24 +186,26 @@ impl Here<'_> {
         device: Option<&BlockDevice>,
         seed: u64,
         rules: Rules<'_>,
-    ) -> Result<Facts, Failure> {
+    ) -> Result<AgedFacts, Failure> {
         let Some(age) = setup.age else {
             return Err(Failure::Failed("there is nothing to age by".to_owned()));
         };
         let setup = shaping(setup)?;
         let mut tools = Tools { journal: self.journal, rules };
-        let mut ground = self.lab.prepare(device, &setup, Start::Blank, seed, &mut tools)?;
-        let directory = ground.directory.with_file_name("aged");
+        let mut mounted_fs =
+            self.lab.prepare(device, &setup, DeviceContents::Blank, seed, &mut tools)?;
+        let directory = mounted_fs.directory.with_file_name("aged");
         fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
-        let place = Place { directory: &directory, ..place(&ground, rules) };
+        let place = PhaseContext { directory: &directory, ..place(&mounted_fs, rules) };
         let aged = self
             .workload
             .age(age, seed, place)
             .map_err(|error| Failure::from(error).during("ageing"))?;
         // The trial makes its own.
-        fs::remove_dir(&ground.directory).map_err(Failure::step("remove", &ground.directory))?;
-        self.lab.unmount(device, &ground, &setup, rules)?;
-        let aged = Aged {
+        fs::remove_dir(&mounted_fs.directory)
+            .map_err(Failure::step("remove", &mounted_fs.directory))?;
+        self.lab.unmount(device, &mounted_fs, &setup, rules)?;
+        let aged = AgeingRecord {
             state: None,
             layout_score: aged.layout_score,
             rounds: aged.rounds,
@@ -202,7 +213,7 @@ impl Here<'_> {
             files: aged.files,
             is_at_target: aged.is_at_target,
         };
-        Ok(Facts { mkfs: ground.applied.remove("mkfs"), aged })
+        Ok(AgedFacts { mkfs: mounted_fs.applied.remove("mkfs"), aged })
     }
 }
 

@@ -13,11 +13,11 @@ use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::{Costs, HostModel, find_host};
 
-use super::computing::{Computing, Counts, Times};
+use super::computing::{ChargedCounts, Computing, Times};
 use super::error::{ComputingError, GuestsError, TaskError};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
-use super::inside::Job;
+use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
+use super::inside::GuestJob;
 use super::measure::nanos;
 
 /// A drive that takes no time, with room for the operations.
@@ -35,7 +35,7 @@ const LIMIT: Duration = Duration::from_mins(10);
 /// The virtual lab, where operations are performed on one filesystem.
 pub struct ComputingLab<'a> {
     hypervisor: Hypervisor<'a>,
-    kernel: Loaded,
+    kernel: LoadedKernel,
     filesystem: &'static Filesystem,
     performed: u32,
 }
@@ -76,7 +76,7 @@ impl<'a> ComputingLab<'a> {
 
     /// The counts of the operations, in their order, measured by charging for one kind of work at a
     /// time; the filesystem has its defaults. Fails as [`ComputingLab::perform`] does.
-    pub fn counts(&mut self) -> Result<Vec<Counts>, TaskError> {
+    pub fn counts(&mut self) -> Result<Vec<ChargedCounts>, TaskError> {
         // The charges, in ns a unit, are like those of a computer: filesystems ask how late it is.
         let mut charged = |charge: &dyn Fn(&mut Costs), ns: u32| -> Result<Vec<f64>, TaskError> {
             let mut host = find_host(FREE).expect("it comes with the program").clone();
@@ -88,7 +88,7 @@ impl<'a> ComputingLab<'a> {
         let calls = charged(&|costs| costs.call_ns = 1000, 1000)?;
         let copied = charged(&|costs| costs.copy_ns = 100, 100)?;
         let checksummed = charged(&|costs| costs.crc32_ns = 100, 100)?;
-        let of = |index: usize| Counts {
+        let of = |index: usize| ChargedCounts {
             blocks: blocks[index],
             calls: calls[index],
             copied_kib: copied[index],
@@ -100,15 +100,15 @@ impl<'a> ComputingLab<'a> {
     fn times(&mut self, host: &HostModel, checksums: Option<&str>) -> Result<Times, Failure> {
         self.performed += 1;
         let name = format!("computing-{}", self.performed);
-        let run = Run {
+        let run = GuestRun {
             name: &name,
             kernel: &self.kernel,
             host,
             seed: 1,
             limit: Nanos(nanos(LIMIT)),
-            patience: PATIENCE,
+            timeout: GUEST_TIMEOUT,
         };
-        let job = Job::Computing(Computing {
+        let job = GuestJob::Computing(Computing {
             filesystem: self.filesystem.name.to_owned(),
             checksums: checksums.map(str::to_owned),
         });

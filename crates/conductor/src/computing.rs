@@ -15,13 +15,13 @@ use std::process::{Command, Stdio};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde::{Deserialize, Serialize};
-use ssdlab_filesystem::{self as filesystem, Filesystem, Format, Level};
+use ssdlab_filesystem::{self as filesystem, Filesystem, MkfsOptions, SettingLevel};
 use ssdlab_host::meter::processor;
 use ssdlab_host::thread;
 
-pub use self::counts::Counts;
+pub use self::counts::ChargedCounts;
 pub use self::fit::fit_block;
-pub use self::measured::Measured;
+pub use self::measured::MeasuredCosts;
 pub use self::operations::Times;
 
 /// Where the guest's drive is, and where it is mounted.
@@ -64,12 +64,13 @@ pub fn on_device(
     device: &Path,
     place: &Path,
     filesystem: &Filesystem,
-    checksums: Option<&Level>,
+    checksums: Option<&SettingLevel>,
     spent: &dyn Fn() -> u64,
 ) -> io::Result<Times> {
     let extra =
         checksums.iter().flat_map(|level| level.mkfs).map(|&word| word.to_owned()).collect();
-    let arguments = filesystem.format_arguments(&Format { seed: 1, extra, ..Format::default() });
+    let arguments =
+        filesystem.format_arguments(&MkfsOptions { seed: 1, extra, ..MkfsOptions::default() });
     let mut mkfs = Command::new(filesystem.mkfs);
     let output = mkfs.args(arguments).arg(device).stdin(Stdio::null()).output()?;
     if !output.status.success() {

@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
-use ssdlab_operations::cuts::{Data, Moment, Outcome, Recovery};
+use ssdlab_operations::cuts::{CutMoment, CutOutcome, DataVerdict, Recovery};
 
 use super::assignment::for_guest;
 use super::drive_watch::locked;
-use super::evidence::{Case, Evidence};
+use super::evidence::{CutCase, CuttableTrial};
 use super::failure::Failure;
 use super::guests::Guests;
-use super::hypervisor::Run;
-use super::images::{Images, Requests};
-use super::inside::Job;
+use super::hypervisor::GuestRun;
+use super::images::{Images, LoggedRequests};
+use super::inside::GuestJob;
 use super::measure::nanos;
 use super::message::Message;
-use super::recovery::{Check, Recoveries};
+use super::recovery::{DataCheck, Recoveries};
 use super::trial::PREPARATION;
 
 /// Cuts that one guest recovers from. What a guest has seen before may change how long it takes by
@@ -28,17 +28,17 @@ use super::trial::PREPARATION;
 const OF_A_GUEST: usize = 100;
 
 /// How long a recovery may compute, in real time, without issuing a request: it takes milliseconds.
-const PATIENCE: Duration = Duration::from_mins(1);
+const RECOVERY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Makes the contents that a case leaves.
-type ImageOf<'a> = dyn FnMut(&Case) -> Result<Memory, BackendError> + Send + 'a;
+type ImageSource<'a> = dyn FnMut(&CutCase) -> Result<Memory, BackendError> + Send + 'a;
 
 /// Hears the recovery of a case, and what files it has.
-type Hears<'a> = dyn FnMut(&Case, Recovery, Packed) + Send + 'a;
+type RecoverySink<'a> = dyn FnMut(&CutCase, Recovery, PackedFiles) + Send + 'a;
 
 /// The files of a recovered filesystem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Packed {
+pub struct PackedFiles {
     /// A tar archive of them; empty if they were not asked for, or could not be mounted.
     pub archive: Vec<u8>,
     /// The names of which something is missing there, each with the reason.
@@ -46,19 +46,19 @@ pub struct Packed {
 }
 
 /// What guests recover from, one case after the other.
-struct Series<'a> {
-    cases: std::vec::IntoIter<Case>,
+struct CaseSeries<'a> {
+    cases: std::vec::IntoIter<CutCase>,
     /// Makes the contents that a case leaves.
-    image: &'a mut ImageOf<'a>,
-    current: Option<Case>,
+    image: &'a mut ImageSource<'a>,
+    current: Option<CutCase>,
     /// Called with the recovery of each case.
-    recovered: &'a mut Hears<'a>,
+    recovered: &'a mut RecoverySink<'a>,
     /// The files that the current case left, if they were asked for.
-    packed: Packed,
+    packed: PackedFiles,
     refused: Option<String>,
 }
 
-impl Series<'_> {
+impl CaseSeries<'_> {
     fn hear<T>(&mut self, flash: &Mutex<Flash>, message: &Message<T>) {
         match message {
             Message::Next => {
@@ -93,19 +93,19 @@ impl Series<'_> {
 impl Guests<'_> {
     /// Cuts the power of a trial's drive, and examines what is left each time. Where the same is
     /// left as after another cut, its recovery is that one's.
-    pub(super) fn cut(&self, evidence: &Evidence<'_>) -> Result<Vec<Outcome>, Failure> {
+    pub(super) fn cut(&self, evidence: &CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
         if evidence.asked.check.is_some() {
             self.check_uncut(evidence)?;
         }
-        let said = |case: &Case| match evidence.asked.check {
-            Some(_) => evidence.heard.said_before(case.at),
+        let said = |case: &CutCase| match evidence.asked.check {
+            Some(_) => evidence.trial_log.said_before(case.at),
             None => 0,
         };
         let (different, recovery_of) = different(evidence.requests, &mut cuts, &cases, said);
         let mut images = Images::new(evidence.requests, evidence.original);
-        let mut image = |case: &Case| {
+        let mut image = |case: &CutCase| {
             let cut = cuts.at(case.at);
             images.of(&cut, &cut.survivor(case.seed))
         };
@@ -114,7 +114,7 @@ impl Guests<'_> {
             recoveries.push(recovery);
         })?;
         let recovered = cases.iter().zip(recovery_of);
-        let outcome = |(case, of): (&Case, usize)| {
+        let outcome = |(case, of): (&CutCase, usize)| {
             evidence.outcome(case, u32::try_from(of).ok(), recoveries[of].clone())
         };
         Ok(recovered.map(outcome).collect())
@@ -122,19 +122,19 @@ impl Guests<'_> {
 
     /// Has the plan's own check judge what the trial leaves if the power is never cut. A check that
     /// rejects even that, for want of a program or by mistake, would say nothing of power cuts.
-    fn check_uncut(&self, evidence: &Evidence<'_>) -> Result<(), Failure> {
+    fn check_uncut(&self, evidence: &CuttableTrial<'_>) -> Result<(), Failure> {
         let end = Nanos(u64::MAX);
-        let case = Case { cut: 0, survivor: 0, at: end, moment: Moment::Random, seed: 0 };
+        let case = CutCase { cut: 0, survivor: 0, at: end, moment: CutMoment::Random, seed: 0 };
         let mut cuts = evidence.power_cuts()?;
         let mut images = Images::new(evidence.requests, evidence.original);
-        let mut image = |case: &Case| {
+        let mut image = |case: &CutCase| {
             let cut = cuts.at(case.at);
             images.of(&cut, &cut.losing(&BTreeSet::new()))
         };
         let mut failed = None;
         self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery, _| {
             failed = match (recovery.mounted, recovery.data) {
-                (Err(says), _) | (_, Some(Data::Rejected(says))) => Some(says),
+                (Err(says), _) | (_, Some(DataVerdict::Rejected(says))) => Some(says),
                 _ => None,
             };
         })?;
@@ -150,17 +150,17 @@ impl Guests<'_> {
     /// Has guests recover from cases, given the contents that each leaves.
     pub(super) fn recover_each(
         &self,
-        evidence: &Evidence<'_>,
-        cases: Vec<Case>,
-        image: &mut ImageOf<'_>,
-        recovered: &mut Hears<'_>,
+        evidence: &CuttableTrial<'_>,
+        cases: Vec<CutCase>,
+        image: &mut ImageSource<'_>,
+        recovered: &mut RecoverySink<'_>,
     ) -> Result<(), Failure> {
-        let mut series = Series {
+        let mut series = CaseSeries {
             cases: cases.into_iter(),
             image,
             current: None,
             recovered,
-            packed: Packed::default(),
+            packed: PackedFiles::default(),
             refused: None,
         };
         let mut guest = 0;
@@ -175,34 +175,34 @@ impl Guests<'_> {
     /// is the outcome of the case, and the next guest continues after it.
     fn recover(
         &self,
-        evidence: &Evidence<'_>,
+        evidence: &CuttableTrial<'_>,
         guest: usize,
-        series: &mut Series<'_>,
+        series: &mut CaseSeries<'_>,
     ) -> Result<(), Failure> {
-        let Evidence { trial, setup, host, subjects, heard, .. } = evidence;
+        let CuttableTrial { trial, setup, host, subjects, trial_log, .. } = evidence;
         let count = series.cases.len().min(OF_A_GUEST);
         let cases = &series.cases.as_slice()[..count];
-        let check = evidence.asked.check.clone().map(|run| Check {
+        let check = evidence.asked.check.clone().map(|run| DataCheck {
             run,
-            said: heard.said.iter().map(|(_, line)| line.clone()).collect(),
-            before: cases.iter().map(|case| heard.said_before(case.at)).collect(),
+            said: trial_log.said.iter().map(|(_, line)| line.clone()).collect(),
+            before: cases.iter().map(|case| trial_log.said_before(case.at)).collect(),
         });
         let count = u32::try_from(count).expect("a guest recovers from few cuts");
-        let job = Job::Recovery(Recoveries {
+        let job = GuestJob::Recovery(Recoveries {
             setup: for_guest(setup)?,
             subjects: subjects.clone(),
             count,
             check,
             packs: self.packs,
         });
-        let run = Run {
+        let run = GuestRun {
             name: &format!("recovery-{}-{guest}", trial.position),
             kernel: self.kernel(setup),
             host,
             seed: trial.seed,
             // Whatever checks a case may take as long as its recovery.
             limit: Nanos(nanos(PREPARATION) * 2 * u64::from(count + 1)),
-            patience: PATIENCE,
+            timeout: RECOVERY_TIMEOUT,
         };
         let contents = Memory::new(evidence.drive.specification().capacity_bytes());
         let flash = Flash::with_contents(evidence.drive.clone(), contents);
@@ -219,7 +219,7 @@ impl Guests<'_> {
             // The lab's fault, not the filesystem's.
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Died(reason)) if series.cases.len() < before => {
-                series.packed = Packed::default();
+                series.packed = PackedFiles::default();
                 series.enter(Recovery {
                     checked_before: None,
                     mounted: Err(format!("the recovery did not end: {reason}")),
@@ -238,11 +238,11 @@ impl Guests<'_> {
 /// same: the same request was the last to change them, and the same parts are lost. Cases differ,
 /// too, if programs had printed a different number of lines.
 fn different(
-    requests: &Requests,
+    requests: &LoggedRequests,
     cuts: &mut PowerCuts<'_>,
-    cases: &[Case],
-    said: impl Fn(&Case) -> usize,
-) -> (Vec<Case>, Vec<usize>) {
+    cases: &[CutCase],
+    said: impl Fn(&CutCase) -> usize,
+) -> (Vec<CutCase>, Vec<usize>) {
     let mut different = Vec::new();
     let mut known = HashMap::new();
     let recovery_of = cases.iter().map(|case| {

@@ -8,18 +8,18 @@
 use std::io::BufRead;
 
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Drive, Extent, Logged, Nanos, Stream};
-use ssdlab_operations::cuts::{Outcome, Subjects};
+use ssdlab_flash::{Command, Drive, Extent, LoggedRequest, Nanos, Stream};
+use ssdlab_operations::cuts::{CutOutcome, WatchedFiles};
 use ssdlab_results::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
-use ssdlab_trace::{self as trace, DeviceLogEntry, Flags, Kind, Request, TraceError};
+use ssdlab_trace::{self as trace, DeviceLogEntry, Flags, Request, RequestKind, TraceError};
 
-use super::Stage as _;
+use super::Executor as _;
 use super::error::{DeviceLogError, TaskError};
-use super::evidence::{Evidence, Heard};
+use super::evidence::{CuttableTrial, TrialLog};
 use super::failure::Failure;
 use super::guests::Guests;
-use super::images::{self, Requests};
-use super::repeat::{Again, Remains, Survives};
+use super::images::{self, LoggedRequests};
+use super::repeat::{CutState, RepeatedCut, SurvivorChoice};
 
 /// The ticks of an entry.
 const TICKS: u64 = 4;
@@ -29,32 +29,32 @@ const END: &str = "dm-log-writes-end";
 
 /// The log of a device.
 #[derive(Debug)]
-pub struct DeviceLog {
+pub struct LoggedDevice {
     /// What the device held before the log.
     original: Memory,
-    requests: Requests,
+    requests: LoggedRequests,
     /// Its phases are the stretches between marks.
-    heard: Heard,
+    trial_log: TrialLog,
     entries: u64,
 }
 
-impl DeviceLog {
+impl LoggedDevice {
     /// Reads the log of a device that held this before.
     pub fn read(input: impl BufRead, original: Memory) -> Result<Self, DeviceLogError> {
-        Self::of(trace::DeviceLog::new(input)?, original)
+        Self::of(trace::DeviceLogReader::new(input)?, original)
     }
 
     fn of(
         entries: impl Iterator<Item = Result<DeviceLogEntry, TraceError>>,
         original: Memory,
     ) -> Result<Self, DeviceLogError> {
-        let mut heard = Heard::default();
-        heard.phases.push((Nanos::ZERO, String::new()));
-        let mut log = Self { original, requests: Requests::default(), heard, entries: 0 };
+        let mut trial_log = TrialLog::default();
+        trial_log.phases.push((Nanos::ZERO, String::new()));
+        let mut log = Self { original, requests: LoggedRequests::default(), trial_log, entries: 0 };
         for entry in entries {
             match entry? {
                 DeviceLogEntry::Mark(text) if text == END => {}
-                DeviceLogEntry::Mark(text) => log.heard.phases.push((log.tick(0), text)),
+                DeviceLogEntry::Mark(text) => log.trial_log.phases.push((log.tick(0), text)),
                 DeviceLogEntry::Request(request, data) => log.add(&request, &data)?,
             }
             log.entries += 1;
@@ -67,14 +67,14 @@ impl DeviceLog {
 
     /// Restricts cuts to what comes after a mark, the first of this name.
     pub fn begin_after(&mut self, mark: &str) -> Result<(), DeviceLogError> {
-        let phases = &mut self.heard.phases;
+        let phases = &mut self.trial_log.phases;
         let named = phases.iter().skip(1).position(|(_, name)| name == mark);
         let Some(before) = named.map(|number| number + 1) else {
             let marks = phases.drain(1..).map(|(_, name)| name).collect();
             return Err(DeviceLogError::NoSuchMark { mark: mark.to_owned(), marks });
         };
         phases.drain(..before);
-        if phases[0].0 >= self.heard.over {
+        if phases[0].0 >= self.trial_log.over {
             return Err(DeviceLogError::LastMark { mark: mark.to_owned() });
         }
         Ok(())
@@ -94,11 +94,11 @@ impl DeviceLog {
 
     /// A case, by the entry in which the power was cut.
     #[must_use]
-    pub fn case(outcome: Outcome) -> DeviceCase {
+    pub fn case(outcome: CutOutcome) -> DeviceCase {
         let entry = outcome.at_ns / TICKS;
-        let Outcome { cut, survivor, moment, checked_before, unmountable, recovery_ns, .. } =
+        let CutOutcome { cut, survivor, moment, checked_before, unmountable, recovery_ns, .. } =
             outcome;
-        let Outcome { amiss, unchecked, .. } = outcome;
+        let CutOutcome { amiss, unchecked, .. } = outcome;
         let mark = Some(outcome.phase).filter(|mark| !mark.is_empty());
         DeviceCase {
             cut,
@@ -129,25 +129,25 @@ impl DeviceLog {
             return Err(DeviceLogError::Beyond { entry, end_bytes, capacity_bytes });
         }
         let is_fua = flags.contains(Flags::FUA);
-        if kind == Kind::Flush || flags.contains(Flags::PREFLUSH) {
+        if kind == RequestKind::Flush || flags.contains(Flags::PREFLUSH) {
             self.push(0, Command::Flush, false, &[]);
         }
         let extent = Extent { offset_bytes, length_bytes };
         match kind {
             _ if length_bytes == 0 => {}
-            Kind::Discard => self.push(2, Command::Discard(extent), false, &[]),
+            RequestKind::Discard => self.push(2, Command::Discard(extent), false, &[]),
             _ => self.push(2, Command::Write(extent, Stream::default()), is_fua, data),
         }
         if is_fua {
-            self.heard.durable.push(self.tick(3));
+            self.trial_log.durable.push(self.tick(3));
         }
-        self.heard.over = self.tick(TICKS);
+        self.trial_log.over = self.tick(TICKS);
         Ok(())
     }
 
     fn push(&mut self, tick: u64, command: Command, is_fua: bool, data: &[u8]) {
         let (submitted, completed) = (self.tick(tick), Some(self.tick(tick + 1)));
-        self.requests.push(Logged { submitted, completed, command, is_fua }, data);
+        self.requests.push(LoggedRequest { submitted, completed, command, is_fua }, data);
     }
 }
 
@@ -157,26 +157,26 @@ const RECOVERING: &str = "recover the device";
 impl Guests<'_> {
     /// Cuts the power of a logged device as often as the schedule says, and recovers each time. The
     /// schedule has one trial, which is not performed.
-    pub fn cut_device(&self, log: &DeviceLog) -> Result<Vec<Outcome>, TaskError> {
+    pub fn cut_device(&self, log: &LoggedDevice) -> Result<Vec<CutOutcome>, TaskError> {
         self.with_device(log, |evidence| self.cut(evidence))
     }
 
     /// Recovers from one survivor of one of these cuts only.
     pub fn cut_device_once(
         &self,
-        log: &DeviceLog,
+        log: &LoggedDevice,
         cut: u32,
         survivor: u32,
-    ) -> Result<(DeviceCut, Remains), TaskError> {
+    ) -> Result<(DeviceCut, CutState), TaskError> {
         let again = self.with_device(log, |evidence| {
-            self.recover_one(evidence, cut, survivor, Survives::AsRecorded)
+            self.recover_one(evidence, cut, survivor, SurvivorChoice::AsRecorded)
         });
-        let Again { outcome, remains, .. } = again?;
+        let RepeatedCut { outcome, remains, .. } = again?;
         let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
             .map_err(|failure| failure.of_task(RECOVERING, self.hypervisor.interrupt))?;
         let cut = DeviceCut {
             schema: DEVICE_CUT_SCHEMA,
-            case: DeviceLog::case(outcome),
+            case: LoggedDevice::case(outcome),
             drive: remains.at_risk(),
             contents_sha256,
             image_bytes: remains.image.capacity_bytes(),
@@ -186,8 +186,8 @@ impl Guests<'_> {
 
     fn with_device<T>(
         &self,
-        log: &DeviceLog,
-        judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
+        log: &LoggedDevice,
+        judge: impl FnOnce(&CuttableTrial<'_>) -> Result<T, Failure>,
     ) -> Result<T, TaskError> {
         let judged = self.evidence(log, judge);
         judged.map_err(|failure| failure.of_task(RECOVERING, self.hypervisor.interrupt))
@@ -195,8 +195,8 @@ impl Guests<'_> {
 
     fn evidence<T>(
         &self,
-        log: &DeviceLog,
-        judge: impl FnOnce(&Evidence<'_>) -> Result<T, Failure>,
+        log: &LoggedDevice,
+        judge: impl FnOnce(&CuttableTrial<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let trial = self.schedule.trials[0];
         let setup = &self.schedule.treatments[trial.treatment].setup.clone()?;
@@ -205,13 +205,13 @@ impl Guests<'_> {
         }
         let (drive, host, _) = self.simulation(&setup.simulated, trial)?;
         let asked = self.schedule.cuts.as_ref();
-        judge(&Evidence {
+        judge(&CuttableTrial {
             asked: asked.ok_or_else(|| Failure::Failed("no cuts are scheduled".to_owned()))?,
             trial,
             setup,
             host: &host,
-            subjects: Subjects::default(),
-            heard: &log.heard,
+            subjects: WatchedFiles::default(),
+            trial_log: &log.trial_log,
             requests: &log.requests,
             original: &log.original,
             drive: Drive::new(setup.simulated.changed(&drive), trial.seed),

@@ -15,7 +15,7 @@ use super::message::Message;
 const MOMENTS: usize = 48;
 
 /// The observations of a drive in a trial.
-pub(super) struct Watch<'a> {
+pub(super) struct DriveWatch<'a> {
     flash: &'a Mutex<Flash>,
     planned: &'a [Phase],
     /// The flash's totals when the last phase ended, or the first began.
@@ -27,7 +27,7 @@ pub(super) struct Watch<'a> {
     course: Option<DriveCourse>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> DriveWatch<'a> {
     /// A watch without observations.
     pub fn new(flash: &'a Mutex<Flash>, planned: &'a [Phase]) -> Self {
         Self {

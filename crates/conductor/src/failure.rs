@@ -10,7 +10,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::ProgramError;
 use ssdlab_lab::LabError;
 use ssdlab_plan::LevelError;
-use ssdlab_results::Status;
+use ssdlab_results::TrialStatus;
 use ssdlab_workload::WorkloadError;
 
 use super::error::TaskError;
@@ -35,12 +35,12 @@ pub(super) enum Failure {
 
 impl Failure {
     /// What the record of its trial says: how it ended, and why.
-    pub fn told(self) -> (Status, String) {
+    pub fn status_and_reason(self) -> (TrialStatus, String) {
         match self {
-            Self::Unavailable(reason) => (Status::Unavailable, reason),
-            Self::Failed(reason) | Self::Died(reason) => (Status::Failed, reason),
-            Self::Void(reason) => (Status::Void, reason),
-            Self::Interrupted => (Status::Failed, "interrupted".to_owned()),
+            Self::Unavailable(reason) => (TrialStatus::Unavailable, reason),
+            Self::Failed(reason) | Self::Died(reason) => (TrialStatus::Failed, reason),
+            Self::Void(reason) => (TrialStatus::Void, reason),
+            Self::Interrupted => (TrialStatus::Failed, "interrupted".to_owned()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The stage for trials in guests: each on a simulated drive of its own under the lab kernel, in
+//! The executor of trials in guests: each on a simulated drive of its own under the lab kernel, in
 //! virtual time, so that several run at once without disturbing each other's measurements.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,30 +21,30 @@ use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab as lab;
-use ssdlab_operations::cuts::Outcome;
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::recordings::Recording;
-use ssdlab_plan::schedule::{Action, Phase, Tree, Trial, Workload};
+use ssdlab_plan::schedule::{Action, FileTree, Phase, Trial, Workload};
 use ssdlab_plan::{
-    Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup, Simulated,
-    WHOLE_SLC_CACHE_BYTES,
+    Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup,
+    SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
 };
 use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
 
 use super::assignment::Assignment;
-use super::books::{self, Kept};
-use super::drive_watch::{Watch, locked};
+use super::drive_watch::{DriveWatch, locked};
 use super::error::GuestsError;
-use super::evidence::{Evidence, Heard};
+use super::evidence::{CuttableTrial, TrialLog};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Loaded, PATIENCE, Run};
-use super::images::Requests;
-use super::inside::Job;
+use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
+use super::images::LoggedRequests;
+use super::inside::GuestJob;
 use super::measure::nanos;
 use super::message::Message;
-use super::performed::{Began, Performed};
+use super::performed::{TrialOutcome, TrialTimer};
 use super::trial::PREPARATION;
-use super::{ConductorError, Desk, Stage};
+use super::write_ledger::{self, KnownLayout};
+use super::{ConductorError, Executor, RunState};
 
 /// Where an archive is in the guest.
 const ARCHIVE: &str = "archive";
@@ -53,12 +53,12 @@ const ARCHIVE: &str = "archive";
 pub struct Guests<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) hypervisor: Hypervisor<'a>,
-    kernels: BTreeMap<KernelLevel, Loaded>,
+    kernels: BTreeMap<KernelLevel, LoadedKernel>,
     pub(super) drives: BTreeMap<String, Specification>,
     pub(super) hosts: BTreeMap<String, HostModel>,
     pub(super) plausible: BTreeMap<String, Plausible>,
     /// The changed values of drives, by block.
-    pub(super) changes: BTreeMap<u32, Change>,
+    pub(super) changes: BTreeMap<u32, ModelChange>,
     /// Where aged drives are kept.
     pub(super) aged: Store,
     /// Where request logs go.
@@ -70,7 +70,7 @@ pub struct Guests<'a> {
 }
 
 /// What the caller of a virtual lab provides.
-pub struct Provided<'a> {
+pub struct GuestsInput<'a> {
     /// What to do.
     pub schedule: &'a Schedule,
     /// The lab kernels, by the levels that name them.
@@ -90,7 +90,7 @@ pub struct Provided<'a> {
 
 /// A change to a model's values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct ModelChange {
     /// The model; others are unchanged.
     pub model: Model,
     /// The values by their dotted keys.
@@ -98,16 +98,16 @@ pub struct Change {
 }
 
 /// A worker's message.
-pub(super) enum News {
+pub(super) enum WorkerMessage {
     Begun(Trial),
     Phase(Trial, String),
-    Ended(Trial, Box<Performed>),
+    Ended(Trial, Box<TrialOutcome>),
 }
 
 impl<'a> Guests<'a> {
     /// Makes the read-only files that all guests share.
-    pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt } = provided;
+    pub fn open(provided: GuestsInput<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
+        let GuestsInput { schedule, kernels, drives, hosts, plausible, jobs, interrupt } = provided;
         let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
         let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
@@ -146,7 +146,7 @@ impl<'a> Guests<'a> {
         for name in schedule.programs() {
             tools.push(add_command(root, name, hypervisor.rules())?);
         }
-        if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
+        if let Some(FileTree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(&mut workload::private(path, &schedule.inputs, interrupt)?, ARCHIVE)?;
         }
         for (number, recording) in schedule.workload.recordings().enumerate() {
@@ -184,7 +184,7 @@ impl<'a> Guests<'a> {
     }
 
     /// Performs trials, as many at a time as there are workers, and passes on their messages.
-    pub(super) fn each(&self, trials: VecDeque<Trial>, hear: impl FnMut(News)) {
+    pub(super) fn each(&self, trials: VecDeque<Trial>, hear: impl FnMut(WorkerMessage)) {
         let queue = Mutex::new(trials);
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
@@ -198,21 +198,26 @@ impl<'a> Guests<'a> {
     }
 
     /// Performs trials one after the other.
-    fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
+    fn work(
+        &self,
+        worker: usize,
+        queue: &Mutex<VecDeque<Trial>>,
+        news: &mpsc::Sender<WorkerMessage>,
+    ) {
         pin(worker);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while !self.hypervisor.interrupt.is_set()
             && let Some(trial) = next()
         {
-            let _ = news.send(News::Begun(trial));
-            let began = Began::now();
+            let _ = news.send(WorkerMessage::Begun(trial));
+            let began = TrialTimer::now();
             let performed = self.trial(self.schedule, trial, news, |evidence| self.cut(evidence));
-            let mut performed = performed.unwrap_or_else(Performed::from);
+            let mut performed = performed.unwrap_or_else(TrialOutcome::from);
             performed.ended =
                 performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
             // The guest's own clock is virtual.
             began.time(&mut performed.measured);
-            let _ = news.send(News::Ended(trial, Box::new(performed)));
+            let _ = news.send(WorkerMessage::Ended(trial, Box::new(performed)));
         }
     }
 
@@ -222,9 +227,9 @@ impl<'a> Guests<'a> {
         &self,
         schedule: &Schedule,
         trial: Trial,
-        news: &mpsc::Sender<News>,
-        cut: impl FnOnce(&Evidence<'_>) -> Result<Vec<Outcome>, Failure>,
-    ) -> Result<Performed, Failure> {
+        news: &mpsc::Sender<WorkerMessage>,
+        cut: impl FnOnce(&CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure>,
+    ) -> Result<TrialOutcome, Failure> {
         let assignment = Assignment::of(schedule, trial)?;
         let setup = &assignment.setup;
         let simulated = &setup.simulated;
@@ -234,7 +239,7 @@ impl<'a> Guests<'a> {
         let (flash, aged) = match setup.age {
             None => (Flash::new(fresh()?), None),
             Some(age) => {
-                let _ = news.send(News::Phase(trial, "ageing".to_owned()));
+                let _ = news.send(WorkerMessage::Phase(trial, "ageing".to_owned()));
                 let (flash, state) = self.aged(age, setup, specification, &host, trial)?;
                 (flash, Some(state))
             }
@@ -249,24 +254,24 @@ impl<'a> Guests<'a> {
         let mut layout = None;
         let (mut ended, mut executed) = (String::new(), Vec::new());
         let kernel = self.kernel(setup);
-        let run = Run {
+        let run = GuestRun {
             name: &format!("guest-{}", trial.position),
             kernel,
             host: &host,
             seed: trial.seed,
             limit: limit(&assignment.workload),
-            patience: PATIENCE,
+            timeout: GUEST_TIMEOUT,
         };
-        let mut heard = Heard::default();
-        let mut watch = Watch::new(&flash, &assignment.workload.phases);
+        let mut trial_log = TrialLog::default();
+        let mut watch = DriveWatch::new(&flash, &assignment.workload.phases);
         let job = job(&assignment, schedule.seed)?;
-        let (mut performed, fingerprint): (Performed, _) =
+        let (mut performed, fingerprint): (TrialOutcome, _) =
             self.hypervisor.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
-                heard.hear(now, message);
+                trial_log.hear(now, message);
                 match message {
                     Message::Begins(name) => {
-                        let _ = news.send(News::Phase(trial, name.clone()));
+                        let _ = news.send(WorkerMessage::Phase(trial, name.clone()));
                     }
                     Message::Over(name) => ended.clone_from(name),
                     Message::Functions(functions) => executed
@@ -281,23 +286,24 @@ impl<'a> Guests<'a> {
                 }
             })?;
         if let Some(logs) = &self.logs {
-            books::keep_executed(&books::functions_of(logs, trial), &executed)?;
+            write_ledger::write_executed(&write_ledger::functions_of(logs, trial), &executed)?;
         }
         if let (Some(asked), Some(original), Some(log), Ok(())) =
             (&schedule.cuts, &original, self.log_of(trial), &performed.ended)
         {
-            let _ = news.send(News::Phase(trial, "power cuts".to_owned()));
+            let _ = news.send(WorkerMessage::Phase(trial, "power cuts".to_owned()));
             let writes = locked(&flash).take_writes();
-            let requests = Requests::read(&log, writes).map_err(Failure::step("read", &log))?;
+            let requests =
+                LoggedRequests::read(&log, writes).map_err(Failure::step("read", &log))?;
             let mut drive = locked(&flash).drive().clone();
             drive.cut_power();
-            performed.measured.cuts = cut(&Evidence {
+            performed.measured.cuts = cut(&CuttableTrial {
                 asked,
                 trial,
                 setup,
                 host: &host,
                 subjects: ssdlab_workload::subjects(&assignment.workload.phases),
-                heard: &heard,
+                trial_log: &trial_log,
                 requests: &requests,
                 original,
                 drive,
@@ -327,13 +333,13 @@ impl<'a> Guests<'a> {
     }
 
     /// The kernel of a treatment.
-    pub(super) fn kernel(&self, setup: &Setup) -> &Loaded {
+    pub(super) fn kernel(&self, setup: &Setup) -> &LoadedKernel {
         self.kernels.get(&setup.simulated.kernel).expect("a kernel is provided for each level")
     }
 
     /// The log of a trial's requests, if logs are kept.
     fn log_of(&self, trial: Trial) -> Option<PathBuf> {
-        Some(books::log_of(self.logs.as_ref()?, trial))
+        Some(write_ledger::log_of(self.logs.as_ref()?, trial))
     }
 }
 
@@ -371,29 +377,29 @@ fn attribute(
     log: &Path,
 ) {
     let Some((layout, contents)) = told else {
-        return books::leave_out(
+        return write_ledger::note_missing(
             measured,
             "the guest does not say where its filesystem keeps what",
         );
     };
     match layout {
-        Err(reason) => books::leave_out(measured, &reason),
+        Err(reason) => write_ledger::note_missing(measured, &reason),
         Ok(layout) => {
             let mut read = |offset_bytes, into: &mut [u8]| match &contents {
                 Some(contents) => contents.load(offset_bytes, into).map_err(io::Error::other),
                 None => Err(io::Error::other("its contents were not kept")),
             };
-            let kept = Kept { filesystem, layout: &layout };
-            books::enter(measured, log, &kept, &mut read);
+            let kept = KnownLayout { filesystem, layout: &layout };
+            write_ledger::add_phases(measured, log, &kept, &mut read);
         }
     }
 }
 
 /// The job of a trial: what it does, without place, time, comparisons or the simulated machine; so
 /// equal trials give equal jobs, to the byte.
-fn job(assignment: &Assignment, run_seed: u64) -> Result<Job, Failure> {
+fn job(assignment: &Assignment, run_seed: u64) -> Result<GuestJob, Failure> {
     let mut assignment = assignment.for_guest()?;
-    if let Some(Tree::Archive { path, .. }) = &mut assignment.workload.tree {
+    if let Some(FileTree::Archive { path, .. }) = &mut assignment.workload.tree {
         *path = Path::new("/").join(ARCHIVE);
     }
     for (number, recording) in assignment.workload.recordings_mut().enumerate() {
@@ -401,7 +407,7 @@ fn job(assignment: &Assignment, run_seed: u64) -> Result<Job, Failure> {
             *path = Path::new("/").join(recording_name(number));
         }
     }
-    Ok(Job::Trial { assignment, run_seed })
+    Ok(GuestJob::Trial { assignment, run_seed })
 }
 
 /// Where an operation log is in the guest, by its place among those of the workload.
@@ -432,7 +438,7 @@ fn cut_cache(specification: &Specification, drive: &Drive) -> Vec<(String, Strin
 /// A drive in the condition that the treatment asks for.
 pub(super) fn conditioned(
     specification: &Specification,
-    simulated: &Simulated,
+    simulated: &SimulatedMachine,
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Drive, Failure> {
@@ -447,7 +453,7 @@ pub(super) fn conditioned(
     }
 }
 
-impl Stage for Guests<'_> {
+impl Executor for Guests<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
         let mut phases = self.schedule.workload.phases.iter();
         let discards = matches!(setup.discard, Some(Discard::On | Discard::Fstrim))
@@ -474,21 +480,25 @@ impl Stage for Guests<'_> {
             .or_else(|| lab::missing_in_guest(setup.filesystem?, of_kernel))
     }
 
-    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
-        let open = trials.iter().copied().filter(|trial| desk.is_open(trial)).collect();
+    fn perform(
+        &mut self,
+        trials: &[Trial],
+        run_state: &mut RunState<'_>,
+    ) -> Result<bool, ConductorError> {
+        let open = trials.iter().copied().filter(|trial| run_state.is_open(trial)).collect();
         let mut kept = Ok(());
         self.each(open, |news| match news {
-            News::Begun(trial) => desk.begin(trial),
-            News::Phase(trial, name) => desk.phase(trial, &name),
-            News::Ended(trial, performed) => {
+            WorkerMessage::Begun(trial) => run_state.begin_trial(trial),
+            WorkerMessage::Phase(trial, name) => run_state.begin_phase(trial, &name),
+            WorkerMessage::Ended(trial, performed) => {
                 let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
                 // Or another trial of the treatment found that it cannot run.
-                if is_interrupted || !desk.is_open(&trial) {
+                if is_interrupted || !run_state.is_open(&trial) {
                     return;
                 }
                 let record = performed.record(self.schedule, trial);
                 if kept.is_ok() {
-                    kept = desk.keep(record);
+                    kept = run_state.add_record(record);
                 }
                 if kept.is_err() {
                     // Without a place for its records a run is pointless.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use ssdlab_disk::guest::{Channel, Ended, Machine, MachineError, Root, room};
-use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
+use ssdlab_disk::guest::{Ended, GuestMachine, HostChannel, MachineError, Root, room};
+use ssdlab_disk::{Disk, DiskError, DiskShape, Fingerprint, Flash};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
@@ -20,12 +20,12 @@ use ssdlab_plan::HostModel;
 use super::drive_watch::locked;
 use super::error::GuestsError;
 use super::failure::Failure;
-use super::inside::Job;
+use super::inside::GuestJob;
 use super::message::Message;
 use super::trial::PREPARATION;
 
 /// How long the guest of a trial may compute, in processor time, without issuing a request.
-pub(super) const PATIENCE: Duration = Duration::from_mins(5);
+pub(super) const GUEST_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What guests share.
 pub(super) struct Hypervisor<'a> {
@@ -42,7 +42,7 @@ pub(super) struct Hypervisor<'a> {
 
 /// A lab kernel that guests run.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct LoadedKernel {
     /// A copy, because the original may be replaced meanwhile.
     pub kernel: LabKernel,
     /// The filesystems it has.
@@ -50,11 +50,11 @@ pub(super) struct Loaded {
 }
 
 /// One run of a guest.
-pub(super) struct Run<'a> {
+pub(super) struct GuestRun<'a> {
     /// The name of its folder.
     pub name: &'a str,
     /// The kernel it runs.
-    pub kernel: &'a Loaded,
+    pub kernel: &'a LoadedKernel,
     /// The computer it models.
     pub host: &'a HostModel,
     /// The seed of its randomness.
@@ -63,7 +63,7 @@ pub(super) struct Run<'a> {
     pub limit: Nanos,
     /// How long it may compute, in processor time, without issuing a request; one that goes on for
     /// longer is taken to be in an endless loop.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl<'a> Hypervisor<'a> {
@@ -84,12 +84,12 @@ impl<'a> Hypervisor<'a> {
     }
 
     /// Makes a kernel ready for guests.
-    pub fn load(&self, mut kernel: LabKernel) -> Result<Loaded, GuestsError> {
+    pub fn load(&self, mut kernel: LabKernel) -> Result<LoadedKernel, GuestsError> {
         let filesystems = kernel::filesystems(&kernel)?;
         let copy = self.folder.join(format!("linux-{}", kernel.identity));
         fs::copy(&kernel.path, &copy).map_err(GuestsError::folder(&copy))?;
         kernel.path = copy;
-        Ok(Loaded { kernel, filesystems })
+        Ok(LoadedKernel { kernel, filesystems })
     }
 
     /// How programs are run for guests.
@@ -101,14 +101,14 @@ impl<'a> Hypervisor<'a> {
     /// the guest's answer.
     pub fn run<T: DeserializeOwned + Send>(
         &self,
-        run: &Run<'_>,
-        job: &Job,
+        run: &GuestRun<'_>,
+        job: &GuestJob,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
         mut told: impl FnMut(Nanos, &Message<T>) + Send,
     ) -> Result<(T, Fingerprint), Failure> {
         let done = Mutex::new(None);
-        let channel = Channel::new(job, |now, message: Message<T>| {
+        let channel = HostChannel::new(job, |now, message: Message<T>| {
             told(now, &message);
             if let Message::Done(answer) = message {
                 *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
@@ -135,13 +135,13 @@ impl<'a> Hypervisor<'a> {
     fn run_in<T: DeserializeOwned>(
         &self,
         folder: &Path,
-        run: &Run<'_>,
+        run: &GuestRun<'_>,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
-        channel: Channel<'_, Message<T>>,
+        channel: HostChannel<'_, Message<T>>,
     ) -> Result<Ended, Failure> {
         let specification = locked(flash).drive().specification().clone();
-        let machine = Machine {
+        let machine = GuestMachine {
             kernel: &run.kernel.kernel.path,
             root: &self.root,
             folder,
@@ -149,20 +149,20 @@ impl<'a> Hypervisor<'a> {
             host: run.host,
             seed: run.seed,
             limit: run.limit,
-            patience: run.patience,
+            timeout: run.timeout,
             marker: &self.marker,
         };
         let mut drive = Disk::new(
             "drive",
-            machine.door("drive")?,
+            machine.listener("drive")?,
             Box::new(Arc::clone(flash)),
-            Shape::of(&specification),
+            DiskShape::of(&specification),
         )?;
         if let Some(log) = log {
             drive = drive.with_log(log)?;
         }
-        let door = machine.door("channel")?;
-        let channel = Disk::new("channel", door, Box::new(channel), Shape::default())?;
+        let listener = machine.listener("channel")?;
+        let channel = Disk::new("channel", listener, Box::new(channel), DiskShape::default())?;
         Ok(machine.run(&mut [drive, channel], self.interrupt)?)
     }
 }

@@ -7,29 +7,30 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Backend, BackendError, Memory, Writes};
 use ssdlab_flash::{
-    Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Survivor, Version,
+    Command, Extent, LoggedRequest, Nanos, PowerCut, RevertedSectors, SECTOR_BYTES, Stream,
+    Survivor, Version,
 };
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
+use ssdlab_trace::{Flags, Request, RequestKind, TraceOptions, TraceReader};
 
 use super::failure::Failure;
 
 /// The requests to a drive, with the data of writes.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct LoggedRequests {
     /// In the order of submission.
-    pub log: Vec<Logged>,
+    pub log: Vec<LoggedRequest>,
     /// The index of each write, if its data are kept.
     write_of: Vec<Option<usize>>,
     writes: Writes,
 }
 
-impl Requests {
+impl LoggedRequests {
     /// Reads a log whose writes have these data.
     pub fn read(log: &Path, writes: Writes) -> io::Result<Self> {
-        let options = Options::default();
-        let mut reader =
-            Reader::detect(BufReader::new(File::open(log)?), &options).map_err(io::Error::other)?;
+        let options = TraceOptions::default();
+        let mut reader = TraceReader::detect(BufReader::new(File::open(log)?), &options)
+            .map_err(io::Error::other)?;
         let mut requests = Self { log: Vec::new(), write_of: Vec::new(), writes };
         let mut written = 0;
         while let Some(request) = reader.next() {
@@ -46,29 +47,29 @@ impl Requests {
     /// The last of the first requests that changes what the drive holds.
     pub fn last_change(&self, first: usize) -> Option<usize> {
         let changes =
-            |logged: &Logged| !matches!(logged.command, Command::Read(_) | Command::Flush);
+            |logged: &LoggedRequest| !matches!(logged.command, Command::Read(_) | Command::Flush);
         self.log[..first].iter().rposition(changes)
     }
 
     /// Adds a request, with the data of a write.
-    pub fn push(&mut self, logged: Logged, data: &[u8]) {
+    pub fn push(&mut self, logged: LoggedRequest, data: &[u8]) {
         let is_write = matches!(logged.command, Command::Write(..));
         self.write_of.push(is_write.then(|| self.writes.push(data)));
         self.log.push(logged);
     }
 }
 
-fn logged(request: &Request, began_ns: u64) -> Logged {
+fn logged(request: &Request, began_ns: u64) -> LoggedRequest {
     let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
-    Logged {
+    LoggedRequest {
         submitted: Nanos(request.submitted_ns + began_ns),
         completed: request.completed_ns.map(|at| Nanos(at + began_ns)),
         command: match request.kind {
-            Kind::Read => Command::Read(extent),
-            Kind::Write => Command::Write(extent, Stream::default()),
-            Kind::Discard => Command::Discard(extent),
-            Kind::WriteZeroes => Command::WriteZeroes(extent),
-            Kind::Flush => Command::Flush,
+            RequestKind::Read => Command::Read(extent),
+            RequestKind::Write => Command::Write(extent, Stream::default()),
+            RequestKind::Discard => Command::Discard(extent),
+            RequestKind::WriteZeroes => Command::WriteZeroes(extent),
+            RequestKind::Flush => Command::Flush,
         },
         is_fua: request.flags.contains(Flags::FUA),
     }
@@ -77,7 +78,7 @@ fn logged(request: &Request, began_ns: u64) -> Logged {
 /// The contents of a drive after cuts, which are asked for in the order of time.
 #[derive(Debug)]
 pub(super) struct Images<'a> {
-    requests: &'a Requests,
+    requests: &'a LoggedRequests,
     /// The contents when the log began.
     original: &'a Memory,
     /// The contents if the first requests survive completely, up to a number of them.
@@ -86,12 +87,12 @@ pub(super) struct Images<'a> {
 }
 
 impl<'a> Images<'a> {
-    pub fn new(requests: &'a Requests, original: &'a Memory) -> Self {
+    pub fn new(requests: &'a LoggedRequests, original: &'a Memory) -> Self {
         Self { requests, original, newest: original.clone(), applied: 0 }
     }
 
     /// The contents of one survivor of a cut.
-    pub fn of(&mut self, cut: &Cut<'_>, survivor: &Survivor) -> Result<Memory, BackendError> {
+    pub fn of(&mut self, cut: &PowerCut<'_>, survivor: &Survivor) -> Result<Memory, BackendError> {
         while self.applied < cut.submitted() {
             apply(self.requests, self.applied, &mut self.newest)?;
             self.applied += 1;
@@ -103,7 +104,7 @@ impl<'a> Images<'a> {
         Ok(image)
     }
 
-    fn revert(&self, reverted: &Reverted, image: &mut Memory) -> Result<(), BackendError> {
+    fn revert(&self, reverted: &RevertedSectors, image: &mut Memory) -> Result<(), BackendError> {
         let offset_bytes = reverted.sectors.start * SECTOR_BYTES;
         let length = (reverted.sectors.end - reverted.sectors.start) * SECTOR_BYTES;
         let mut data = vec![0; usize::try_from(length).expect("a part of a request")];
@@ -141,7 +142,7 @@ pub(super) fn sha256(image: &Memory, interrupt: &Interrupt) -> Result<String, Fa
 }
 
 /// Lets one request take effect.
-fn apply(requests: &Requests, number: usize, image: &mut Memory) -> Result<(), BackendError> {
+fn apply(requests: &LoggedRequests, number: usize, image: &mut Memory) -> Result<(), BackendError> {
     match requests.log[number].command {
         Command::Write(extent, _) | Command::WriteFua(extent) => {
             let write = requests.write_of[number].expect("a write has data");

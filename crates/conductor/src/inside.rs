@@ -7,23 +7,23 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_disk::guest::{self, Line};
+use ssdlab_disk::guest::{self, GuestChannel};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::processor;
 use ssdlab_host::program::Rules;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab::{self as lab, Tools};
-use ssdlab_plan::schedule::{Hashes, Workload};
+use ssdlab_plan::schedule::{FileHashes, Workload};
 use ssdlab_plan::{Setup, Target};
-use ssdlab_workload::{self as workload, Happened};
+use ssdlab_workload::{self as workload, TrialEvent};
 
 use super::assignment::Assignment;
-use super::books::Books;
 use super::computing::{self, Computing};
-use super::here::Here;
+use super::local::LocalExecutor;
 use super::message::Message;
 use super::recovery::{self, Recoveries};
+use super::write_ledger::WriteLedger;
 
 /// Where the channel is in the guest.
 const CHANNEL: &str = "/dev/vdb";
@@ -33,7 +33,7 @@ const JOURNAL: &str = "/run/ssdlab";
 
 /// The job of a guest.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Job {
+pub(super) enum GuestJob {
     /// Perform a trial, and answer with its outcome.
     Trial {
         /// What to do.
@@ -66,32 +66,32 @@ pub fn guest() -> io::Error {
 
 fn work() -> io::Result<()> {
     guest::prepare()?;
-    let line = Rc::new(Line::open(Path::new(CHANNEL))?);
-    let job: Job = line.job()?;
+    let line = Rc::new(GuestChannel::open(Path::new(CHANNEL))?);
+    let job: GuestJob = line.job()?;
     perform(&job, &line)
 }
 
 /// Does the job and tells its result.
-fn perform(job: &Job, line: &Rc<Line>) -> io::Result<()> {
+fn perform(job: &GuestJob, line: &Rc<GuestChannel>) -> io::Result<()> {
     let told = |error: io::Error| error.to_string();
     match job {
-        Job::Trial { assignment, run_seed } => {
+        GuestJob::Trial { assignment, run_seed } => {
             let mut teller = Teller { line, functions: BTreeMap::new() };
-            let deeds = assignment.tells_deeds.then_some(line);
-            let performed = on_lab(&assignment.workload, *run_seed, deeds, |here| {
+            let operations = assignment.tells_deeds.then_some(line);
+            let performed = on_lab(&assignment.workload, *run_seed, operations, |here| {
                 here.perform_one(assignment, &mut |message| teller.pass_on(&message))
             })?;
             line.tell(&Message::Done(performed))
         }
-        Job::Ageing { setup, seed } => {
-            let ageing = |here: &mut Here<'_>| here.ageing(setup, *seed);
+        GuestJob::Ageing { setup, seed } => {
+            let ageing = |here: &mut LocalExecutor<'_>| here.ageing(setup, *seed);
             line.tell(&Message::Done(on_lab(&Workload::default(), *seed, None, ageing)?))
         }
-        Job::Recovery(recoveries) => {
+        GuestJob::Recovery(recoveries) => {
             let recovered = recovery::inside(recoveries, Path::new(JOURNAL), line);
             line.tell(&Message::Done(recovered.map_err(told)))
         }
-        Job::Computing(job) => line.tell(&Message::Done(computing::inside(job).map_err(told))),
+        GuestJob::Computing(job) => line.tell(&Message::Done(computing::inside(job).map_err(told))),
     }
 }
 
@@ -100,46 +100,46 @@ fn perform(job: &Job, line: &Rc<Line>) -> io::Result<()> {
 fn on_lab<T>(
     workload: &Workload,
     run_seed: u64,
-    deeds: Option<&Rc<Line>>,
-    perform: impl FnOnce(&mut Here<'_>) -> T,
+    operations: Option<&Rc<GuestChannel>>,
+    perform: impl FnOnce(&mut LocalExecutor<'_>) -> T,
 ) -> io::Result<T> {
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
     // The host has compared them.
-    let inputs = Hashes::new();
-    let mut workload = workload::Workload::new(workload, &inputs, run_seed, &interrupt)
+    let inputs = FileHashes::new();
+    let mut workload = workload::PreparedWorkload::new(workload, &inputs, run_seed, &interrupt)
         .map_err(io::Error::other)?;
     workload.hand_calls_over();
-    if let Some(line) = deeds.map(Rc::clone) {
+    if let Some(line) = operations.map(Rc::clone) {
         workload.tell(move |happened| {
             let message = match happened {
-                Happened::Deed(deed) => Message::Deed(deed),
-                Happened::Said(said) => Message::Said(said),
+                TrialEvent::FileOperation(operation) => Message::Deed(operation),
+                TrialEvent::Said(said) => Message::Said(said),
             };
             tell(&line, &message);
         });
     }
-    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
+    let rules = Rules { marker: &marker, limit: lab::SURVEY_TIMEOUT, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;
     // A guest keeps nothing.
     let aged = Store::of_user();
-    let mut here = Here {
+    let mut here = LocalExecutor {
         target: &Target::Virtual { capacity_bytes: None },
         lab: &mut *lab,
         workload: &mut workload,
         journal: &mut journal,
         interrupt: &interrupt,
         // The host has the requests.
-        books: Books::default(),
+        write_ledger: WriteLedger::default(),
         aged: &aged,
         tools: Vec::new(),
     };
     Ok(perform(&mut here))
 }
 
-fn tell(line: &Line, message: &Message) {
+fn tell(line: &GuestChannel, message: &Message) {
     if let Err(error) = line.tell(message) {
         eprintln!("ssdlab guest: the channel is broken: {error}");
     }
@@ -148,7 +148,7 @@ fn tell(line: &Line, message: &Message) {
 /// Reports the progress of the trial to the host, and after each phase what the kernel executed in
 /// it.
 struct Teller<'a> {
-    line: &'a Line,
+    line: &'a GuestChannel,
     /// The counts of executed blocks when the phase began.
     functions: BTreeMap<String, u64>,
 }

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
-use ssdlab_host::meter::processor::{self, Computed};
+use ssdlab_host::meter::processor::{self, ProcessorTime};
 use ssdlab_host::meter::quiet::{self, Pause};
 use ssdlab_host::meter::{ext4, jbd2, process};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
 use ssdlab_plan::schedule;
-use ssdlab_results::{ByLayer, Layer, Ledger, Phase, Work};
+use ssdlab_results::{ByLayer, LayerWrites, Ledger, PhaseRecord, Work};
 use ssdlab_workload::Done;
 
 use super::failure::Failure;
@@ -23,7 +23,7 @@ const TRIES: usize = 100;
 
 /// The counters at one moment.
 #[derive(Debug, Clone, Copy, Default)]
-struct Moment {
+struct MeterReading {
     device: Option<Counters>,
     lifetime_kib: Option<u64>,
     commits: Option<u64>,
@@ -34,26 +34,31 @@ struct Moment {
 ///
 /// A phase is charged from the last reading on, without a reading at its start: whatever the device
 /// does between two phases belongs to one of them, and the phases' counts add up to the trial's.
-pub(super) struct Watched<'a> {
+pub(super) struct MeteredDevice<'a> {
     /// The device.
     pub device: Option<&'a BlockDevice>,
     /// Whether others use it too, so that it may never become idle.
     is_shared: bool,
     interrupt: &'a Interrupt,
-    last: Moment,
+    last: MeterReading,
     /// The pauses of the last phase, and the time after its last activity.
     pauses: Vec<Pause>,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> MeteredDevice<'a> {
     /// Watches the device of a trial from now on.
     pub fn new(
         device: Option<&'a BlockDevice>,
         is_shared: bool,
         interrupt: &'a Interrupt,
     ) -> Result<Self, Failure> {
-        let mut watched =
-            Self { device, is_shared, interrupt, last: Moment::default(), pauses: Vec::new() };
+        let mut watched = Self {
+            device,
+            is_shared,
+            interrupt,
+            last: MeterReading::default(),
+            pauses: Vec::new(),
+        };
         watched.last = watched.read()?;
         Ok(watched)
     }
@@ -72,19 +77,19 @@ impl<'a> Watched<'a> {
 
     /// Reads the device's counters and ext4's, both of one moment: the device's are read again
     /// until nothing has happened in between.
-    fn read(&self) -> Result<Moment, Failure> {
-        let Some(device) = self.device else { return Ok(Moment::default()) };
+    fn read(&self) -> Result<MeterReading, Failure> {
+        let Some(device) = self.device else { return Ok(MeterReading::default()) };
         let commits = jbd2::commits(&device.name);
         let mut counters = block::read(&device.number)?.counters;
         for _ in 0..TRIES {
             let lifetime_kib = ext4::lifetime_kib(&device.name);
             let again = block::read(&device.number)?.counters;
             if lifetime_kib.is_none() || again == counters {
-                return Ok(Moment { device: Some(again), lifetime_kib, commits });
+                return Ok(MeterReading { device: Some(again), lifetime_kib, commits });
             }
             counters = again;
         }
-        Ok(Moment { device: Some(counters), lifetime_kib: None, commits })
+        Ok(MeterReading { device: Some(counters), lifetime_kib: None, commits })
     }
 
     /// Whether the device was idle, and had been for some time, between two moments of the wait
@@ -100,7 +105,7 @@ impl<'a> Watched<'a> {
         phase: &schedule::Phase,
         silence: Duration,
         work: impl FnOnce() -> Result<Done, Failure>,
-    ) -> Result<Phase, Failure> {
+    ) -> Result<PhaseRecord, Failure> {
         let usage = process::read()?;
         let idle = processor::computed();
         let started = Instant::now();
@@ -124,7 +129,7 @@ impl<'a> Watched<'a> {
                 silence: phase.idle().unwrap_or(silence),
                 postponed,
                 pause: silence,
-                patience: Duration::from_nanos(phase.limit_ns) + postponed,
+                timeout: Duration::from_nanos(phase.limit_ns) + postponed,
                 has_reader: phase.reader,
             };
             let quiet = quiet::wait(&device.number, how, &|| self.interrupt.is_set())?;
@@ -149,7 +154,7 @@ impl<'a> Watched<'a> {
         let is_counted = !self.is_shared && !remounts;
         let device = grown(end.device, before.device);
         let application = application(&done, usage, used);
-        let measured = Phase {
+        let measured = PhaseRecord {
             name: phase.name.clone(),
             time_ns: Some(nanos(time)),
             settled_ns: Some(nanos(settled)),
@@ -171,7 +176,7 @@ impl<'a> Watched<'a> {
                 by_kind: None,
                 reason: None,
             }),
-            ..Phase::default()
+            ..PhaseRecord::default()
         };
         check_lifetime(&measured)?;
         Ok(measured)
@@ -180,16 +185,16 @@ impl<'a> Watched<'a> {
 
 /// The bytes that the workload passed to write(2); the kernel counts the calls, of its thread and
 /// those it started, except for writes through an `io_uring`.
-fn application(done: &Done, before: Usage, after: Usage) -> Layer {
+fn application(done: &Done, before: Usage, after: Usage) -> LayerWrites {
     let calls = || {
         let own = after.write_calls?.checked_sub(before.write_calls?)?;
         Some(own + done.threads.write_calls?)
     };
     let is_counted = done.application_bytes.is_some() && done.ring_bytes == 0;
-    Layer { bytes: done.application_bytes, requests: calls().filter(|_| is_counted) }
+    LayerWrites { bytes: done.application_bytes, requests: calls().filter(|_| is_counted) }
 }
 
-fn since(later: Option<Computed>, earlier: Option<Computed>) -> Option<Computed> {
+fn since(later: Option<ProcessorTime>, earlier: Option<ProcessorTime>) -> Option<ProcessorTime> {
     Some(later?.since(earlier?))
 }
 
@@ -214,7 +219,7 @@ fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure
 
 /// The bytes that ext4 says it wrote must equal those that its device counted: then the counters
 /// are those of the device under this filesystem, and nothing else wrote to it.
-fn check_lifetime(phase: &Phase) -> Result<(), Failure> {
+fn check_lifetime(phase: &PhaseRecord) -> Result<(), Failure> {
     let (Some(lifetime_kib), Some(device)) = (phase.lifetime_kib, phase.device) else {
         return Ok(());
     };

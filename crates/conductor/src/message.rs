@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::Layout;
-use ssdlab_operations::cuts::{Deed, Recovery};
+use ssdlab_operations::cuts::{FileOperation, Recovery};
 
 /// A message from a guest to its host, whose job has results of type `T`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(super) enum Message<T = ()> {
     /// The layout of the disk's filesystem, after the phases, or why it is unknown.
     Layout(Result<Layout, String>),
     /// An operation on a file that a power cut may undo, or a promise about the file.
-    Deed(Deed),
+    Deed(FileOperation),
     /// A line that a program of the workload printed.
     Said(String),
     /// The drive may be replaced by that of the next power cut: nothing uses it.

@@ -5,7 +5,7 @@ use ssdlab_results::Record;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// A trial begins.
     TrialStarted {
         /// The levels by which it differs from others.
@@ -49,5 +49,5 @@ pub enum Event<'a> {
 pub trait Observer {
     /// Called for every event, between phases, never within one; trials that run at the same time
     /// take turns.
-    fn notice(&mut self, event: Event<'_>);
+    fn notice(&mut self, event: RunEvent<'_>);
 }

@@ -5,26 +5,26 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 
 use super::failure::Failure;
 use super::measure::nanos;
 
 /// The outcome of an assignment.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Performed {
+pub(super) struct TrialOutcome {
     /// The measurements, of no trial yet. A failure leaves what had been measured before it.
     pub measured: Record,
     pub ended: Result<(), Failure>,
 }
 
-impl Performed {
+impl TrialOutcome {
     /// The record of the performed trial.
     pub fn record(self, schedule: &Schedule, trial: Trial) -> Record {
         let (status, reason) = match self.ended {
-            Ok(()) => (Status::Ok, None),
+            Ok(()) => (TrialStatus::Ok, None),
             Err(failure) => {
-                let (status, reason) = failure.told();
+                let (status, reason) = failure.status_and_reason();
                 (status, Some(reason))
             }
         };
@@ -32,7 +32,7 @@ impl Performed {
     }
 }
 
-impl From<Failure> for Performed {
+impl From<Failure> for TrialOutcome {
     /// Nothing was measured.
     fn from(failure: Failure) -> Self {
         let measured = Record { started_s: seconds(), ..Record::default() };
@@ -42,12 +42,12 @@ impl From<Failure> for Performed {
 
 /// A trial that is running.
 #[derive(Debug)]
-pub(super) struct Began {
+pub(super) struct TrialTimer {
     clock: Instant,
     started_s: u64,
 }
 
-impl Began {
+impl TrialTimer {
     /// Starts the clock.
     pub fn now() -> Self {
         Self { clock: Instant::now(), started_s: seconds() }

@@ -4,12 +4,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_disk::guest::Line;
+use ssdlab_disk::guest::GuestChannel;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{ProgramError, Rules};
 use ssdlab_host::undo::Journal;
 use ssdlab_lab::{self as lab, Tools};
-use ssdlab_operations::cuts::{Checked, Data, Recovery, Subjects};
+use ssdlab_operations::cuts::{DataVerdict, FsckResult, Recovery, WatchedFiles};
 use ssdlab_plan::Setup;
 use ssdlab_quantity::Words;
 use ssdlab_workload as workload;
@@ -27,12 +27,12 @@ pub(super) struct Recoveries {
     /// The filesystem and its settings.
     pub setup: Setup,
     /// The files that are examined.
-    pub subjects: Subjects,
+    pub subjects: WatchedFiles,
     /// How often the drive's contents will be replaced.
     pub count: u32,
     /// The plan's own check of the data, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check: Option<Check>,
+    pub check: Option<DataCheck>,
     /// Whether to send the files that are there.
     #[serde(default)]
     pub packs: bool,
@@ -40,7 +40,7 @@ pub(super) struct Recoveries {
 
 /// The plan's own check.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Check {
+pub(super) struct DataCheck {
     /// The program and its arguments.
     pub run: Words,
     /// What programs printed in the trial, line by line.
@@ -49,16 +49,21 @@ pub(super) struct Check {
     pub before: Vec<usize>,
 }
 
-impl Check {
+impl DataCheck {
     /// What it says after a recovery, by the number of recoveries before it.
-    fn judge(&self, number: u32, directory: &Path, rules: Rules<'_>) -> Result<Data, ProgramError> {
+    fn judge(
+        &self,
+        number: u32,
+        directory: &Path,
+        rules: Rules<'_>,
+    ) -> Result<DataVerdict, ProgramError> {
         let before = self.before.get(number as usize).copied().unwrap_or(0);
         workload::check(&self.run.0, &self.said[..before], directory, rules)
     }
 }
 
 /// Sends what is written to it as pieces of an archive.
-struct Pieces<'a>(&'a Line);
+struct Pieces<'a>(&'a GuestChannel);
 
 impl Write for Pieces<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -72,7 +77,7 @@ impl Write for Pieces<'_> {
 }
 
 /// Sends the files below a directory.
-fn pack(root: &Path, line: &Line) -> io::Result<()> {
+fn pack(root: &Path, line: &GuestChannel) -> io::Result<()> {
     let mut unreadable = Vec::new();
     let pieces = BufWriter::with_capacity(PIECE_BYTES, Pieces(line));
     workload::pack(root, pieces, |name, error| {
@@ -82,19 +87,19 @@ fn pack(root: &Path, line: &Line) -> io::Result<()> {
 }
 
 /// Recovers one after the other, in a folder of the guest.
-pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result<()> {
+pub(super) fn inside(job: &Recoveries, folder: &Path, line: &GuestChannel) -> io::Result<()> {
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(folder)?;
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let Recoveries { setup, subjects, count, check, packs } = job;
-    let drive = lab::Recovery::open(setup, folder, &mut tools).map_err(io::Error::other)?;
+    let drive = lab::RecoveryDrive::open(setup, folder, &mut tools).map_err(io::Error::other)?;
     let tell = |message: Message| line.tell(&message);
     for number in 0..*count {
         tell(Message::Next)?;
         let checked_before =
-            drive.check(setup, rules).map_err(io::Error::other)?.map(Checked::from);
+            drive.check(setup, rules).map_err(io::Error::other)?.map(FsckResult::from);
         tell(Message::Again)?;
         // Files are looked at before the check may change them.
         let look = |directory: &Path| {
@@ -112,7 +117,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
         };
         let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
         let data = data.transpose().map_err(unasked)?;
-        let checked = recovered.checked.map(Checked::from);
+        let checked = recovered.checked.map(FsckResult::from);
         tell(Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;
     }
     Ok(())

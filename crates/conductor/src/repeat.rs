@@ -5,16 +5,19 @@ use std::mem;
 use std::sync::mpsc;
 
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Survivor};
-use ssdlab_operations::cuts::{Finding, Outcome, Recovery};
+use ssdlab_flash::{
+    Command, Extent, LoggedRequest, Nanos, PowerCut, RevertedSectors, SECTOR_BYTES, Survivor,
+};
+use ssdlab_operations::cuts::{CutOutcome, Finding, Recovery};
 use ssdlab_plan::Schedule;
 use ssdlab_results::{
-    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Record, Repeat, RequestAtRisk,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Record, Repeat,
+    RequestAtRisk,
 };
 
-use super::cuts::Packed;
+use super::cuts::PackedFiles;
 use super::error::TaskError;
-use super::evidence::{Case, Evidence};
+use super::evidence::{CutCase, CuttableTrial};
 use super::failure::Failure;
 use super::guests::Guests;
 use super::images::{self, Images};
@@ -33,14 +36,14 @@ pub struct CutOfRun<'a> {
     /// The record of the trial.
     pub record: &'a Record,
     /// What was found after the cut.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a CutOutcome,
     /// What survives.
-    pub survives: Survives<'a>,
+    pub survives: SurvivorChoice<'a>,
 }
 
 /// What survives of a repeated cut.
 #[derive(Debug, Clone, Copy)]
-pub enum Survives<'a> {
+pub enum SurvivorChoice<'a> {
     /// The same.
     AsRecorded,
     /// Everything but what was at risk of these requests.
@@ -51,24 +54,24 @@ pub enum Survives<'a> {
 
 /// The state after a cut, byte by byte and request by request.
 #[derive(Debug)]
-pub struct Remains {
+pub struct CutState {
     /// The contents of the drive when it is switched on again.
     pub image: Memory,
     /// The requests to it up to the cut, in the order of submission.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestAtCut>,
     /// Where it holds an older version than the newest submitted.
-    pub reverted: Vec<Reverted>,
+    pub reverted: Vec<RevertedSectors>,
     /// The files that it holds once it is recovered, if they were asked for.
-    pub files: Packed,
+    pub files: PackedFiles,
 }
 
 /// A request before a cut.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked {
+pub struct RequestAtCut {
     /// The request.
-    pub logged: Logged,
+    pub logged: LoggedRequest,
     /// Its stage.
-    pub stage: AskedStage,
+    pub stage: RequestSafety,
     /// The bytes of it that could be lost.
     pub at_risk_bytes: u64,
     /// Whether some of them are.
@@ -77,7 +80,7 @@ pub struct Asked {
 
 /// The stage of a request at a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedStage {
+pub enum RequestSafety {
     /// It was acknowledged, and the cut does not affect it.
     Safe,
     /// It was acknowledged, and could be lost.
@@ -87,23 +90,23 @@ pub enum AskedStage {
 }
 
 /// The repeat of one cut of a trial.
-pub(super) struct Again {
-    pub outcome: Outcome,
+pub(super) struct RepeatedCut {
+    pub outcome: CutOutcome,
     pub files: Vec<FileAfter>,
-    pub course: Vec<Event>,
-    pub remains: Remains,
+    pub course: Vec<CourseEvent>,
+    pub remains: CutState,
     /// Whether what is lost was chosen, not drawn.
     is_chosen: bool,
 }
 
 impl Guests<'_> {
     /// Repeats a cut of a run.
-    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, Remains), TaskError> {
+    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, CutState), TaskError> {
         let CutOfRun { run, record, outcome: recorded, .. } = *cut;
         let position = record.trial.position;
         let repeated = self.again(cut).map_err(|failure| self.unrepeated(position, failure));
         let (repeated, again) = repeated?;
-        let Again { outcome, files, course, remains, is_chosen } = again;
+        let RepeatedCut { outcome, files, course, remains, is_chosen } = again;
         let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
             .map_err(|failure| self.unrepeated(position, failure))?;
         let same_trial = repeated.fingerprint == record.fingerprint;
@@ -117,7 +120,7 @@ impl Guests<'_> {
             agrees: same_trial && is_as_recorded,
             chosen: is_chosen,
             same_trial,
-            changes: Change::between(record, &repeated),
+            changes: ChangedInput::between(record, &repeated),
             recorded: recorded.clone(),
             repeated: outcome,
             drive: remains.at_risk(),
@@ -141,7 +144,7 @@ impl Guests<'_> {
     }
 
     /// Performs a trial again, and recovers from one of its cuts.
-    fn again(&mut self, cut: &CutOfRun<'_>) -> Result<(Record, Again), Failure> {
+    fn again(&mut self, cut: &CutOfRun<'_>) -> Result<(Record, RepeatedCut), Failure> {
         self.log_briefly()?;
         let CutOfRun { schedule, record, outcome, survives, .. } = *cut;
         let trial = record.trial;
@@ -159,31 +162,31 @@ impl Guests<'_> {
     /// Recovers from one survivor of one cut.
     pub(super) fn recover_one(
         &self,
-        evidence: &Evidence<'_>,
+        evidence: &CuttableTrial<'_>,
         cut: u32,
         survivor: u32,
-        survives: Survives<'_>,
-    ) -> Result<Again, Failure> {
+        survives: SurvivorChoice<'_>,
+    ) -> Result<RepeatedCut, Failure> {
         let mut cuts = evidence.power_cuts()?;
-        let is_it = |case: &Case| (case.cut, case.survivor) == (cut, survivor);
+        let is_it = |case: &CutCase| (case.cut, case.survivor) == (cut, survivor);
         let Some(case) = evidence.cases(&cuts).into_iter().find(is_it) else {
             return Err(Failure::Failed(format!("there is no cut {cut}, survivor {survivor}")));
         };
         let cut = cuts.at(case.at);
         let examine = |survivor: Survivor| {
-            let remains = Remains::of(evidence, &case, &cut, survivor)?;
+            let remains = CutState::of(evidence, &case, &cut, survivor)?;
             self.examine(evidence, case, remains)
         };
         let losing = |lost: &BTreeSet<usize>| {
-            Ok::<_, Failure>(Again { is_chosen: true, ..examine(cut.losing(lost))? })
+            Ok::<_, Failure>(RepeatedCut { is_chosen: true, ..examine(cut.losing(lost))? })
         };
         match survives {
-            Survives::AsRecorded => examine(cut.survivor(case.seed)),
-            Survives::AllBut(lost) => {
+            SurvivorChoice::AsRecorded => examine(cut.survivor(case.seed)),
+            SurvivorChoice::AllBut(lost) => {
                 check_at_risk(lost, &cut)?;
                 losing(lost)
             }
-            Survives::MostWith(finding) => {
+            SurvivorChoice::MostWith(finding) => {
                 let mut found = examine(cut.survivor(case.seed))?;
                 let lost = found.remains.lost().collect();
                 least(lost, MOST_RECOVERIES, |lost| {
@@ -202,11 +205,11 @@ impl Guests<'_> {
     /// Recovers from what remains after a cut.
     fn examine(
         &self,
-        evidence: &Evidence<'_>,
-        case: Case,
-        mut remains: Remains,
-    ) -> Result<Again, Failure> {
-        let mut image = |_: &Case| Ok(remains.image.clone());
+        evidence: &CuttableTrial<'_>,
+        case: CutCase,
+        mut remains: CutState,
+    ) -> Result<RepeatedCut, Failure> {
+        let mut image = |_: &CutCase| Ok(remains.image.clone());
         let mut recovered = None;
         self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery, packed| {
             recovered = Some((recovery, packed));
@@ -217,12 +220,12 @@ impl Guests<'_> {
         let files = evidence.files(&case, &recovery);
         let course = evidence.course(&case, &remains);
         let outcome = evidence.outcome(&case, None, recovery);
-        Ok(Again { outcome, files, course, remains, is_chosen: false })
+        Ok(RepeatedCut { outcome, files, course, remains, is_chosen: false })
     }
 }
 
 /// Refuses to lose requests that no drive would have lost.
-fn check_at_risk(lost: &BTreeSet<usize>, cut: &Cut<'_>) -> Result<(), Failure> {
+fn check_at_risk(lost: &BTreeSet<usize>, cut: &PowerCut<'_>) -> Result<(), Failure> {
     let at_risk: BTreeSet<usize> = cut.at_risk().map(|(number, _)| number).collect();
     match lost.difference(&at_risk).next() {
         None => Ok(()),
@@ -233,10 +236,10 @@ fn check_at_risk(lost: &BTreeSet<usize>, cut: &Cut<'_>) -> Result<(), Failure> {
     }
 }
 
-impl Evidence<'_> {
+impl CuttableTrial<'_> {
     /// The state of each file after a case.
-    fn files(&self, case: &Case, recovery: &Recovery) -> Vec<FileAfter> {
-        let (history, at_ns) = (&self.heard.history, case.at.0);
+    fn files(&self, case: &CutCase, recovery: &Recovery) -> Vec<FileAfter> {
+        let (history, at_ns) = (&self.trial_log.history, case.at.0);
         let found = self.subjects.each().zip(&recovery.found);
         let after = found.map(|(subject, found)| FileAfter {
             name: subject.name(),
@@ -248,29 +251,34 @@ impl Evidence<'_> {
     }
 
     /// The operations on files and the requests at risk before a case.
-    fn course(&self, case: &Case, remains: &Remains) -> Vec<Event> {
-        let deeds = self.heard.history.deeds().into_iter();
-        let deeds = deeds.map(|(at_ns, deed)| Event { at_ns, what: Happening::Deed(deed) });
-        let said = self.heard.said.iter().cloned();
-        let said = said.map(|(at, line)| Event { at_ns: at.0, what: Happening::Said(line) });
+    fn course(&self, case: &CutCase, remains: &CutState) -> Vec<CourseEvent> {
+        let operations = self.trial_log.history.operations().into_iter();
+        let operations = operations.map(|(at_ns, operation)| CourseEvent {
+            at_ns,
+            what: CourseEventKind::FileOperation(operation),
+        });
+        let said = self.trial_log.said.iter().cloned();
+        let said =
+            said.map(|(at, line)| CourseEvent { at_ns: at.0, what: CourseEventKind::Said(line) });
         let requests =
             remains.asked.iter().enumerate().filter(|(_, asked)| asked.at_risk_bytes > 0);
-        let requests = requests.map(|(number, asked)| Event {
+        let requests = requests.map(|(number, asked)| CourseEvent {
             at_ns: asked.logged.submitted.0,
-            what: Happening::Request(asked.at_risk(number)),
+            what: CourseEventKind::Request(asked.at_risk(number)),
         });
-        let before = |event: &Event| event.at_ns <= case.at.0;
-        let mut course: Vec<Event> = deeds.chain(said).filter(before).chain(requests).collect();
+        let before = |event: &CourseEvent| event.at_ns <= case.at.0;
+        let mut course: Vec<CourseEvent> =
+            operations.chain(said).filter(before).chain(requests).collect();
         course.sort_by_key(|event| event.at_ns);
         course
     }
 }
 
-impl Remains {
+impl CutState {
     fn of(
-        evidence: &Evidence<'_>,
-        case: &Case,
-        cut: &Cut<'_>,
+        evidence: &CuttableTrial<'_>,
+        case: &CutCase,
+        cut: &PowerCut<'_>,
         survivor: Survivor,
     ) -> Result<Self, Failure> {
         let refused = |error| Failure::Failed(format!("a cut leaves what no drive has: {error}"));
@@ -280,13 +288,13 @@ impl Remains {
         let asked = requests.map(|(number, logged)| {
             let at_risk_bytes = at_risk.get(&number).copied().unwrap_or(0);
             let is_lost = at_risk_bytes > 0 && survivor.is_older(number, logged.command);
-            Asked { is_lost, ..Asked::of(*logged, case.at, at_risk_bytes) }
+            RequestAtCut { is_lost, ..RequestAtCut::of(*logged, case.at, at_risk_bytes) }
         });
         Ok(Self {
             image: image.map_err(refused)?,
             asked: asked.collect(),
             reverted: survivor.reverted,
-            files: Packed::default(),
+            files: PackedFiles::default(),
         })
     }
 
@@ -299,14 +307,14 @@ impl Remains {
     /// The same as counts.
     pub(super) fn at_risk(&self) -> AtRisk {
         // What a discard leaves is nobody's data.
-        let writes = |stage: AskedStage| {
-            let is_write = |of: &&Asked| matches!(of.logged.command, Command::Write(..));
+        let writes = |stage: RequestSafety| {
+            let is_write = |of: &&RequestAtCut| matches!(of.logged.command, Command::Write(..));
             let writes = self.asked.iter().filter(is_write).filter(|of| of.stage == stage);
             writes.fold((0, 0), |(count, bytes), of| (count + 1, bytes + of.at_risk_bytes))
         };
-        let (volatile, volatile_bytes) = writes(AskedStage::AtRisk);
-        let (under_way, under_way_bytes) = writes(AskedStage::UnderWay);
-        let sectors = |reverted: &Reverted| reverted.sectors.end - reverted.sectors.start;
+        let (volatile, volatile_bytes) = writes(RequestSafety::AtRisk);
+        let (under_way, under_way_bytes) = writes(RequestSafety::UnderWay);
+        let sectors = |reverted: &RevertedSectors| reverted.sectors.end - reverted.sectors.start;
         AtRisk {
             requests: self.asked.len() as u64,
             volatile,
@@ -318,13 +326,13 @@ impl Remains {
     }
 }
 
-impl Asked {
-    fn of(logged: Logged, cut: Nanos, at_risk_bytes: u64) -> Self {
+impl RequestAtCut {
+    fn of(logged: LoggedRequest, cut: Nanos, at_risk_bytes: u64) -> Self {
         let is_acknowledged = logged.completed.is_some_and(|at| at <= cut);
         let stage = match at_risk_bytes {
-            _ if !is_acknowledged => AskedStage::UnderWay,
-            0 => AskedStage::Safe,
-            _ => AskedStage::AtRisk,
+            _ if !is_acknowledged => RequestSafety::UnderWay,
+            0 => RequestSafety::Safe,
+            _ => RequestSafety::AtRisk,
         };
         Self { logged, stage, at_risk_bytes, is_lost: false }
     }
@@ -338,7 +346,7 @@ impl Asked {
             command: self.logged.command.name(),
             offset_bytes,
             length_bytes,
-            acknowledged: self.stage != AskedStage::UnderWay,
+            acknowledged: self.stage != RequestSafety::UnderWay,
             lost: self.is_lost,
         }
     }

@@ -7,18 +7,18 @@ use std::str::FromStr;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{LabKind, Schedule, Setup};
 
-use super::{ConductorError, Desk, Stage};
+use super::{ConductorError, Executor, RunState};
 
 /// A share of a run, `NUMBER/COUNT`, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct RunShare {
     /// Its number.
     pub number: u32,
     /// The number of shares.
     pub count: u32,
 }
 
-impl FromStr for Share {
+impl FromStr for RunShare {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -33,7 +33,7 @@ impl FromStr for Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for RunShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.number, self.count)
     }
@@ -97,16 +97,16 @@ impl Division {
 /// A stage that performs one share of a run.
 pub struct OwnShare<'a> {
     /// Where its trials take place.
-    pub stage: &'a mut dyn Stage,
+    pub executor: &'a mut dyn Executor,
     /// The division of the run.
     pub division: &'a Division,
     /// The number of the share.
     pub number: u32,
 }
 
-impl Stage for OwnShare<'_> {
+impl Executor for OwnShare<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
-        self.stage.missing(setup)
+        self.executor.missing(setup)
     }
 
     fn takes(&self, trial: &Trial) -> bool {
@@ -114,9 +114,13 @@ impl Stage for OwnShare<'_> {
     }
 
     /// What follows the others' trials is decided from their records, once they are merged.
-    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
+    fn perform(
+        &mut self,
+        trials: &[Trial],
+        run_state: &mut RunState<'_>,
+    ) -> Result<bool, ConductorError> {
         let own: Vec<Trial> = trials.iter().filter(|trial| self.takes(trial)).copied().collect();
-        Ok(self.stage.perform(&own, desk)? && own.len() == trials.len())
+        Ok(self.executor.perform(&own, run_state)? && own.len() == trials.len())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::mpsc;
 
-use ssdlab_operations::cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{CutOutcome, Finding};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::{Treatment, Trial, Workload};
@@ -31,13 +31,13 @@ const MOST_TRIALS: u32 = 100;
 
 /// The smallest workload with a finding.
 #[derive(Debug)]
-pub struct Shrunk {
+pub struct ShrunkWorkload {
     /// It has one trial.
     pub schedule: Schedule,
     /// The record of it.
     pub record: Record,
     /// The first cut with the finding.
-    pub outcome: Outcome,
+    pub outcome: CutOutcome,
     /// The trials that were performed.
     pub trials: u32,
     /// Whether no smaller workload has it, or trials only ran out.
@@ -60,7 +60,7 @@ impl Guests<'_> {
         cut: &CutOfRun<'_>,
         finding: Finding,
         found: &mut dyn FnMut(&Workload),
-    ) -> Result<Shrunk, TaskError> {
+    ) -> Result<ShrunkWorkload, TaskError> {
         let trial = cut.record.trial.position;
         self.log_briefly().map_err(|failure| self.unrepeated(trial, failure))?;
         let mut search = Search { guests: self, finding, trials: 0, tried: Vec::new() };
@@ -74,17 +74,17 @@ impl Search<'_, '_> {
         &mut self,
         cut: &CutOfRun<'_>,
         found: &mut dyn FnMut(&Workload),
-    ) -> Result<Shrunk, Failure> {
+    ) -> Result<ShrunkWorkload, Failure> {
         let mut shrunk = self.whole(cut)?;
         while let Some(smaller) = self.smaller(&shrunk.schedule)? {
             found(&smaller.schedule.workload);
             shrunk = smaller;
         }
-        Ok(Shrunk { trials: self.trials, is_least: self.trials < MOST_TRIALS, ..shrunk })
+        Ok(ShrunkWorkload { trials: self.trials, is_least: self.trials < MOST_TRIALS, ..shrunk })
     }
 
     /// The first smaller workload with the finding that was not tried before.
-    fn smaller(&mut self, schedule: &Schedule) -> Result<Option<Shrunk>, Failure> {
+    fn smaller(&mut self, schedule: &Schedule) -> Result<Option<ShrunkWorkload>, Failure> {
         for workload in schedule.workload.smaller() {
             if self.trials == MOST_TRIALS {
                 break;
@@ -102,7 +102,7 @@ impl Search<'_, '_> {
     }
 
     /// The finding with the whole workload, with as few cuts as show it.
-    fn whole(&mut self, cut: &CutOfRun<'_>) -> Result<Shrunk, Failure> {
+    fn whole(&mut self, cut: &CutOfRun<'_>) -> Result<ShrunkWorkload, Failure> {
         let mut schedule = alone(cut.schedule, cut.record.trial);
         let Some(cuts) = schedule.cuts.clone() else {
             return Err(Failure::Failed("it has no power cuts".to_owned()));
@@ -123,7 +123,7 @@ impl Search<'_, '_> {
     }
 
     /// Performs the trial of a schedule, and cuts its power.
-    fn attempt(&mut self, schedule: Schedule) -> Result<Option<Shrunk>, Failure> {
+    fn attempt(&mut self, schedule: Schedule) -> Result<Option<ShrunkWorkload>, Failure> {
         self.trials += 1;
         let trial = schedule.trials[0];
         let nobody = mpsc::channel().0;
@@ -133,9 +133,9 @@ impl Search<'_, '_> {
         mem::replace(&mut performed.ended, Ok(()))?;
         let record = performed.record(&schedule, trial);
         let finding = self.finding;
-        let has_it = |outcome: &&Outcome| outcome.has(finding) == Some(true);
+        let has_it = |outcome: &&CutOutcome| outcome.has(finding) == Some(true);
         let Some(outcome) = record.cuts.iter().find(has_it).cloned() else { return Ok(None) };
-        Ok(Some(Shrunk { schedule, record, outcome, trials: 0, is_least: false }))
+        Ok(Some(ShrunkWorkload { schedule, record, outcome, trials: 0, is_least: false }))
     }
 }
 

@@ -8,10 +8,10 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
-use ssdlab_lab::{Ground, Lab, LabError, Start, Tools};
+use ssdlab_lab::{DeviceContents, Lab, LabError, MountedFs, Tools};
 use ssdlab_plan::{Overrides, Schedule, Setup};
-use ssdlab_results::{Record, Run};
-use ssdlab_workload::Workload;
+use ssdlab_results::{Record, RunFolder};
+use ssdlab_workload::PreparedWorkload;
 
 use super::*;
 
@@ -47,10 +47,10 @@ impl Lab for MockLab {
         &mut self,
         _: Option<&BlockDevice>,
         setup: &Setup,
-        _: Start,
+        _: DeviceContents,
         seed: u64,
         tools: &mut Tools<'_>,
-    ) -> Result<Ground, LabError> {
+    ) -> Result<MountedFs, LabError> {
         self.log.push(format!("{} {seed}", setup.scheduler.unwrap_or("-")));
         if let Some((after, interrupt)) = &self.interrupt_after
             && self.log.len() == *after
@@ -63,7 +63,7 @@ impl Lab for MockLab {
         let directory =
             self.folder.join(format!("ssdlab-{}-{}", tools.journal.marker(), self.log.len()));
         tools.journal.make_folder(&directory).unwrap();
-        Ok(Ground {
+        Ok(MountedFs {
             directory: directory.clone(),
             mounted_at: directory,
             is_shared: true,
@@ -76,12 +76,12 @@ impl Lab for MockLab {
     fn remount(
         &mut self,
         _: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         _: Rules<'_>,
     ) -> Result<(), LabError> {
         if setup.scheduler == Some("mq-deadline") {
-            std::fs::write(ground.directory.join("invented"), "").unwrap();
+            std::fs::write(mounted_fs.directory.join("invented"), "").unwrap();
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Lab for MockLab {
     fn unmount(
         &mut self,
         _: Option<&BlockDevice>,
-        _: &Ground,
+        _: &MountedFs,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<(), LabError> {
@@ -105,7 +105,7 @@ impl Lab for MockLab {
 struct Silent;
 
 impl Observer for Silent {
-    fn notice(&mut self, _: Event<'_>) {}
+    fn notice(&mut self, _: RunEvent<'_>) {}
 }
 
 const PLAN: &str = r#"
@@ -151,12 +151,13 @@ fn conduct_schedule(
         log: Vec::new(),
         interrupt_after: interrupt_after.map(|after| (after, interrupt.clone())),
     };
-    let mut run = Run::create(folder, "run", "", schedule).unwrap();
+    let mut run = RunFolder::create(folder, "run", "", schedule).unwrap();
     let mut journal = Journal::create(&folder.join("undo")).unwrap();
-    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, 1, &interrupt).unwrap();
+    let mut workload =
+        PreparedWorkload::new(&schedule.workload, &schedule.inputs, 1, &interrupt).unwrap();
     let aged = Store::of_user();
-    let mut here = Here {
-        books: Books::default(),
+    let mut here = LocalExecutor {
+        write_ledger: WriteLedger::default(),
         target: schedule.target.as_ref().unwrap(),
         lab: &mut lab,
         workload: &mut workload,
@@ -166,10 +167,10 @@ fn conduct_schedule(
         tools: Vec::new(),
     };
     let mut silent = Silent;
-    let desk = Desk::new(schedule, &mut run, &mut silent, records);
-    let mut conductor = Conductor { desk, stage: &mut here };
+    let run_state = RunState::new(schedule, &mut run, &mut silent, records);
+    let mut conductor = Conductor { run_state, executor: &mut here };
     let ending = conductor.conduct().unwrap();
-    let records = std::mem::take(&mut conductor.desk.records);
+    let records = std::mem::take(&mut conductor.run_state.records);
     (ending, records, lab.log)
 }
 
@@ -180,7 +181,7 @@ fn trials_run_in_the_schedules_order_and_leave_nothing() {
     assert_eq!(ending, Ending::AllBlocks);
     let planned = schedule(PLAN, place.path()).trials;
     assert_eq!(records.iter().map(|record| record.trial).collect::<Vec<_>>(), planned);
-    assert!(records.iter().all(|record| record.status == Status::Ok));
+    assert!(records.iter().all(|record| record.status == TrialStatus::Ok));
     assert!(records.iter().all(|record| record.phases[0].application_bytes == Some(10_000)));
     // Preparing and finishing alternate.
     assert!(log.iter().skip(1).step_by(2).all(|line| line == "finished"), "{log:?}");
@@ -198,10 +199,10 @@ fn what_cannot_run_gets_one_record_and_the_others_go_on() {
         let records = records.iter().filter(|r| r.levels.to_string().contains(level));
         records.map(|record| record.status).collect::<Vec<_>>()
     };
-    assert_eq!(of("none"), [Status::Ok; 3]);
-    assert_eq!(of("mq-deadline"), [Status::Ok; 3]);
-    assert_eq!(of("kyber"), [Status::Unavailable]);
-    assert_eq!(of("bfq"), [Status::Unavailable]);
+    assert_eq!(of("none"), [TrialStatus::Ok; 3]);
+    assert_eq!(of("mq-deadline"), [TrialStatus::Ok; 3]);
+    assert_eq!(of("kyber"), [TrialStatus::Unavailable]);
+    assert_eq!(of("bfq"), [TrialStatus::Unavailable]);
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn a_treatment_without_another_to_compare_it_with_runs_once() {
     let place = tempfile::tempdir().unwrap();
     let plan = PLAN.replace("\"mq-deadline\"", "\"kyber\"");
     let (ending, records, _) = conduct(&plan, place.path(), Vec::new(), None);
-    let ran = |records: &[Record]| records.iter().filter(|r| r.status == Status::Ok).count();
+    let ran = |records: &[Record]| records.iter().filter(|r| r.status == TrialStatus::Ok).count();
     assert_eq!((ending, ran(&records)), (Ending::NothingToCompare, 1));
     // Nor does it run again when the run is resumed.
     let (ending, records, _) = conduct(&plan, place.path(), records, None);
@@ -221,18 +222,18 @@ fn what_the_filesystem_got_wrong_voids_a_trial_that_is_verified() {
     let place = tempfile::tempdir().unwrap();
     let mut schedule = schedule(PLAN, place.path());
     let (_, plain, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
-    assert!(plain.iter().all(|record| record.status == Status::Ok));
+    assert!(plain.iter().all(|record| record.status == TrialStatus::Ok));
     schedule.verify = true;
     let (_, records, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
     for record in &records {
         let phases = record.phases.iter().map(|phase| &phase.name).collect::<Vec<_>>();
         assert_eq!(phases, ["unpack", "sync", "delete"]);
         if record.levels.to_string().contains("mq-deadline") {
-            assert_eq!(record.status, Status::Void);
+            assert_eq!(record.status, TrialStatus::Void);
             let reason = record.reason.as_deref();
             assert_eq!(reason, Some("after the last phase invented should not be there"));
         } else {
-            assert_eq!(record.status, Status::Ok);
+            assert_eq!(record.status, TrialStatus::Ok);
             assert_eq!(record.applied["verified"], "the tree");
         }
     }
@@ -269,7 +270,7 @@ fn a_failing_phase_keeps_what_was_measured_before() {
     assert_eq!(ending, Ending::AllBlocks);
     assert_eq!(records.len(), 6);
     for record in &records {
-        assert_eq!(record.status, Status::Failed);
+        assert_eq!(record.status, TrialStatus::Failed);
         assert!(record.reason.as_ref().unwrap().contains("in phase `command`"));
         assert_eq!(record.phases.len(), 2);
     }

@@ -1,4 +1,4 @@
-//! One trial, from the bare ground to its measurements.
+//! One trial, from the bare device to its measurements.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,19 +10,19 @@ use ssdlab_host::meter::environment;
 use ssdlab_host::meter::smart;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_lab::{self as lab, Ground, LabError, Start, Tools};
+use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Amount, LabKind, Setup};
 use ssdlab_results::{self as results, Record, Teardown};
-use ssdlab_workload::{Done, Material, Place, Reader, WorkloadError};
+use ssdlab_workload::{ConcurrentReader, Done, Material, PhaseContext, WorkloadError};
 
 use super::assignment::Assignment;
-use super::books;
 use super::failure::Failure;
-use super::here::Here;
-use super::measure::{Watched, nanos};
+use super::local::LocalExecutor;
+use super::measure::{MeteredDevice, nanos};
 use super::message::Message;
-use super::performed::{Began, Performed};
+use super::performed::{TrialOutcome, TrialTimer};
+use super::write_ledger;
 
 /// The longest mkfs, a mount or a prefill may take.
 pub(super) const PREPARATION: Duration = Duration::from_hours(1);
@@ -30,18 +30,18 @@ pub(super) const PREPARATION: Duration = Duration::from_hours(1);
 /// The file of a kept state with the contents of its device.
 pub(super) const IMAGE: &str = "image";
 
-impl Here<'_> {
+impl LocalExecutor<'_> {
     /// Performs an assignment; `told` hears of its phases.
     pub(super) fn perform_one(
         &mut self,
         assignment: &Assignment,
         told: &mut dyn FnMut(Message),
-    ) -> Performed {
-        let began = Began::now();
+    ) -> TrialOutcome {
+        let began = TrialTimer::now();
         let mut measured = Record::default();
         let ended = self.fill(&mut measured, assignment, told);
         began.time(&mut measured);
-        Performed { measured, ended }
+        TrialOutcome { measured, ended }
     }
 
     /// Releases the lab's device when the changes of a trial have been undone. An interrupted run
@@ -68,16 +68,16 @@ impl Here<'_> {
         let image = kept.as_ref().map(|state| state.folder.join(IMAGE));
         let mut lab_tools = Tools { journal: self.journal, rules };
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
-        let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
+        let mut total = MeteredDevice::new(device.as_ref(), false, self.interrupt)?;
         // Requests of others to a shared device are not ours to count.
         let own = device.as_ref().filter(|_| self.target.lab() != LabKind::Directory);
         if let Some(device) = self.fallible(own) {
             // An earlier failure is reported once, and is none of this trial's.
             let _ = written_back(device);
         }
-        self.books.open(own, self.journal);
+        self.write_ledger.start_recording(own, self.journal);
         let ended = self.on_device(measured, &total, assignment, told, rules);
-        self.books.forget();
+        self.write_ledger.drop_recording();
         if let Some(state) = kept {
             state.facts.enter(Some(state.contents), measured);
         }
@@ -93,7 +93,7 @@ impl Here<'_> {
     fn on_device(
         &mut self,
         measured: &mut Record,
-        total: &Watched<'_>,
+        total: &MeteredDevice<'_>,
         assignment: &Assignment,
         told: &mut dyn FnMut(Message),
         rules: Rules<'_>,
@@ -103,45 +103,46 @@ impl Here<'_> {
         measured.environment = environment::read(device, &self.tools);
         let is_in_place = setup.age.is_some() && self.target.lab() == LabKind::Device;
         let aged = is_in_place.then(|| self.age(setup, device, *seed, rules)).transpose()?;
-        let start = if setup.age.is_some() { Start::Aged } else { Start::Blank };
+        let start = if setup.age.is_some() { DeviceContents::Aged } else { DeviceContents::Blank };
         let mut lab_tools = Tools { journal: self.journal, rules };
-        let ground = self.lab.prepare(device, setup, start, *seed, &mut lab_tools)?;
-        measured.applied.clone_from(&ground.applied);
+        let mounted_fs = self.lab.prepare(device, setup, start, *seed, &mut lab_tools)?;
+        measured.applied.clone_from(&mounted_fs.applied);
         if let Some(facts) = aged {
             facts.enter(None, measured);
         }
-        self.use_before(&ground, device, assignment, rules)?;
+        self.use_before(&mounted_fs, device, assignment, rules)?;
 
         let smart_before = self.smart(device, rules);
-        let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
+        let mut watched = MeteredDevice::new(device, mounted_fs.is_shared, self.interrupt)?;
         let silence = Duration::from_nanos(workload.quiet_ns);
-        measured.background_written_bytes = self.settle(&ground, rules, silence, &mut watched)?;
+        measured.background_written_bytes =
+            self.settle(&mounted_fs, rules, silence, &mut watched)?;
         measured.before = watched.since(total);
         let mut tally = Tally::default();
         for phase in &workload.phases {
             let name = &phase.name;
             told(Message::Begins(name.clone()));
             let found = self
-                .observed(phase, &ground, assignment, rules, &mut watched)
+                .observed(phase, &mounted_fs, assignment, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
             told(Message::Over(name.clone()));
             tally
-                .check(phase, &found, ground.compresses)
+                .check(phase, &found, mounted_fs.compresses)
                 .map_err(|failure| failure.during(name))?;
             measured.phases.push(found);
             if self.interrupt.is_set() {
                 return Err(Failure::Interrupted);
             }
         }
-        self.unmount(measured, &ground, setup, rules, &mut watched)?;
+        self.unmount(measured, &mounted_fs, setup, rules, &mut watched)?;
         self.attribute(measured, device, setup, told, rules);
         measured.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
         if assignment.verify {
-            self.verify(measured, &ground, device, assignment, rules)?;
+            self.verify(measured, &mounted_fs, device, assignment, rules)?;
         }
         // Last, so that what the checks write is neither measured nor verified.
-        if assignment.checks_features && !ground.is_shared {
-            let found = self.lab.features(device, &ground, setup, rules);
+        if assignment.checks_features && !mounted_fs.is_shared {
+            let found = self.lab.features(device, &mounted_fs, setup, rules);
             measured.features = found.unwrap_or_else(|error| lab::unchecked(&error));
         }
         Ok(())
@@ -151,7 +152,7 @@ impl Here<'_> {
     /// phases work on, and drops the caches.
     fn use_before(
         &mut self,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         device: Option<&BlockDevice>,
         assignment: &Assignment,
         rules: Rules<'_>,
@@ -159,7 +160,7 @@ impl Here<'_> {
         let Assignment { setup, workload, seed, .. } = assignment;
         let (prefill, stale) =
             (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
-        let has_reader = !ground.is_shared && workload.phases.iter().any(|phase| phase.reader);
+        let has_reader = !mounted_fs.is_shared && workload.phases.iter().any(|phase| phase.reader);
         let has_files = self.workload.begins_with_files(workload);
         if prefill == 0 && stale == 0 && !has_reader && !has_files {
             return Ok(());
@@ -171,25 +172,25 @@ impl Here<'_> {
             |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
         // Before the workload's files, which are then allocated as on a used disk.
         for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
-            let directory = ground.directory.with_file_name(name);
+            let directory = mounted_fs.directory.with_file_name(name);
             fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
-            let place = Place { directory: &directory, ..place(ground, rules) };
+            let place = PhaseContext { directory: &directory, ..place(mounted_fs, rules) };
             self.workload.fill(bytes, *seed, material, place).map_err(during(name))?;
             if name == "stale" {
                 self.workload.empty(place).map_err(during(name))?;
             }
         }
         if has_files {
-            let place = place(ground, rules);
+            let place = place(mounted_fs, rules);
             self.workload.lay_out(workload, place).map_err(during("files"))?;
         }
         if has_reader {
-            let path = reader_file(ground);
+            let path = reader_file(mounted_fs);
             let made = self.workload.make_reader(&path, *seed);
             made.map_err(Failure::step("make the reader's file", &path))?;
         }
-        if !ground.is_shared {
-            self.lab.remount(device, ground, setup, rules)?;
+        if !mounted_fs.is_shared {
+            self.lab.remount(device, mounted_fs, setup, rules)?;
         }
         Ok(())
     }
@@ -198,17 +199,17 @@ impl Here<'_> {
     /// returns the bytes that were written although nothing was asked for.
     fn settle(
         &mut self,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         rules: Rules<'_>,
         silence: Duration,
-        watched: &mut Watched<'_>,
+        watched: &mut MeteredDevice<'_>,
     ) -> Result<u64, Failure> {
-        if ground.is_shared {
+        if mounted_fs.is_shared {
             return Ok(0);
         }
         let limit_ns = nanos(PREPARATION);
         let step = |action| Phase::new("settle", action, limit_ns);
-        let place = place(ground, rules);
+        let place = place(mounted_fs, rules);
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
         let idle = step(Action::Idle { quiet_ns: nanos(silence) });
@@ -220,24 +221,24 @@ impl Here<'_> {
     fn observed(
         &mut self,
         phase: &Phase,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         assignment: &Assignment,
         rules: Rules<'_>,
-        watched: &mut Watched<'_>,
-    ) -> Result<results::Phase, Failure> {
+        watched: &mut MeteredDevice<'_>,
+    ) -> Result<results::PhaseRecord, Failure> {
         // Unmounting and mounting are in the phase's counts, but not in its time.
-        if phase.cold && !ground.is_shared {
-            self.lab.remount(watched.device, ground, &assignment.setup, rules)?;
+        if phase.cold && !mounted_fs.is_shared {
+            self.lab.remount(watched.device, mounted_fs, &assignment.setup, rules)?;
         }
         // No file is left beside a folder of the user's.
-        if !phase.reader || ground.is_shared {
-            return self.phase(phase, ground, assignment, rules, watched);
+        if !phase.reader || mounted_fs.is_shared {
+            return self.phase(phase, mounted_fs, assignment, rules, watched);
         }
-        let path = reader_file(ground);
-        let reader = Reader::open(&path, assignment.seed)
+        let path = reader_file(mounted_fs);
+        let reader = ConcurrentReader::open(&path, assignment.seed)
             .map_err(Failure::step("open, past the page cache, the reader's file", &path))?;
         let (measured, read) =
-            reader.beside(|| self.phase(phase, ground, assignment, rules, watched));
+            reader.beside(|| self.phase(phase, mounted_fs, assignment, rules, watched));
         let mut measured = measured?;
         let reads = read.map_err(Failure::step("read, beside the phase,", &path))?;
         // While a filesystem postpones its work, reads say nothing of what that work costs.
@@ -250,18 +251,18 @@ impl Here<'_> {
     fn phase(
         &mut self,
         phase: &Phase,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         assignment: &Assignment,
         rules: Rules<'_>,
-        watched: &mut Watched<'_>,
-    ) -> Result<results::Phase, Failure> {
+        watched: &mut MeteredDevice<'_>,
+    ) -> Result<results::PhaseRecord, Failure> {
         let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
-        let place = place(ground, rules);
+        let place = place(mounted_fs, rules);
         let device = watched.device;
         let silence = Duration::from_nanos(assignment.workload.quiet_ns);
         match phase.action {
             Action::Remount => watched.measure(phase, silence, || {
-                self.lab.remount(device, ground, &assignment.setup, rules)?;
+                self.lab.remount(device, mounted_fs, &assignment.setup, rules)?;
                 Ok(Done::default())
             }),
             // Measuring itself waits after every phase that settles.
@@ -274,16 +275,16 @@ impl Here<'_> {
     fn unmount(
         &mut self,
         measured: &mut Record,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
-        watched: &mut Watched<'_>,
+        watched: &mut MeteredDevice<'_>,
     ) -> Result<(), Failure> {
-        if ground.is_shared {
+        if mounted_fs.is_shared {
             return Ok(());
         }
         let started = Instant::now();
-        self.lab.unmount(watched.device, ground, setup, rules)?;
+        self.lab.unmount(watched.device, mounted_fs, setup, rules)?;
         let time_ns = nanos(started.elapsed());
         measured.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
         // What unmounting itself could not write.
@@ -299,7 +300,7 @@ impl Here<'_> {
         device.filter(|_| self.lab.may_fail())
     }
 
-    /// Reads the filesystem's layout, and closes the books; those of a guest are kept by the host.
+    /// Reads the filesystem's layout, and adds the writes; those of a guest are added by the host.
     fn attribute(
         &mut self,
         measured: &mut Record,
@@ -309,7 +310,7 @@ impl Here<'_> {
         rules: Rules<'_>,
     ) {
         // Requests of the tools do not belong to the trial.
-        let log = self.books.stop();
+        let log = self.write_ledger.stop_recording();
         let is_wanted = log.is_some() || self.target.lab() == LabKind::Virtual;
         let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
         else {
@@ -319,7 +320,7 @@ impl Here<'_> {
         match log {
             Some(log) => {
                 let layout = asked.as_ref().map_err(String::as_str);
-                books::close(measured, log, &device.node, filesystem, layout);
+                write_ledger::add_logged_phases(measured, log, &device.node, filesystem, layout);
             }
             None => told(Message::Layout(asked)),
         }
@@ -331,17 +332,17 @@ impl Here<'_> {
     fn verify(
         &mut self,
         measured: &mut Record,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         device: Option<&BlockDevice>,
         assignment: &Assignment,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
         let setup = &assignment.setup;
-        self.lab.remount(device, ground, setup, rules)?;
-        let place = place(ground, rules);
+        self.lab.remount(device, mounted_fs, setup, rules)?;
+        let place = place(mounted_fs, rules);
         let compared = self.workload.verify(&assignment.workload.phases, place)?;
-        self.lab.unmount(device, ground, setup, rules)?;
-        let checked = self.lab.check(device, ground, setup, rules)?;
+        self.lab.unmount(device, mounted_fs, setup, rules)?;
+        let checked = self.lab.check(device, mounted_fs, setup, rules)?;
         let tree = compared.then(|| "the tree".to_owned());
         let verified: Vec<String> = tree.into_iter().chain(checked).collect();
         measured.applied.insert("verified".to_owned(), verified.join(", "));
@@ -373,14 +374,14 @@ fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<
 }
 
 /// Where the workload works.
-pub(super) fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
-    let Ground { directory, mounted_at, commit, .. } = ground;
-    Place { directory, mounted_at, commit, rules }
+pub(super) fn place<'a>(mounted_fs: &'a MountedFs, rules: Rules<'a>) -> PhaseContext<'a> {
+    let MountedFs { directory, mounted_at, commit, .. } = mounted_fs;
+    PhaseContext { directory, mounted_at, commit, rules }
 }
 
 /// The reader's file is beside the workload's directory.
-fn reader_file(ground: &Ground) -> PathBuf {
-    ground.directory.with_file_name("reader")
+fn reader_file(mounted_fs: &MountedFs) -> PathBuf {
+    mounted_fs.directory.with_file_name("reader")
 }
 
 /// Application bytes that must have reached the device by the next sync.
@@ -396,7 +397,7 @@ impl Tally {
     fn check(
         &mut self,
         phase: &Phase,
-        measured: &results::Phase,
+        measured: &results::PhaseRecord,
         compresses: bool,
     ) -> Result<(), Failure> {
         let Some(device) = measured.device else {

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
-use ssdlab_flash::{Draw, Drawn, DriveFileError, Plausible, Specification};
+use ssdlab_flash::{Draw, DrawnDrive, DriveFileError, Plausible, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{HostModel, Model, Schedule, Simulated};
+use ssdlab_plan::{HostModel, Model, Schedule, SimulatedMachine};
 use ssdlab_results::Record;
 
 use super::failure::Failure;
-use super::guests::{Change, Guests, News};
+use super::guests::{Guests, ModelChange, WorkerMessage};
 
 impl Guests<'_> {
     /// Provides the plausible drives of the drive files, by the levels that name them.
@@ -22,14 +22,14 @@ impl Guests<'_> {
     /// not stored.
     pub fn measure(
         &mut self,
-        changes: BTreeMap<u32, Change>,
+        changes: BTreeMap<u32, ModelChange>,
         trials: Vec<Trial>,
         ended: &mut dyn FnMut(&Record),
     ) -> Vec<Record> {
         self.changes = changes;
         let mut records = Vec::new();
         self.each(trials.into(), |news| {
-            if let News::Ended(trial, performed) = news {
+            if let WorkerMessage::Ended(trial, performed) = news {
                 let record = performed.record(self.schedule, trial);
                 ended(&record);
                 records.push(record);
@@ -42,7 +42,7 @@ impl Guests<'_> {
     /// block draws or changes them.
     pub(super) fn simulation(
         &self,
-        simulated: &Simulated,
+        simulated: &SimulatedMachine,
         trial: Trial,
     ) -> Result<(Specification, HostModel, Option<Draw>), Failure> {
         let level = &simulated.drive;
@@ -53,11 +53,13 @@ impl Guests<'_> {
         let host =
             host.ok_or_else(|| Failure::Failed(format!("there is no host {}", simulated.host)))?;
         match self.changes.get(&trial.block) {
-            Some(Change { model: Model::Drive(changed), values }) if changed == level => {
+            Some(ModelChange { model: Model::Drive(changed), values }) if changed == level => {
                 let drive = plausible()?.drive(values).map_err(|error| no_drive(&error))?;
                 return Ok((drive, host.clone(), None));
             }
-            Some(Change { model: Model::Host(changed), values }) if *changed == simulated.host => {
+            Some(ModelChange { model: Model::Host(changed), values })
+                if *changed == simulated.host =>
+            {
                 return Ok((published.clone(), host.with(values), None));
             }
             _ => {}
@@ -68,7 +70,7 @@ impl Guests<'_> {
         // Uncertain values of different models are independent. The path of a drive file does not
         // matter.
         let seed = |name: &str| seed_of(self.schedule, name);
-        let Drawn { drive, mut draw } =
+        let DrawnDrive { drive, mut draw } =
             plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
         let (host, of_host) = host.drawn(seed(&host.name), number).map_err(Failure::Failed)?;
         draw.values.extend(of_host);

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
+use ssdlab_trace::{Flags, Request, RequestKind, TraceError, WriteOrigin};
 
 use crate::DiskError;
-use crate::device::{AnyBackend, Device, Served, Shape, Told};
-use crate::fingerprint::{Seen, Witness};
-use crate::log::Log;
-use crate::socket::{Arrived, Door, Socket};
+use crate::device::{AnyBackend, CompletedRequest, DiskShape, KernelHints, VirtioDevice};
+use crate::fingerprint::{HashedRequest, TraceHasher};
+use crate::log::DiskLog;
+use crate::socket::{GuestSocket, Listener, SocketRead};
 use crate::vhost::{Notifications, Pending, Session, answer_next};
 
 /// A disk to be served.
@@ -19,10 +19,10 @@ use crate::vhost::{Notifications, Pending, Session, answer_next};
 /// It owns its backend; one behind an `Arc<Mutex<_>>` is a backend, too.
 pub struct Disk<'a> {
     name: String,
-    device: Device<'a>,
-    log: Option<Log<'a>>,
-    door: Door,
-    socket: Option<Socket>,
+    device: VirtioDevice<'a>,
+    log: Option<DiskLog<'a>>,
+    listener: Listener,
+    socket: Option<GuestSocket>,
     has_ended: bool,
     session: Session,
 }
@@ -38,17 +38,17 @@ impl<'a> Disk<'a> {
     /// command line. The disk's name is for messages.
     pub fn new(
         name: &str,
-        door: impl Into<Door>,
+        listener: impl Into<Listener>,
         backend: AnyBackend<'a>,
-        shape: Shape,
+        shape: DiskShape,
     ) -> Result<Self, DiskError> {
-        let device = Device::new(backend, shape)
+        let device = VirtioDevice::new(backend, shape)
             .map_err(|cause| DiskError::Shape { disk: name.to_owned(), cause })?;
         Ok(Self {
             name: name.to_owned(),
             device,
             log: None,
-            door: door.into(),
+            listener: listener.into(),
             socket: None,
             has_ended: false,
             session: Session::new(name, Notifications::Calendar),
@@ -58,7 +58,7 @@ impl<'a> Disk<'a> {
     /// Also writes a log of all requests, in the format of [`ssdlab_trace::RequestLogWriter`],
     /// which is complete when the guest has ended. The output should be buffered.
     pub fn with_log(mut self, output: impl Write + Send + 'a) -> Result<Self, DiskError> {
-        let log = Log::new(Box::new(output), self.device.capacity_bytes())
+        let log = DiskLog::new(Box::new(output), self.device.capacity_bytes())
             .map_err(|cause| log_error(&self.name, cause))?;
         self.log = Some(log);
         Ok(self)
@@ -72,7 +72,7 @@ impl<'a> Disk<'a> {
 
     /// What becomes readable when the guest connects or sends a message about this disk.
     pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
-        let socket = self.socket.as_ref().map_or(self.door.as_fd(), AsFd::as_fd);
+        let socket = self.socket.as_ref().map_or(self.listener.as_fd(), AsFd::as_fd);
         (!self.has_ended).then_some(socket)
     }
 
@@ -80,11 +80,11 @@ impl<'a> Disk<'a> {
     pub(crate) fn hear(&mut self) -> Result<(), DiskError> {
         let Self { session, device, .. } = self;
         let Some(socket) = &self.socket else {
-            self.socket = Some(self.door.enter(&format!("disk {}", self.name))?);
+            self.socket = Some(self.listener.accept(&format!("disk {}", self.name))?);
             return Ok(());
         };
-        if answer_next(socket, |frame| session.handle(frame, device))? == Arrived::End {
-            // The guest ends, or has released the disk; the calendar will tell which.
+        if answer_next(socket, |frame| session.handle(frame, device))? == SocketRead::End {
+            // The guest ends, or has released the disk; the time controller will tell which.
             self.has_ended = true;
             session.stop();
         }
@@ -101,14 +101,14 @@ impl<'a> Disk<'a> {
         &mut self,
         index: u32,
         now: Nanos,
-        witness: &mut Witness,
+        hasher: &mut TraceHasher,
         mut each: impl FnMut(Nanos, Pending),
     ) -> Result<(), DiskError> {
         let mut seen = Vec::new();
         while let Some(chain) = self.session.take()? {
             let served = self
                 .device
-                .serve(chain, now, witness)
+                .serve(chain, now, hasher)
                 .map_err(|cause| DiskError::Backend { disk: self.name.clone(), cause })?;
             let Some(mut pending) = self.session.accept(&served) else { continue };
             if let Some(log) = &mut self.log {
@@ -124,7 +124,7 @@ impl<'a> Disk<'a> {
             each(served.done, pending);
         }
         for seen in &seen {
-            witness.request(seen);
+            hasher.request(seen);
         }
         Ok(())
     }
@@ -153,13 +153,14 @@ impl<'a> Disk<'a> {
     }
 }
 
-fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
-    let Told { origin, mut flags } = served.told;
-    let stores = matches!(kind, Kind::Write | Kind::WriteZeroes);
+fn record(served: &CompletedRequest, kind: RequestKind, extent: Extent, now: Nanos) -> Request {
+    let KernelHints { origin, mut flags } = served.told;
+    let stores = matches!(kind, RequestKind::Write | RequestKind::WriteZeroes);
     let is_forced = flags.contains(Flags::FUA) || served.writes_through;
     flags.set(Flags::FUA, stores && is_forced);
     // A guest may say anything.
-    let fits = |told: &Origin| told.directory_bytes + told.metadata_bytes <= extent.length_bytes;
+    let fits =
+        |told: &WriteOrigin| told.directory_bytes + told.metadata_bytes <= extent.length_bytes;
     Request {
         submitted_ns: now.0,
         completed_ns: None,
@@ -172,12 +173,12 @@ fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
 }
 
 /// The entries of a request in the fingerprint: one per range, or one without.
-fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
+fn see(seen: &mut Vec<HashedRequest>, disk: u32, now: Nanos, served: &CompletedRequest) {
     let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
     let extents = served.commands.iter().map(|(_, extent)| *extent);
     let none = served.commands.is_empty().then_some(nowhere);
     let status = served.answer.map_or(255, |(_, status)| status as u32);
-    seen.extend(extents.chain(none).map(|extent| Seen {
+    seen.extend(extents.chain(none).map(|extent| HashedRequest {
         disk: disk.into(),
         number: served.number.into(),
         submitted_ns: now.0.into(),

@@ -111,11 +111,11 @@ pub enum DiskError {
     #[error(
         "the guest has issued no request in {} s of processor time, or ten times that in all, \
          since {} ns of its time: it is in an endless loop; its console shows its last actions",
-        patience.as_secs(), now.0
+        timeout.as_secs(), now.0
     )]
     Silent {
         /// The processor time that it had.
-        patience: Duration,
+        timeout: Duration,
         /// The time.
         now: Nanos,
     },

@@ -24,7 +24,7 @@ impl fmt::Display for Fingerprint {
 /// One request to a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
-pub struct Seen {
+pub struct HashedRequest {
     /// Which disk, counted from 0.
     pub disk: U32,
     /// The number of the request in virtio.
@@ -43,25 +43,25 @@ pub struct Seen {
 
 /// Computes a fingerprint incrementally.
 #[derive(Clone)]
-pub struct Witness {
+pub struct TraceHasher {
     hash: XxHash3_128,
 }
 
-impl fmt::Debug for Witness {
+impl fmt::Debug for TraceHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Witness").field(&self.fingerprint()).finish()
+        f.debug_tuple("TraceHasher").field(&self.fingerprint()).finish()
     }
 }
 
-impl Default for Witness {
+impl Default for TraceHasher {
     fn default() -> Self {
         Self { hash: XxHash3_128::new() }
     }
 }
 
-impl Witness {
+impl TraceHasher {
     /// Adds a request.
-    pub fn request(&mut self, seen: &Seen) {
+    pub fn request(&mut self, seen: &HashedRequest) {
         self.hash.write(seen.as_bytes());
     }
 

@@ -1,9 +1,9 @@
 //! Guests: a real kernel in virtual time, with this program as its only process.
 //!
-//! A [`Machine`] starts the lab kernel on a [`Root`] and serves it two disks: the drive under test,
-//! and the [`Channel`], a disk without a drive: the guest reads its job from it, and a write to it
-//! is a message, which arrives at an exact moment of virtual time, in order with all requests to
-//! the drive, and can neither block the guest nor be lost.
+//! A [`GuestMachine`] starts the lab kernel on a [`Root`] and serves it two disks: the drive under
+//! test, and the [`HostChannel`], a disk without a drive: the guest reads its job from it, and a
+//! write to it is a message, which arrives at an exact moment of virtual time, in order with all
+//! requests to the drive, and can neither block the guest nor be lost.
 //!
 //! This room does not know what a guest is for.
 
@@ -13,8 +13,8 @@ mod init;
 mod machine;
 mod root;
 
-pub use channel::{Channel, Line};
+pub use channel::{GuestChannel, HostChannel};
 pub use confinement::is_confined;
 pub use init::{prepare, shut_down};
-pub use machine::{Ended, Machine, MachineError, pin, room};
+pub use machine::{Ended, GuestMachine, MachineError, pin, room};
 pub use root::{Root, RootError};

@@ -9,15 +9,14 @@
 //!
 //! From the bottom up: a [`Backend`] stores bytes and decides times; the device (`device`) turns
 //! virtio's requests into its commands and knows no transport; `vhost` sets a disk up, takes
-//! requests from its ring and returns them; the calendar (`calendar`) keeps the guest's time, and
-//! hears when requests wait; and [`run`] is the event loop over all of them.
+//! requests from its ring and returns them; the time controller (`time_controller`) keeps the
+//! guest's time, and hears when requests wait; and [`run`] is the event loop over all of them.
 //!
 //! The guest's messages are not trusted: a malformed request gets an I/O error or is returned
 //! without a status, a malformed message or a truncated memory ends the run with a [`DiskError`],
 //! and nothing panics. The guest is trusted not to change its memory while it waits for an answer.
 
 mod backend;
-mod calendar;
 mod device;
 mod disk;
 mod error;
@@ -29,14 +28,18 @@ mod process;
 mod run;
 pub mod serve;
 mod socket;
+mod time_controller;
 mod vhost;
 
 pub use backend::{Backend, BackendError, Flash, Memory, Writes};
-pub use device::{AnyBackend, Device, Features, Served, Shape, Status, WriteCache, answer};
+pub use device::{
+    AnyBackend, CacheMode, CompletedRequest, DiskShape, Features, VirtioDevice, VirtioStatus,
+    answer,
+};
 pub use disk::Disk;
 pub use error::DiskError;
-pub use fingerprint::{Fingerprint, Seen, Witness};
+pub use fingerprint::{Fingerprint, HashedRequest, TraceHasher};
 pub use invalid::InvalidValue;
-pub use process::Process;
-pub use run::{Options, Outcome, run};
-pub use socket::Door;
+pub use process::GuestProcess;
+pub use run::{GuestOptions, GuestOutcome, run};
+pub use socket::Listener;

@@ -13,20 +13,20 @@ use ssdlab_trace::{Request, RequestLogWriter, TraceError};
 pub type Output<'a> = Box<dyn Write + Send + 'a>;
 
 /// A log of requests.
-pub struct Log<'a> {
+pub struct DiskLog<'a> {
     writer: RequestLogWriter<Output<'a>>,
     waiting: VecDeque<Request>,
     /// The number of the first waiting request, in submission order.
     first: u64,
 }
 
-impl fmt::Debug for Log<'_> {
+impl fmt::Debug for DiskLog<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Log").field("waiting", &self.waiting).finish_non_exhaustive()
+        f.debug_struct("DiskLog").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }
 
-impl<'a> Log<'a> {
+impl<'a> DiskLog<'a> {
     /// Starts a log for a disk of this capacity.
     pub fn new(output: Output<'a>, capacity_bytes: u64) -> Result<Self, TraceError> {
         let writer = RequestLogWriter::new(output, capacity_bytes)?;

@@ -8,36 +8,36 @@ use std::time::Duration;
 use procfs::process::{Stat, all_processes};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// How often a silent guest is looked at within its patience.
-const LOOKS: u32 = 10;
+/// How often a silent guest is looked at within its timeout.
+const POLLS: u32 = 10;
 
-/// How many times its patience a guest may be silent in real time.
+/// How many times its timeout a guest may be silent in real time.
 const SLOWNESS: u32 = 10;
 
 /// A guest's process, which leads the group of all its processes.
 #[derive(Debug)]
-pub struct Process {
+pub struct GuestProcess {
     ended: OwnedFd,
     group: Pid,
-    patience: Duration,
+    timeout: Duration,
 }
 
-impl Process {
-    /// The guest may compute for `patience` without sending a message: in processor time, because
+impl GuestProcess {
+    /// The guest may compute for `timeout` without sending a message: in processor time, because
     /// this machine may do other work, but no longer than ten times that in real time. The guest's
     /// own time does not pass while it computes.
-    pub fn new(leader: &Child, patience: Duration) -> io::Result<Self> {
+    pub fn new(leader: &Child, timeout: Duration) -> io::Result<Self> {
         let group = Pid::from_child(leader);
-        Ok(Self { ended: pidfd_open(group, PidfdFlags::empty())?, group, patience })
+        Ok(Self { ended: pidfd_open(group, PidfdFlags::empty())?, group, timeout })
     }
 
     /// How long a silent guest is waited for between two looks.
     pub(super) fn interval(&self) -> Duration {
-        self.patience / LOOKS
+        self.timeout / POLLS
     }
 
-    pub(super) fn patience(&self) -> Duration {
-        self.patience
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// What the group has used, to a tick: some 10 ms.
@@ -56,7 +56,7 @@ impl Process {
 }
 
 /// Becomes readable when the process has ended, like any pidfd.
-impl AsFd for Process {
+impl AsFd for GuestProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ended.as_fd()
     }
@@ -64,21 +64,21 @@ impl AsFd for Process {
 
 /// A guest that is silent, looked at in intervals.
 #[derive(Debug, Default)]
-pub struct Silence {
+pub struct SilenceTimer {
     looks: u32,
     /// What had been used at the first look.
     first: Option<Duration>,
 }
 
-impl Silence {
+impl SilenceTimer {
     /// Looks at it, after an interval, and tells whether it has been silent for too long.
-    pub fn is_too_long(&mut self, process: &Process) -> bool {
+    pub fn is_too_long(&mut self, process: &GuestProcess) -> bool {
         let used = process.processor_time();
         let first = *self.first.get_or_insert(used);
         self.looks += 1;
         // It may have computed for all of the first interval.
         let used = used.saturating_sub(first) + process.interval();
-        self.looks >= LOOKS * SLOWNESS || used >= process.patience
+        self.looks >= POLLS * SLOWNESS || used >= process.timeout
     }
 }
 

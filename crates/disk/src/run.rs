@@ -11,22 +11,22 @@ use std::os::fd::{AsFd, BorrowedFd};
 use ssdlab_flash::Nanos;
 
 use crate::DiskError;
-use crate::calendar::{Calendar, Heard, NEVER};
 use crate::disk::Disk;
-use crate::fingerprint::{Fingerprint, Witness};
-use crate::process::{Process, Silence};
-use crate::socket::{Door, wait};
+use crate::fingerprint::{Fingerprint, TraceHasher};
+use crate::process::{GuestProcess, SilenceTimer};
+use crate::socket::{Listener, wait};
+use crate::time_controller::{GuestRequest, NEVER, TimeController};
 use crate::vhost::Pending;
 
 /// How a guest is run.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct GuestOptions {
     /// The time of the guest's clock at time 0, in nanoseconds since 1970.
     pub epoch: Nanos,
     /// The limit of the guest's time, if any.
     pub limit: Option<Nanos>,
     /// The guest's process, which detects a guest that never connects or is silent for too long.
-    pub process: Option<Process>,
+    pub process: Option<GuestProcess>,
 }
 
 /// The outcome of a guest that ended while it was running and waited for no answer.
@@ -34,7 +34,7 @@ pub struct Options {
 /// That is how it powers off, but also how it ends if it panics or is killed while it computes; the
 /// exit status of its process tells which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
+pub struct GuestOutcome {
     /// Its time at the end, as last reported.
     pub now: Nanos,
     /// The fingerprint of all requests to its disks.
@@ -43,29 +43,29 @@ pub struct Outcome {
 
 /// Serves a guest's clock and disks until it ends.
 ///
-/// The caller starts the guest with `time-travel=ext:SOCKET` for the calendar; this socket and
-/// those of the disks must exist before. The disks are numbered in order.
+/// The caller starts the guest with `time-travel=ext:SOCKET` for the time controller; this socket
+/// and those of the disks must exist before. The disks are numbered in order.
 ///
-/// It returns when the guest closes the calendar. Any fault of the guest or the machine is an
-/// error; the caller must then end the guest's process.
+/// It returns when the guest closes the time controller. Any fault of the guest or the machine is
+/// an error; the caller must then end the guest's process.
 ///
 /// # Panics
 ///
 /// If there are more than eight disks.
 pub fn run(
-    calendar: impl Into<Door>,
+    controller: impl Into<Listener>,
     disks: &mut [Disk<'_>],
-    options: Options,
-) -> Result<Outcome, DiskError> {
+    options: GuestOptions,
+) -> Result<GuestOutcome, DiskError> {
     assert!(disks.len() <= MOST_DISKS, "a guest has at most {MOST_DISKS} disks");
-    let door = calendar.into();
-    let mut lab = Lab {
+    let listener = controller.into();
+    let mut lab = GuestServer {
         disks,
-        door,
-        calendar: None,
-        agenda: BTreeMap::new(),
+        listener,
+        controller: None,
+        events: BTreeMap::new(),
         submitted: 0,
-        witness: Witness::default(),
+        hasher: TraceHasher::default(),
         options,
     };
     let ended = lab.serve();
@@ -74,129 +74,131 @@ pub fn run(
         finished = finished.and(disk.finish());
     }
     ended.and(finished)?;
-    Ok(Outcome { now: lab.now(), fingerprint: lab.witness.fingerprint() })
+    Ok(GuestOutcome { now: lab.now(), fingerprint: lab.hasher.fingerprint() })
 }
 
-/// The name of the calendar's other end, in messages.
+/// The name of the time controller's other end, in messages.
 const CALENDAR: &str = "calendar";
 
 /// The maximum number of disks (`DISKS` in `kernel/disks.c`): a bit each in a set of them.
 const MOST_DISKS: usize = 8;
 
 /// The requests in flight, by completion time and number, each with its disk.
-type Agenda = BTreeMap<(Nanos, u64), (usize, Pending)>;
+type EventQueue = BTreeMap<(Nanos, u64), (usize, Pending)>;
 
 /// A guest, its disks and its time.
-struct Lab<'a, 'b> {
+struct GuestServer<'a, 'b> {
     disks: &'a mut [Disk<'b>],
-    door: Door,
-    calendar: Option<Calendar>,
-    agenda: Agenda,
+    listener: Listener,
+    controller: Option<TimeController>,
+    events: EventQueue,
     submitted: u64,
-    witness: Witness,
-    options: Options,
+    hasher: TraceHasher,
+    options: GuestOptions,
 }
 
 /// Whether the guest still exists.
-enum Life {
+enum GuestState {
     Goes,
     Ended,
 }
 
-impl Lab<'_, '_> {
+impl GuestServer<'_, '_> {
     fn now(&self) -> Nanos {
-        self.calendar.as_ref().map_or(Nanos::ZERO, Calendar::now)
+        self.controller.as_ref().map_or(Nanos::ZERO, TimeController::now)
     }
 
     fn serve(&mut self) -> Result<(), DiskError> {
         loop {
-            let waits_until = self.calendar.as_ref().and_then(Calendar::waits_until);
+            let waits_until = self.controller.as_ref().and_then(TimeController::waits_until);
             let life = match waits_until {
                 Some(until) => self.advance(until)?,
                 None => self.listen()?,
             };
-            if matches!(life, Life::Ended) {
+            if matches!(life, GuestState::Ended) {
                 return Ok(());
             }
         }
     }
 
     /// Receives one message from any source.
-    fn listen(&mut self) -> Result<Life, DiskError> {
-        let calendar = self.calendar.as_ref().map_or(self.door.as_fd(), |c| c.socket().as_fd());
+    fn listen(&mut self) -> Result<GuestState, DiskError> {
+        let controller =
+            self.controller.as_ref().map_or(self.listener.as_fd(), |c| c.socket().as_fd());
         let disks = self.disks.iter().map(Disk::source);
         let process = self.options.process.as_ref().map(AsFd::as_fd);
         let sources: Vec<Option<BorrowedFd<'_>>> =
-            [Some(calendar), process].into_iter().chain(disks).collect();
+            [Some(controller), process].into_iter().chain(disks).collect();
         let ready = self.wait(&sources)?;
         if ready[0] {
-            return self.hear_calendar();
+            return self.receive_time_message();
         }
         if let Some(disk) = ready[2..].iter().position(|ready| *ready) {
             self.disks[disk].hear()?;
-            return Ok(Life::Goes);
+            return Ok(GuestState::Goes);
         }
-        if self.calendar.is_none() {
+        if self.controller.is_none() {
             return Err(self.gone(CALENDAR, "its connection"));
         }
-        Ok(Life::Ended)
+        Ok(GuestState::Ended)
     }
 
     /// Waits until a source is readable, unless the guest is silent for too long.
     fn wait(&self, sources: &[Option<BorrowedFd<'_>>]) -> Result<Vec<bool>, DiskError> {
         let process = self.options.process.as_ref();
-        let mut silence = Silence::default();
+        let mut silence = SilenceTimer::default();
         loop {
-            let ready = wait(sources, process.map(Process::interval));
+            let ready = wait(sources, process.map(GuestProcess::interval));
             let failed =
                 |cause| DiskError::Socket { peer: "guest".to_owned(), doing: "wait for", cause };
             if let Some(ready) = ready.map_err(failed)? {
                 return Ok(ready);
             }
             if let Some(process) = process.filter(|process| silence.is_too_long(process)) {
-                let patience = process.patience();
-                return Err(DiskError::Silent { patience, now: self.now() });
+                let timeout = process.timeout();
+                return Err(DiskError::Silent { timeout, now: self.now() });
             }
         }
     }
 
-    fn hear_calendar(&mut self) -> Result<Life, DiskError> {
-        let Some(calendar) = &mut self.calendar else {
-            let socket = self.door.enter(CALENDAR)?;
-            self.calendar = Some(Calendar::new(socket, self.options.epoch));
-            return Ok(Life::Goes);
+    fn receive_time_message(&mut self) -> Result<GuestState, DiskError> {
+        let Some(controller) = &mut self.controller else {
+            let socket = self.listener.accept(CALENDAR)?;
+            self.controller = Some(TimeController::new(socket, self.options.epoch));
+            return Ok(GuestState::Goes);
         };
-        match calendar.hear()? {
-            Heard::Message => Ok(Life::Goes),
-            Heard::Kick(disk) => self.kick(disk),
-            Heard::End => Ok(Life::Ended),
+        match controller.receive()? {
+            GuestRequest::Message => Ok(GuestState::Goes),
+            GuestRequest::Kick(disk) => self.kick(disk),
+            GuestRequest::End => Ok(GuestState::Ended),
         }
     }
 
     /// Serves the requests waiting in a ring. The guest runs on, so it must know until when it need
     /// not ask.
-    fn kick(&mut self, number: u32) -> Result<Life, DiskError> {
+    fn kick(&mut self, number: u32) -> Result<GuestState, DiskError> {
         let now = self.now();
-        let Self { disks, calendar: Some(calendar), agenda, submitted, witness, .. } = self else {
-            return Ok(Life::Goes);
+        let Self { disks, controller: Some(controller), events, submitted, hasher, .. } = self
+        else {
+            return Ok(GuestState::Goes);
         };
         let count = disks.len();
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let Some(disk) = disks.get_mut(index).filter(|disk| disk.is_started()) else {
             let expected = format!("one of {count} disks, with an enabled ring");
-            return Err(calendar.fault("KICK", "the number of the disk", expected, number));
+            return Err(controller.fault("KICK", "the number of the disk", expected, number));
         };
-        disk.serve(number, now, witness, |done, pending| {
-            agenda.insert((done.min(NEVER), *submitted), (index, pending));
+        disk.serve(number, now, hasher, |done, pending| {
+            events.insert((done.min(NEVER), *submitted), (index, pending));
             *submitted += 1;
         })?;
-        calendar.free_until(next(agenda))?;
-        Ok(Life::Goes)
+        controller.free_until(next(events))?;
+        Ok(GuestState::Goes)
     }
 
     /// The guest waits: the next event happens.
-    fn advance(&mut self, until: Nanos) -> Result<Life, DiskError> {
-        let next = next(&self.agenda);
+    fn advance(&mut self, until: Nanos) -> Result<GuestState, DiskError> {
+        let next = next(&self.events);
         if next.min(until) >= NEVER {
             return Err(DiskError::Deadlock { now: self.now() });
         }
@@ -205,19 +207,19 @@ impl Lab<'_, '_> {
         }
         if next > until {
             self.let_run(until, 0)?;
-            return Ok(Life::Goes);
+            return Ok(GuestState::Goes);
         }
         let called = self.complete_due(next)?;
         if called != 0 {
             self.let_run(next, called)?;
         }
-        Ok(Life::Goes)
+        Ok(GuestState::Goes)
     }
 
     /// Returns all requests that are done by a time. Returns the set of disks whose guest wants to
     /// be told.
     fn complete_due(&mut self, now: Nanos) -> Result<u32, DiskError> {
-        while let Some(entry) = self.agenda.first_entry()
+        while let Some(entry) = self.events.first_entry()
             && entry.key().0 <= now
         {
             let (disk, pending) = entry.remove();
@@ -233,9 +235,9 @@ impl Lab<'_, '_> {
     fn let_run(&mut self, at: Nanos, called: u32) -> Result<(), DiskError> {
         // A guest that no disk will wake must ask once more at its time limit.
         let end = self.options.limit.map_or(NEVER, |limit| limit + Nanos(1));
-        let free_until = next(&self.agenda).min(end);
-        match &mut self.calendar {
-            Some(calendar) => calendar.run(at, called, free_until),
+        let free_until = next(&self.events).min(end);
+        match &mut self.controller {
+            Some(controller) => controller.run(at, called, free_until),
             None => Ok(()),
         }
     }
@@ -246,6 +248,6 @@ impl Lab<'_, '_> {
 }
 
 /// When the next completion is due.
-fn next(agenda: &Agenda) -> Nanos {
-    agenda.first_key_value().map_or(NEVER, |((at, _), _)| *at)
+fn next(events: &EventQueue) -> Nanos {
+    events.first_key_value().map_or(NEVER, |((at, _), _)| *at)
 }

@@ -21,16 +21,16 @@ mod vhost_user;
 mod watchdog;
 
 pub use answers::Punctuality;
-pub use counts::Counts;
+pub use counts::RequestCounts;
 pub use error::{Departure, ServeError};
-pub use fuse::{FuseDisk, State};
+pub use fuse::{FuseDisk, FuseState};
 pub use vhost_user::VhostUserDisk;
 
 /// The requests to a disk while it was served, and how well its times were kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Summary {
+pub struct ServeSummary {
     /// Commands and bytes.
-    pub counts: Counts,
+    pub counts: RequestCounts,
     /// Times.
     pub punctuality: Punctuality,
 }

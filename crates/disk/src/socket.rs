@@ -22,33 +22,33 @@ use crate::DiskError;
 
 /// How long the rest of a message may take: far more than a busy machine needs, to detect a broken
 /// guest.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum number of file descriptors of a message.
 const DESCRIPTORS: usize = 8;
 
 /// The connection point of a guest, which may not have connected yet.
 #[derive(Debug)]
-pub enum Door {
+pub enum Listener {
     /// It will connect.
     Listening(UnixListener),
     /// It has connected.
     Open(UnixStream),
 }
 
-impl From<UnixListener> for Door {
+impl From<UnixListener> for Listener {
     fn from(listener: UnixListener) -> Self {
         Self::Listening(listener)
     }
 }
 
-impl From<UnixStream> for Door {
+impl From<UnixStream> for Listener {
     fn from(stream: UnixStream) -> Self {
         Self::Open(stream)
     }
 }
 
-impl AsFd for Door {
+impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Listening(listener) => listener.as_fd(),
@@ -57,24 +57,22 @@ impl AsFd for Door {
     }
 }
 
-impl Door {
+impl Listener {
     /// Accepts the guest. Blocks until it has connected.
-    pub fn enter(&self, peer: &str) -> Result<Socket, DiskError> {
+    pub fn accept(&self, peer: &str) -> Result<GuestSocket, DiskError> {
         let stream = match self {
             Self::Listening(listener) => listener.accept().map(|(stream, _)| stream),
             Self::Open(stream) => stream.try_clone(),
         };
-        stream.and_then(|stream| Socket::new(stream, peer)).map_err(|cause| DiskError::Socket {
-            peer: peer.to_owned(),
-            doing: "connect to",
-            cause,
+        stream.and_then(|stream| GuestSocket::new(stream, peer)).map_err(|cause| {
+            DiskError::Socket { peer: peer.to_owned(), doing: "connect to", cause }
         })
     }
 }
 
 /// The result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrived {
+pub enum SocketRead {
     /// Everything arrived.
     All,
     /// The other side has ended.
@@ -83,23 +81,23 @@ pub enum Arrived {
 
 /// A socket to a guest.
 #[derive(Debug)]
-pub struct Socket {
+pub struct GuestSocket {
     stream: UnixStream,
     peer: String,
 }
 
-impl AsFd for Socket {
+impl AsFd for GuestSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }
 
-impl Socket {
+impl GuestSocket {
     /// A socket over a stream to `peer`.
     pub fn new(stream: UnixStream, peer: &str) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(MESSAGE_TIMEOUT))?;
+        stream.set_write_timeout(Some(MESSAGE_TIMEOUT))?;
         Ok(Self { stream, peer: peer.to_owned() })
     }
 
@@ -120,22 +118,22 @@ impl Socket {
         &self,
         into: &mut [u8],
         descriptors: &mut Vec<OwnedFd>,
-    ) -> Result<Arrived, DiskError> {
+    ) -> Result<SocketRead, DiskError> {
         let mut got = 0;
         while got < into.len() {
             match self.receive(&mut into[got..], descriptors) {
-                Ok(0) if got == 0 => return Ok(Arrived::End),
+                Ok(0) if got == 0 => return Ok(SocketRead::End),
                 Ok(0) => return Err(self.fault("read a whole message from", Errno::PIPE.into())),
                 Ok(count) => got += count,
                 // Nothing has arrived: the guest computes.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && got == 0 => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset && got == 0 => {
-                    return Ok(Arrived::End);
+                    return Ok(SocketRead::End);
                 }
                 Err(error) => return Err(self.fault("read a whole message from", error)),
             }
         }
-        Ok(Arrived::All)
+        Ok(SocketRead::All)
     }
 
     fn receive(&self, into: &mut [u8], descriptors: &mut Vec<OwnedFd>) -> io::Result<usize> {
@@ -159,7 +157,11 @@ impl Socket {
     }
 
     /// Sends a message. Returns whether the other side is still there.
-    pub fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<Arrived, DiskError> {
+    pub fn send(
+        &self,
+        bytes: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<SocketRead, DiskError> {
         let mut sent = 0;
         while sent < bytes.len() {
             let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -171,11 +173,11 @@ impl Socket {
             match sendmsg(&self.stream, &pieces, &mut control, SendFlags::NOSIGNAL) {
                 Ok(count) => sent += count,
                 Err(Errno::INTR) => {}
-                Err(Errno::PIPE | Errno::CONNRESET) => return Ok(Arrived::End),
+                Err(Errno::PIPE | Errno::CONNRESET) => return Ok(SocketRead::End),
                 Err(error) => return Err(self.fault("send a message to", error.into())),
             }
         }
-        Ok(Arrived::All)
+        Ok(SocketRead::All)
     }
 
     /// The error for a failed system call.

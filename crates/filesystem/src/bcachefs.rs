@@ -6,7 +6,9 @@
 //! Sources: bcachefs(8) of bcachefs-tools 1.9; fs/bcachefs in Linux 6.12.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, Snapshot, uuid};
+use super::{
+    Facts, Filesystem, JournalSupport, MkfsCall, MountOptions, Setting, SnapshotSupport, uuid,
+};
 
 const MANUAL: &str = "bcachefs(8)";
 const SOURCE: &str = "fs/bcachefs in Linux 6.12";
@@ -26,7 +28,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     ],
     mount_options: MountOptions::UNKNOWN,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::UNKNOWN,
     drivers: &[],
@@ -37,11 +39,11 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 64 << 20,
     // Nobody has measured it here.
     made_bytes: None,
-    check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),
+    check: Some(MkfsCall { program: "bcachefs", arguments: &["fsck", "-n"] }),
     replay: None,
     format: |format| format.arguments(&["--quiet", "--uuid", &uuid(format.seed)]),
     layout: None,
-    snapshot: Some(Snapshot::Directory(Call {
+    snapshot: Some(SnapshotSupport::Directory(MkfsCall {
         program: "bcachefs",
         arguments: &["subvolume", "snapshot", "."],
     })),

@@ -8,18 +8,19 @@ use std::time::Duration;
 use super::facts::{OFFSETS, feature, limit};
 use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
 use super::{
-    Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, Snapshot, layout, uuid,
+    Bits, Facts, Filesystem, JournalSupport, MkfsCall, Postponed, Setting, SettingLevel,
+    SnapshotSupport, layout, uuid,
 };
 
 /// The algorithms cover data and metadata; `off` affects only data. Without data checksums the
 /// kernel does not compress.
 const CHECKSUMS: Setting = Setting {
     levels: &[
-        Level::made("crc32c", &["--csum", "crc32c"], 0),
-        Level::made("xxhash", &["--csum", "xxhash"], 1),
-        Level::made("sha256", &["--csum", "sha256"], 2),
-        Level::made("blake2", &["--csum", "blake2"], 3),
-        Level { hinders_compression: true, ..Level::mounted("off", &["nodatasum"]) },
+        SettingLevel::made("crc32c", &["--csum", "crc32c"], 0),
+        SettingLevel::made("xxhash", &["--csum", "xxhash"], 1),
+        SettingLevel::made("sha256", &["--csum", "sha256"], 2),
+        SettingLevel::made("blake2", &["--csum", "blake2"], 3),
+        SettingLevel { hinders_compression: true, ..SettingLevel::mounted("off", &["nodatasum"]) },
     ],
     words: &["csum", "checksum", "datasum", "datacow"],
     // csum_type, in include/uapi/linux/btrfs_tree.h.
@@ -28,10 +29,10 @@ const CHECKSUMS: Setting = Setting {
 
 const COMPRESSION: Setting = Setting {
     levels: &[
-        Level::OFF,
-        Level::mounted("zlib", &["compress=zlib"]),
-        Level::mounted("lzo", &["compress=lzo"]),
-        Level::mounted("zstd", &["compress=zstd"]),
+        SettingLevel::OFF,
+        SettingLevel::mounted("zlib", &["compress=zlib"]),
+        SettingLevel::mounted("lzo", &["compress=lzo"]),
+        SettingLevel::mounted("zstd", &["compress=zstd"]),
     ],
     words: &["compress"],
     superblock: None,
@@ -146,7 +147,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     ],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
     drivers: &[],
@@ -162,11 +163,11 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 114_294_784,
     made_bytes: Some(|_| 5_800_000),
-    check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
+    check: Some(MkfsCall { program: "btrfs", arguments: &["check", "--readonly"] }),
     replay: None,
     format: |format| format.arguments(&["-q", "-K", "-U", &uuid(format.seed)]),
     layout: Some(&layout::btrfs::LAYOUT),
-    snapshot: Some(Snapshot::Directory(Call {
+    snapshot: Some(SnapshotSupport::Directory(MkfsCall {
         program: "btrfs",
         arguments: &["subvolume", "snapshot", "."],
     })),

@@ -4,7 +4,7 @@
 //! fs/ext2/super.c in the kernel.
 
 use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
-use super::{Call, Driver, Format, uuid};
+use super::{Driver, MkfsCall, MkfsOptions, uuid};
 
 /// Options that shape the filesystem, without those that name devices or files, force, or only
 /// print.
@@ -158,7 +158,7 @@ const SHOWN: MountOptions = MountOptions {
 pub const EXT4: &str = "ext4";
 
 /// -n answers every question with no.
-pub const CHECK: Call = Call { program: "e2fsck", arguments: &["-f", "-n"] };
+pub const CHECK: MkfsCall = MkfsCall { program: "e2fsck", arguments: &["-f", "-n"] };
 
 /// The driver of ext4, asked for by one of the types that it mounts.
 pub const fn driver(kind: &'static str) -> Driver {
@@ -190,7 +190,7 @@ pub fn journal_bytes(device_bytes: u64) -> u64 {
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
 /// journal written now instead of by a kernel thread during the measurement, and a UUID and a
 /// directory hash seed drawn from the trial's seed instead of the system's random pool.
-pub fn arguments(format: &Format) -> Vec<String> {
+pub fn arguments(format: &MkfsOptions) -> Vec<String> {
     let uuid = uuid(format.seed);
     let mut extended = format!("nodiscard,lazy_itable_init=0,lazy_journal_init=0,hash_seed={uuid}");
     // mke2fs uses only the last -E, so the plan's options are merged into ours.

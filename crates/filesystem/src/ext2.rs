@@ -1,13 +1,13 @@
 //! ext2: no journal; its own driver, which some kernels have, or ext4's, as on most distributions.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, Setting, ext, ext4};
+use super::{Driver, Facts, Filesystem, JournalSupport, Setting, ext, ext4};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext2",
     mkfs: "mkfs.ext2",
     mount_options: ext::EXT2_OPTIONS,
-    journal: Journal::Never,
+    journal: JournalSupport::Never,
     // Neither driver mounts a filesystem with metadata_csum as ext2.
     checksums: Setting::NEVER,
     drivers: &[
@@ -19,7 +19,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     made_bytes: Some(ext::tables_bytes),
     // The feature is explicit even where it is the default, so that a changed mke2fs.conf cannot
     // produce a different filesystem.
-    format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
+    format: |format| ext::arguments(&super::MkfsOptions { journal: Some(false), ..format.clone() }),
     facts: Facts {
         largest_file: limit(2_196_873_666_560, "ext4_max_bitmap_size in fs/ext4/super.c of Linux"),
         largest_volume: limit(16 << 40, "Documentation/filesystems/ext2.rst in Linux"),

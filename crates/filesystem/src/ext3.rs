@@ -1,17 +1,17 @@
 //! ext3: ext2 with a journal, mounted by the kernel's ext4 driver since Linux 4.3.
 
 use super::facts::{feature, limit};
-use super::{Facts, Filesystem, Journal, Setting, ext, ext4};
+use super::{Facts, Filesystem, JournalSupport, Setting, ext, ext4};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext3",
     mkfs: "mkfs.ext3",
     mount_options: ext::EXT3_OPTIONS,
-    journal: Journal::Always,
+    journal: JournalSupport::Always,
     // The driver refuses to mount a filesystem with metadata_csum as ext3.
     checksums: Setting::NEVER,
     drivers: &[ext::driver("ext3")],
-    format: |format| ext::arguments(&super::Format { journal: Some(true), ..format.clone() }),
+    format: |format| ext::arguments(&super::MkfsOptions { journal: Some(true), ..format.clone() }),
     facts: Facts {
         largest_file: limit(2_196_873_666_560, "ext4_max_bitmap_size in fs/ext4/super.c of Linux"),
         largest_volume: limit(16 << 40, "Documentation/filesystems/ext4/blocks.rst in Linux"),

@@ -1,15 +1,15 @@
 //! ext4: extents, delayed allocation and an optional journal.
 
 use super::facts::{feature, limit};
-use super::{Bits, Facts, Filesystem, Journal, Level, Setting, ext, layout};
+use super::{Bits, Facts, Filesystem, JournalSupport, Setting, SettingLevel, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
 /// Metadata checksums. Newer defaults add a checksum seed, which must go when they do.
 const CHECKSUMS: Setting = Setting {
     levels: &[
-        Level::made("on", &["-O", "metadata_csum"], 4),
-        Level::made("off", &["-O", "^metadata_csum,^metadata_csum_seed"], 0),
+        SettingLevel::made("on", &["-O", "metadata_csum"], 4),
+        SettingLevel::made("off", &["-O", "^metadata_csum,^metadata_csum_seed"], 0),
     ],
     words: &["metadata_csum"],
     // The second byte of s_feature_ro_compat: Documentation/filesystems/ext4/super.rst of Linux.
@@ -23,7 +23,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     mount_options: ext::EXT4_OPTIONS,
     pool: None,
-    journal: Journal::Optional,
+    journal: JournalSupport::Optional,
     checksums: CHECKSUMS,
     compression: Setting::NEVER,
     drivers: &[ext::driver("ext4")],

@@ -7,14 +7,20 @@ use std::time::Duration;
 
 use super::facts::{feature, limit};
 use super::mount_option::{MountOptions, perhaps_listed, unlisted};
-use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
+use super::{
+    Bits, Facts, Filesystem, JournalSupport, MkfsCall, Postponed, Setting, SettingLevel, layout,
+    uuid,
+};
 
 const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
 
 /// Inode checksums.
 const CHECKSUMS: Setting = Setting {
-    levels: &[Level::made("on", &["-O", "extra_attr,inode_checksum"], 0x20), Level::OFF],
+    levels: &[
+        SettingLevel::made("on", &["-O", "extra_attr,inode_checksum"], 0x20),
+        SettingLevel::OFF,
+    ],
     words: &["inode_checksum"],
     superblock: Some(Bits { at: FEATURES, mask: 0x20 }),
 };
@@ -22,7 +28,7 @@ const CHECKSUMS: Setting = Setting {
 /// Compresses all files. It reduces writes but frees no space.
 const COMPRESSION: Setting = Setting {
     levels: &[
-        Level::OFF,
+        SettingLevel::OFF,
         compression("lzo", &["compress_algorithm=lzo", "compress_extension=*"]),
         compression("lz4", &["compress_algorithm=lz4", "compress_extension=*"]),
         compression("zstd", &["compress_algorithm=zstd", "compress_extension=*"]),
@@ -31,8 +37,8 @@ const COMPRESSION: Setting = Setting {
     superblock: Some(Bits { at: FEATURES + 1, mask: 0x20 }),
 };
 
-const fn compression(name: &'static str, mount: &'static [&'static str]) -> Level {
-    Level { mount, ..Level::made(name, &["-O", "extra_attr,compression"], 0x20) }
+const fn compression(name: &'static str, mount: &'static [&'static str]) -> SettingLevel {
+    SettingLevel { mount, ..SettingLevel::made(name, &["-O", "extra_attr,compression"], 0x20) }
 }
 
 /// Offset of the superblock's feature bits, in bytes from the start of the device: the field
@@ -120,7 +126,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-C", "-e", "-E", "-l", "-o", "-O", "-s", "-w", "-z"],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
     drivers: &[],
@@ -137,7 +143,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 52 << 20,
     made_bytes: Some(|device| (device / 20).min(126_000_000)),
-    check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
+    check: Some(MkfsCall { program: "fsck.f2fs", arguments: &["--dry-run"] }),
     replay: None,
     // -t 0: no discards. -r: the first checkpoint's version is not random.
     format: |format| format.arguments(&["-q", "-t", "0", "-r", "-U", &uuid(format.seed)]),

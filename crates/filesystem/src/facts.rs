@@ -1,7 +1,7 @@
 //! Limits and features of a filesystem as the labs make it, each with its source, and for some the
 //! expected result of a check.
 
-use super::Call;
+use super::MkfsCall;
 
 /// Limits and features, as stated by their sources.
 #[derive(Debug, Clone, Copy)]
@@ -53,19 +53,19 @@ pub struct Feature {
 
 /// How a snapshot is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Snapshot {
+pub enum SnapshotSupport {
     /// Of the root directory; the snapshot's name in it is appended to the call.
-    Directory(Call),
+    Directory(MkfsCall),
     /// Of the filesystem on a device, which is appended to the call.
-    Device(Call),
+    Device(MkfsCall),
     /// Of a pool; `POOL@SNAPSHOT` is appended to the call.
-    Pool(Call),
+    Pool(MkfsCall),
 }
 
-impl Snapshot {
+impl SnapshotSupport {
     /// The call.
     #[must_use]
-    pub fn call(&self) -> Call {
+    pub fn call(&self) -> MkfsCall {
         match self {
             Self::Directory(call) | Self::Device(call) | Self::Pool(call) => *call,
         }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::facts::{
-    Facts, LARGEST_FILE, LONGEST_NAME, Limit, REFLINK, REFUSED, SNAPSHOTS, Snapshot, WORKS,
+    Facts, LARGEST_FILE, LONGEST_NAME, Limit, REFLINK, REFUSED, SNAPSHOTS, SnapshotSupport, WORKS,
     limit_found,
 };
-use super::{Call, MountOptions, Pool, Probe, Setting};
+use super::{MkfsCall, MountOptions, Pool, Probe, Setting};
 
 /// A filesystem.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Filesystem {
     /// How its pool is created and imported; `None` if mount(2) mounts it.
     pub pool: Option<&'static Pool>,
     /// Whether a plan can switch its journal on and off.
-    pub journal: Journal,
+    pub journal: JournalSupport,
     /// Checksums of metadata, and of data if it has them.
     pub checksums: Setting,
     /// Compression of data.
@@ -48,23 +48,23 @@ pub struct Filesystem {
     pub made_bytes: Option<fn(u64) -> u64>,
     /// A read-only, non-interactive check that fails if it finds damage, in [`Self::package`];
     /// `None` if no such program exists.
-    pub check: Option<Call>,
+    pub check: Option<MkfsCall>,
     /// The program in [`Self::package`] that replays the journal after a power cut, if the kernel
     /// does not.
-    pub replay: Option<Call>,
+    pub replay: Option<MkfsCall>,
     /// The arguments of mkfs; no work is left to the background.
-    pub(super) format: fn(&Format) -> Vec<String>,
+    pub(super) format: fn(&MkfsOptions) -> Vec<String>,
     /// How its layout is queried; `None` if no tool reports it.
     pub layout: Option<&'static Probe>,
     /// How a snapshot is taken; `None` if it has no snapshots.
-    pub snapshot: Option<Snapshot>,
+    pub snapshot: Option<SnapshotSupport>,
     /// Its limits and features.
     pub facts: Facts,
 }
 
 /// Whether a filesystem's journal can be switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Journal {
+pub enum JournalSupport {
     /// It never has one.
     Never,
     /// It always has one.
@@ -103,7 +103,7 @@ pub struct Postponed {
 
 /// The parameters of mkfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Format {
+pub struct MkfsOptions {
     /// With or without a journal; `None` means the default of mkfs.
     pub journal: Option<bool>,
     /// With or without access times, for filesystems where mkfs decides that.
@@ -118,7 +118,7 @@ pub struct Format {
     pub mounted_at: String,
 }
 
-impl Format {
+impl MkfsOptions {
     /// These arguments, followed by the plan's.
     pub(super) fn arguments(&self, ours: &[&str]) -> Vec<String> {
         ours.iter().map(|word| (*word).to_owned()).chain(self.extra.iter().cloned()).collect()
@@ -128,7 +128,7 @@ impl Format {
 impl Filesystem {
     /// The arguments of [`Self::mkfs`] before the device.
     #[must_use]
-    pub fn format_arguments(&self, format: &Format) -> Vec<String> {
+    pub fn format_arguments(&self, format: &MkfsOptions) -> Vec<String> {
         (self.format)(format)
     }
 

@@ -5,7 +5,7 @@
 
 use super::facts::{feature, limit};
 use super::mount_option::{MountOptions, listed_as, unlisted};
-use super::{Call, Facts, Filesystem, Journal, Setting, layout};
+use super::{Facts, Filesystem, JournalSupport, MkfsCall, Setting, layout};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
 
@@ -40,7 +40,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-L", "-s"],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::Always,
+    journal: JournalSupport::Always,
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
     drivers: &[],
@@ -50,8 +50,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     made_bytes: Some(|device| (device / 250).min(150_000_000)),
-    check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
-    replay: Some(Call { program: "jfs_fsck", arguments: &["-a"] }),
+    check: Some(MkfsCall { program: "jfs_fsck", arguments: &["-n", "-f"] }),
+    replay: Some(MkfsCall { program: "jfs_fsck", arguments: &["-a"] }),
     // -q: without it mkfs asks for confirmation.
     format: |format| format.arguments(&["-q"]),
     layout: Some(&layout::jfs::LAYOUT),

@@ -25,15 +25,15 @@ mod setting;
 mod xfs;
 mod zfs;
 
-pub use call::{Call, findings, is_uuid_in_use};
+pub use call::{MkfsCall, findings, is_uuid_in_use};
 pub use ext::EXT4;
-pub use facts::{Facts, Feature, Limit, Snapshot};
+pub use facts::{Facts, Feature, Limit, SnapshotSupport};
 use filesystem::uuid;
-pub use filesystem::{Driver, Filesystem, Format, Journal, Postponed};
-pub use layout::{Kind, Layout, LayoutFault, Probe};
+pub use filesystem::{Driver, Filesystem, JournalSupport, MkfsOptions, Postponed};
+pub use layout::{BlockKind, Layout, LayoutFault, Probe};
 pub use mount_option::{Alias, MountOptions};
-pub use pool::{Daemon, Pool};
-pub use setting::{Bits, Level, Setting};
+pub use pool::{Pool, PoolDaemon};
+pub use setting::{Bits, Setting, SettingLevel};
 
 /// All supported filesystems, in the order in which they are listed.
 pub const ALL: [&Filesystem; 12] = [

@@ -10,7 +10,7 @@
 
 use super::facts::{OFFSETS, feature, limit};
 use super::mount_option::{MountOptions, unlisted};
-use super::{Call, Facts, Filesystem, Journal, Setting, Snapshot, layout};
+use super::{Facts, Filesystem, JournalSupport, MkfsCall, Setting, SnapshotSupport, layout};
 
 const MANUAL: &str = "Documentation/filesystems/nilfs2.rst in Linux";
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
@@ -29,7 +29,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-b", "-B", "-L", "-m", "-O"],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::NEVER,
     drivers: &[],
@@ -43,7 +43,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     replay: None,
     format: |format| format.arguments(&["-q", "-K"]),
     layout: Some(&layout::nilfs2::LAYOUT),
-    snapshot: Some(Snapshot::Device(Call { program: "mkcp", arguments: &["-s"] })),
+    snapshot: Some(SnapshotSupport::Device(MkfsCall { program: "mkcp", arguments: &["-s"] })),
     facts: Facts {
         longest_name: limit(255, SOURCE),
         largest_file: limit(OFFSETS, SOURCE),

@@ -1,21 +1,21 @@
 //! Filesystems in a pool, which their own programs create, import and export; importing mounts it.
 
-use super::Call;
+use super::MkfsCall;
 
 /// The programs that manage a pool. The pool's name is appended to each call, which runs in a
 /// folder that contains only links to the pool's device, so that no other pool is ever touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pool {
     /// The daemon that serves it if the kernel has no driver.
-    pub daemon: Daemon,
+    pub daemon: PoolDaemon,
     /// Imports an exported pool and mounts it at the place set when it was created.
-    pub import: Call,
+    pub import: MkfsCall,
     /// Exports a pool that is no longer mounted.
-    pub export: Call,
+    pub export: MkfsCall,
     /// Commits all earlier writes, which sync(2) does not.
-    pub commit: Call,
+    pub commit: MkfsCall,
     /// Prints the active properties, a name and a value on each line.
-    pub properties: Call,
+    pub properties: MkfsCall,
     /// The prefix of a property and its value among the arguments of mkfs, in the same word.
     pub property_option: &'static str,
     /// Its type in the mount table, when served by the daemon and by the kernel.
@@ -24,9 +24,9 @@ pub struct Pool {
 
 /// A program that serves a filesystem through FUSE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Daemon {
+pub struct PoolDaemon {
     /// The program and its arguments.
-    pub call: Call,
+    pub call: MkfsCall,
     /// Folders it needs for its socket and its lock, which end with it.
     pub folders: &'static [&'static str],
     /// Its socket, which accepts connections when it is ready. If it does so before, another daemon

@@ -6,7 +6,7 @@
 //! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
 
 use super::facts::{feature, limit};
-use super::{Call, Facts, Filesystem, Journal, MountOptions, Setting, uuid};
+use super::{Facts, Filesystem, JournalSupport, MkfsCall, MountOptions, Setting, uuid};
 
 const MANUAL: &str = "mkfs.reiser4(8)";
 const COMPARISON: &str = "Wikipedia, Comparison of file systems";
@@ -18,7 +18,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-L", "-o", "--label", "--override"],
     mount_options: MountOptions::UNKNOWN,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: Setting::UNKNOWN,
     compression: Setting::UNKNOWN,
     drivers: &[],
@@ -29,7 +29,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     // Nobody has measured it here.
     made_bytes: None,
-    check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
+    check: Some(MkfsCall { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
     replay: None,
     // --yes: without it mkfs asks for confirmation.
     format: |format| format.arguments(&["--yes", "-U", &uuid(format.seed)]),

@@ -5,7 +5,7 @@
 
 use super::facts::{feature, limit};
 use super::mount_option::{MountOptions, unlisted};
-use super::{Call, Facts, Filesystem, Journal, Setting, layout, uuid};
+use super::{Facts, Filesystem, JournalSupport, MkfsCall, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
@@ -66,7 +66,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     ],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::Always,
+    journal: JournalSupport::Always,
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
     drivers: &[],
@@ -77,7 +77,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: false,
     smallest_bytes: 33 << 20,
     made_bytes: Some(|_| 36_000_000),
-    check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
+    check: Some(MkfsCall { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
     replay: None,
     // -q: without it mkfs asks for confirmation. It refuses a whole sd or hd disk without force, so
     // the device lab needs a partition there. The default format depends on the running kernel.

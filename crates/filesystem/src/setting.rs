@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// Its levels; empty if this program cannot set it.
-    pub levels: &'static [Level],
+    pub levels: &'static [SettingLevel],
     /// Substrings of mkfs or mount options that would set it too.
     pub words: &'static [&'static str],
     /// Where the superblock records it; `None` if mkfs does not decide, or if a pool has properties
@@ -15,7 +15,7 @@ pub struct Setting {
 
 /// A level of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub struct SettingLevel {
     /// The name in plans: the filesystem's own, or `on` and `off`.
     pub name: &'static str,
     /// Arguments of mkfs.
@@ -39,14 +39,14 @@ pub struct Bits {
 
 impl Setting {
     /// The filesystem lacks it: always off.
-    pub(super) const NEVER: Self = Self { levels: &[Level::OFF], ..Self::UNKNOWN };
+    pub(super) const NEVER: Self = Self { levels: &[SettingLevel::OFF], ..Self::UNKNOWN };
 
     /// The filesystem offers no choice, or none that this program supports.
     pub(super) const UNKNOWN: Self = Self { levels: &[], words: &[], superblock: None };
 
     /// Finds a level by its name in plans.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Level> {
+    pub fn find(&self, name: &str) -> Option<&SettingLevel> {
         self.levels.iter().find(|level| level.name == name)
     }
 
@@ -69,7 +69,7 @@ impl Setting {
     }
 }
 
-impl Level {
+impl SettingLevel {
     /// Off by default, with no options.
     pub(super) const OFF: Self =
         Self { name: "off", mkfs: &[], mount: &[], bits: 0, hinders_compression: false };

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn plan_options_come_last_so_that_they_win() {
     for filesystem in ALL {
-        let format = Format { extra: vec!["--plan".to_owned()], ..Format::default() };
+        let format = MkfsOptions { extra: vec!["--plan".to_owned()], ..MkfsOptions::default() };
         let arguments = filesystem.format_arguments(&format);
         // A pool's mount point and name come after its options.
         let last = arguments.len() - if filesystem.pool.is_some() { 4 } else { 1 };
@@ -15,7 +15,7 @@ fn plan_options_come_last_so_that_they_win() {
 fn what_a_pool_is_asked_for_is_found_in_its_command_line() {
     let zfs = find("zfs").unwrap();
     let extra = vec!["-Ocompression=lzjb".to_owned()];
-    let format = Format { atime: Some(false), extra, ..Format::default() };
+    let format = MkfsOptions { atime: Some(false), extra, ..MkfsOptions::default() };
     let line = zfs.format_arguments(&format).join(" ");
     let asked: Vec<_> = zfs.pool.unwrap().asked_for(&line).collect();
     assert_eq!(asked, [("atime", "off"), ("compression", "lzjb")]);
@@ -68,7 +68,7 @@ fn the_last_option_says_whether_discards_are_postponed() {
 
 #[test]
 fn ext4_leaves_no_initialisation_to_the_background() {
-    let arguments = find("ext4").unwrap().format_arguments(&Format::default()).join(" ");
+    let arguments = find("ext4").unwrap().format_arguments(&MkfsOptions::default()).join(" ");
     assert!(arguments.contains("lazy_itable_init=0"));
     assert!(arguments.contains("lazy_journal_init=0"));
 }
@@ -76,7 +76,7 @@ fn ext4_leaves_no_initialisation_to_the_background() {
 #[test]
 fn a_plans_extended_options_do_not_replace_ours() {
     let extra = ["-E", "stride=16", "-I", "128"].map(str::to_owned).to_vec();
-    let format = Format { extra, ..Format::default() };
+    let format = MkfsOptions { extra, ..MkfsOptions::default() };
     let arguments = find("ext4").unwrap().format_arguments(&format);
     assert_eq!(arguments.iter().filter(|word| *word == "-E").count(), 1);
     assert!(arguments[4].contains("lazy_itable_init=0") && arguments[4].ends_with("stride=16"));
@@ -86,7 +86,8 @@ fn a_plans_extended_options_do_not_replace_ours() {
 #[test]
 fn mkfs_is_never_told_to_force_and_its_uuid_follows_from_the_seed() {
     for filesystem in ALL {
-        let of = |seed| filesystem.format_arguments(&Format { seed, ..Format::default() });
+        let of =
+            |seed| filesystem.format_arguments(&MkfsOptions { seed, ..MkfsOptions::default() });
         assert!(!of(1).iter().any(|word| word == "-f" || word == "-F" || word == "--force"));
         let has_no_option = ["jfs", "nilfs2", "zfs"].contains(&filesystem.name);
         assert_eq!(of(1) == of(2), has_no_option, "{}", filesystem.name);
@@ -96,7 +97,7 @@ fn mkfs_is_never_told_to_force_and_its_uuid_follows_from_the_seed() {
 
 #[test]
 fn journal_is_a_feature_flag_of_ext4() {
-    let off = Format { journal: Some(false), ..Format::default() };
+    let off = MkfsOptions { journal: Some(false), ..MkfsOptions::default() };
     assert!(find("ext4").unwrap().format_arguments(&off).contains(&"^has_journal".to_owned()));
     assert!(find("nosuchfs").is_none());
 }

@@ -6,14 +6,20 @@ use std::time::Duration;
 
 use super::facts::{OFFSETS, feature, limit};
 use super::mount_option::{MountOptions, listed_as, perhaps_listed, unlisted};
-use super::{Bits, Call, Facts, Filesystem, Journal, Level, Postponed, Setting, layout, uuid};
+use super::{
+    Bits, Facts, Filesystem, JournalSupport, MkfsCall, Postponed, Setting, SettingLevel, layout,
+    uuid,
+};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
 
 /// Metadata checksums. Without them it is a version 4 filesystem, which has no reflinks, sparse
 /// inodes, free inode tree or timestamps after 2038, and which kernels may not support.
 const CHECKSUMS: Setting = Setting {
-    levels: &[Level::made("on", &["-m", "crc=1"], 5), Level::made("off", &["-m", "crc=0"], 4)],
+    levels: &[
+        SettingLevel::made("on", &["-m", "crc=1"], 5),
+        SettingLevel::made("off", &["-m", "crc=0"], 4),
+    ],
     words: &["crc="],
     // The low bits of sb_versionnum, in fs/xfs/libxfs/xfs_format.h.
     superblock: Some(Bits { at: 101, mask: 0x0f }),
@@ -88,7 +94,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-b", "-d", "-i", "-l", "-L", "-m", "-n", "-s"],
     mount_options: MOUNT_OPTIONS,
     pool: None,
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: CHECKSUMS,
     compression: Setting::NEVER,
     drivers: &[],
@@ -105,7 +111,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 300 << 20,
     made_bytes: Some(|device| (device / 2048).clamp(64 << 20, 2 << 30)),
-    check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),
+    check: Some(MkfsCall { program: "xfs_repair", arguments: &["-n"] }),
     replay: None,
     format: |format| format.arguments(&["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))]),
     layout: Some(&layout::xfs::LAYOUT),

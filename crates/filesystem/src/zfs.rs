@@ -12,7 +12,8 @@
 
 use super::facts::{OFFSETS, feature, limit};
 use super::{
-    Call, Daemon, Facts, Filesystem, Journal, Level, MountOptions, Pool, Setting, Snapshot,
+    Facts, Filesystem, JournalSupport, MkfsCall, MountOptions, Pool, PoolDaemon, Setting,
+    SettingLevel, SnapshotSupport,
 };
 
 const SOURCE: &str = "observed with zfs-fuse 0.7.0";
@@ -20,11 +21,11 @@ const SOURCE: &str = "observed with zfs-fuse 0.7.0";
 /// The algorithms cover data and metadata; `off` affects only data.
 const CHECKSUMS: Setting = Setting {
     levels: &[
-        Level::made("on", &["-Ochecksum=on"], 0),
-        Level::made("off", &["-Ochecksum=off"], 0),
-        Level::made("fletcher2", &["-Ochecksum=fletcher2"], 0),
-        Level::made("fletcher4", &["-Ochecksum=fletcher4"], 0),
-        Level::made("sha256", &["-Ochecksum=sha256"], 0),
+        SettingLevel::made("on", &["-Ochecksum=on"], 0),
+        SettingLevel::made("off", &["-Ochecksum=off"], 0),
+        SettingLevel::made("fletcher2", &["-Ochecksum=fletcher2"], 0),
+        SettingLevel::made("fletcher4", &["-Ochecksum=fletcher4"], 0),
+        SettingLevel::made("sha256", &["-Ochecksum=sha256"], 0),
     ],
     words: &["checksum"],
     superblock: None,
@@ -32,11 +33,11 @@ const CHECKSUMS: Setting = Setting {
 
 const COMPRESSION: Setting = Setting {
     levels: &[
-        Level::made("on", &["-Ocompression=on"], 0),
-        Level::made("off", &["-Ocompression=off"], 0),
-        Level::made("lzjb", &["-Ocompression=lzjb"], 0),
-        Level::made("gzip", &["-Ocompression=gzip"], 0),
-        Level::made("zle", &["-Ocompression=zle"], 0),
+        SettingLevel::made("on", &["-Ocompression=on"], 0),
+        SettingLevel::made("off", &["-Ocompression=off"], 0),
+        SettingLevel::made("lzjb", &["-Ocompression=lzjb"], 0),
+        SettingLevel::made("gzip", &["-Ocompression=gzip"], 0),
+        SettingLevel::made("zle", &["-Ocompression=zle"], 0),
     ],
     words: &["compression"],
     superblock: None,
@@ -63,8 +64,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     pool: Some(&Pool {
         // The package's /etc/zfs/zfsrc sets these, but a guest does not have it. Nothing is mounted
         // for statistics.
-        daemon: Daemon {
-            call: Call {
+        daemon: PoolDaemon {
+            call: MkfsCall {
                 program: "zfs-fuse",
                 arguments: &[
                     "--no-daemon",
@@ -81,20 +82,20 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
             socket: "/var/run/zfs/zfs_socket",
             own_pools: "/var/lib/zfs/zpool.cache",
         },
-        import: Call {
+        import: MkfsCall {
             program: "zpool",
             arguments: &["import", "-d", ".", "-o", "cachefile=none"],
         },
-        export: Call { program: "zpool", arguments: &["export"] },
-        commit: Call { program: "zfs", arguments: &["set", "ssdlab:commit=now"] },
-        properties: Call {
+        export: MkfsCall { program: "zpool", arguments: &["export"] },
+        commit: MkfsCall { program: "zfs", arguments: &["set", "ssdlab:commit=now"] },
+        properties: MkfsCall {
             program: "zfs",
             arguments: &["get", "-H", "-o", "property,value", "version,atime,checksum,compression"],
         },
         property_option: "-O",
         kinds: ["fuse.zfs", "zfs"],
     }),
-    journal: Journal::NotApplicable,
+    journal: JournalSupport::NotApplicable,
     checksums: CHECKSUMS,
     compression: COMPRESSION,
     drivers: &[],
@@ -107,7 +108,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 64 << 20,
     made_bytes: Some(|_| 11_000_000),
     // -cc: checks data, too. It reads the pool without importing it.
-    check: Some(Call { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
+    check: Some(MkfsCall { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
     replay: None,
     format: |format| {
         let mut arguments = ["create", "-o", "cachefile=none"].map(str::to_owned).to_vec();
@@ -119,7 +120,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         arguments.into_iter().chain(own).collect()
     },
     layout: None,
-    snapshot: Some(Snapshot::Pool(Call { program: "zfs", arguments: &["snapshot"] })),
+    snapshot: Some(SnapshotSupport::Pool(MkfsCall { program: "zfs", arguments: &["snapshot"] })),
     facts: Facts {
         longest_name: limit(255, SOURCE),
         largest_file: limit(OFFSETS, SOURCE),

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use ssdlab_flash::{Condition, Drive, Nanos, Requests, Specification, Workload, play};
+use ssdlab_flash::{Condition, Drive, DriveWorkload, Nanos, RequestGenerator, Specification, play};
 
 fn main() {
     divan::main();
@@ -25,7 +25,7 @@ fn specification(capacity_gib: u32, rest: &str) -> Specification {
 fn overwrite(bencher: Bencher, specification: Specification, warm_up: f64, pages: u64) {
     let capacity = specification.logical_pages;
     let mut drive = Drive::new(specification, 1);
-    let mut requests = Requests::new(Workload::uniform_writes(capacity), 1);
+    let mut requests = RequestGenerator::new(DriveWorkload::uniform_writes(capacity), 1);
     let mut now = Nanos::ZERO;
     let mut write = |pages: u64| {
         now = play(&mut drive, &mut requests, pages, 32, now, |_, _| {}).expect("it fits");
@@ -97,11 +97,11 @@ fn sequential_fill(bencher: Bencher, gib: u32) {
         .bench_local_refs(|drive| {
             let end = play(
                 drive,
-                &mut Requests::new(
-                    Workload {
+                &mut RequestGenerator::new(
+                    DriveWorkload {
                         pattern: ssdlab_flash::Pattern::Sequential,
                         request_pages: 256,
-                        ..Workload::uniform_writes(pages)
+                        ..DriveWorkload::uniform_writes(pages)
                     },
                     1,
                 ),

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
@@ -72,7 +72,7 @@ impl Bast {
                 log.newest[offset as usize] = log.next;
                 log.next += 1;
                 let is_complete = log.next as usize == log.newest.len() && log.is_in_order();
-                safe = safe.max(nand.program(place, page, Why::Host, earliest));
+                safe = safe.max(nand.program(place, page, OperationReason::Host, earliest));
                 self.blocks.set_mapped(page);
                 if is_complete {
                     self.merge(nand, self.log_of[part.stretch as usize], safe);
@@ -93,7 +93,7 @@ impl Bast {
                 let log = self.log_of[part.stretch as usize];
                 if log != NONE {
                     let block = self.close(log);
-                    self.blocks.erase(nand, block, Why::Merge, earliest);
+                    self.blocks.erase(nand, block, OperationReason::Merge, earliest);
                 }
                 self.blocks.release(nand, part.stretch, earliest);
             }
@@ -170,11 +170,11 @@ impl Bast {
             let page = self.blocks.page(logical, offset);
             if let Some(from) = self.locate(page) {
                 let to = PhysicalPage { block: target, offset };
-                safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
+                safe = safe.max(nand.copy(from, to, page, OperationReason::Merge, earliest));
             }
         }
         let block = self.close(log);
-        let erased = self.blocks.erase(nand, block, Why::Merge, safe);
+        let erased = self.blocks.erase(nand, block, OperationReason::Merge, safe);
         self.blocks.replace(nand, logical, target, erased);
     }
 }

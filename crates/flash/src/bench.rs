@@ -8,8 +8,10 @@ use crate::command::{Command, Extent};
 use crate::condition::{Condition, unwatched};
 use crate::drive::Drive;
 use crate::drive_file::{DriveFile, DriveFileError};
-use crate::figures::{Check, Discards, Expected, Figure, Load, Order, State, Test, few};
-use crate::pattern::{Pattern, Requests, Workload};
+use crate::figures::{
+    Discards, DriveFigure, FigureCheck, FigureQuantity, InitialState, Load, PageOrder, Test, few,
+};
+use crate::pattern::{DriveWorkload, Pattern, RequestGenerator};
 use crate::play::play;
 use crate::units::{MILLION, Nanos};
 
@@ -24,7 +26,7 @@ struct Done {
     time: f64,
 }
 
-impl Expected {
+impl FigureQuantity {
     /// The model's result, as a multiple of the figure.
     fn ratio(self, done: Done) -> f64 {
         let seconds = done.elapsed.0 as f64 / 1e9;
@@ -36,14 +38,14 @@ impl Expected {
     }
 }
 
-impl Figure {
+impl DriveFigure {
     /// The drive's result, as a multiple of the figure; none if the figure is not checked.
     pub fn compare(&self, bench: &mut Bench<'_>) -> Option<Result<f64, DriveFileError>> {
         match &self.check {
-            Check::Tested { expected, test, .. } => {
+            FigureCheck::Tested { expected, test, .. } => {
                 Some(test.perform(bench).map(|done| expected.ratio(done)))
             }
-            Check::Unchecked { .. } => None,
+            FigureCheck::Unchecked { .. } => None,
         }
     }
 
@@ -51,7 +53,9 @@ impl Figure {
     /// checked.
     pub fn is_met(&self, bench: &mut Bench<'_>) -> Result<bool, DriveFileError> {
         match (&self.check, self.compare(bench)) {
-            (Check::Tested { within, .. }, Some(ratio)) => Ok((ratio? - 1.0).abs() <= *within),
+            (FigureCheck::Tested { within, .. }, Some(ratio)) => {
+                Ok((ratio? - 1.0).abs() <= *within)
+            }
             _ => Ok(true),
         }
     }
@@ -63,7 +67,7 @@ pub struct Bench<'a> {
     file: &'a DriveFile,
     /// Prepared drives, by the number of erase blocks that the drive is scaled down to, and its
     /// state.
-    prepared: BTreeMap<(u32, State), Drive>,
+    prepared: BTreeMap<(u32, InitialState), Drive>,
 }
 
 /// The seed of a test's requests and of the drive's own choices.
@@ -77,7 +81,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The drive, scaled down to about so many erase blocks, in a state.
-    fn drive(&mut self, blocks: u32, state: State) -> Result<Drive, DriveFileError> {
+    fn drive(&mut self, blocks: u32, state: InitialState) -> Result<Drive, DriveFileError> {
         if let Some(drive) = self.prepared.get(&(blocks, state)) {
             return Ok(drive.clone());
         }
@@ -99,8 +103,8 @@ impl<'a> Bench<'a> {
         }
         let mut drive = Drive::new(specification, SEED);
         let condition = match state {
-            State::Purged => Condition::Purged,
-            State::Filled => Condition::Filled,
+            InitialState::Purged => Condition::Purged,
+            InitialState::Filled => Condition::Filled,
         };
         let span = drive.specification().logical_pages;
         drive.condition(condition, span, SEED, &mut unwatched).map_err(|error| failed(&error))?;
@@ -140,19 +144,19 @@ impl Load {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let span_pages = (f64::from(specification.logical_pages) * self.span) as u32;
         let pattern = match self.order {
-            Order::Sequential => Pattern::Sequential,
-            Order::Uniform => Pattern::Uniform,
+            PageOrder::Sequential => Pattern::Sequential,
+            PageOrder::Uniform => Pattern::Uniform,
         };
         let request_pages = request_pages.clamp(1, span_pages.max(1));
         let request_bytes = u64::from(request_pages) * u64::from(specification.page_bytes);
-        let workload = Workload {
+        let workload = DriveWorkload {
             pattern,
             span_pages: span_pages.clamp(request_pages, specification.logical_pages),
             request_pages,
             reads_ppm,
             trims_ppm: 0,
         };
-        let mut requests = Requests::new(workload, SEED);
+        let mut requests = RequestGenerator::new(workload, SEED);
         let depth = self.depth.max(1) as usize;
         let mut times = Vec::new();
         let mut run = |count, start| {
@@ -196,7 +200,7 @@ impl Load {
 /// each took. Returns when the last is safe.
 fn synced(
     drive: &mut Drive,
-    requests: &mut Requests,
+    requests: &mut RequestGenerator,
     count: u64,
     fua: bool,
     start: Nanos,
@@ -226,7 +230,7 @@ impl Discards {
         let commands = u64::from(self.commands.max(1));
         let each = self.size.0 / commands / page_bytes * page_bytes;
         let blocks = u32::try_from(self.size.0 / block_bytes + 1).unwrap_or(u32::MAX);
-        let mut drive = bench.drive(blocks.max(few()), State::Filled)?;
+        let mut drive = bench.drive(blocks.max(few()), InitialState::Filled)?;
         let mut now = Nanos::ZERO;
         for number in 0..commands {
             let extent = Extent { offset_bytes: number * each, length_bytes: each };

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage};
@@ -59,7 +59,7 @@ impl BlockMapped {
             for offset in part.offset..part.offset + part.count {
                 let page = self.blocks.page(logical, offset);
                 let place = PhysicalPage { block, offset };
-                safe = safe.max(nand.program(place, page, Why::Host, earliest));
+                safe = safe.max(nand.program(place, page, OperationReason::Host, earliest));
                 self.blocks.set_mapped(page);
             }
             self.open[index].next += part.count;
@@ -80,7 +80,7 @@ impl BlockMapped {
             if !self.blocks.holds_data(part.stretch) {
                 if let Some(at) = self.open.iter().position(|open| open.logical == part.stretch) {
                     let open = self.open.remove(at).expect("its place was just found");
-                    self.blocks.erase(nand, open.block, Why::Merge, earliest);
+                    self.blocks.erase(nand, open.block, OperationReason::Merge, earliest);
                 }
                 self.blocks.release(nand, part.stretch, earliest);
             }
@@ -106,7 +106,7 @@ impl BlockMapped {
             self.close(nand, 0, earliest);
         }
         let block = self.blocks.free.take().expect("there is a free block for each open one");
-        self.blocks.copy_rest(nand, logical, 0..offset, block, Why::Merge, earliest);
+        self.blocks.copy_rest(nand, logical, 0..offset, block, OperationReason::Merge, earliest);
         self.open.push_back(Open { logical, block, next: offset });
         self.open.len() - 1
     }
@@ -115,7 +115,8 @@ impl BlockMapped {
     fn close<N: Nand>(&mut self, nand: &mut N, index: usize, earliest: Nanos) {
         let Some(Open { logical, block, next }) = self.open.remove(index) else { return };
         let rest = next..self.blocks.pages_per_block;
-        let safe = self.blocks.copy_rest(nand, logical, rest, block, Why::Merge, earliest);
+        let safe =
+            self.blocks.copy_rest(nand, logical, rest, block, OperationReason::Merge, earliest);
         self.blocks.replace(nand, logical, block, safe);
     }
 }

@@ -4,7 +4,7 @@
 //! Page `i` of a logical block is page `i` of its data block, so the table needs one entry per
 //! block. Changing a page needs a new block, and a merge: see [`Blockwise::replace`].
 
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
 use crate::nand::Nand;
@@ -127,7 +127,7 @@ impl Blockwise {
     /// Erases the data block of a logical block, if there is one. Returns when that is done.
     pub fn release<N: Nand>(&mut self, nand: &mut N, logical: u32, earliest: Nanos) -> Nanos {
         match self.data[logical as usize].take() {
-            Some(old) => self.erase(nand, old, Why::Merge, earliest),
+            Some(old) => self.erase(nand, old, OperationReason::Merge, earliest),
             None => earliest,
         }
     }
@@ -137,7 +137,7 @@ impl Blockwise {
         &mut self,
         nand: &mut N,
         block: Block,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         self.leveller.erasing(block, nand.erases(block));
@@ -154,7 +154,7 @@ impl Blockwise {
         logical: u32,
         offsets: std::ops::Range<u32>,
         to: Block,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         let Some(from) = self.data(logical) else { return earliest };
@@ -197,12 +197,12 @@ impl Blockwise {
         let Some(target) = self.free.take_most_worn() else { return };
         let logical = self.owner[cold.index()];
         let all = 0..self.pages_per_block;
-        let safe = self.copy_rest(nand, logical, all, target, Why::Levelling, earliest);
+        let safe = self.copy_rest(nand, logical, all, target, OperationReason::Levelling, earliest);
         self.set_stored(logical, |was_stored| was_stored);
         self.data[logical as usize] = Some(target);
         self.owner[target.index()] = logical;
         self.leveller.settled(target, nand.erases(target));
-        self.erase(nand, cold, Why::Levelling, safe);
+        self.erase(nand, cold, OperationReason::Levelling, safe);
     }
 
     /// The bytes it takes in memory.

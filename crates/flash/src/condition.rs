@@ -8,7 +8,7 @@ use std::str::FromStr;
 use crate::command::{Command, Extent, Refusal, Stream};
 use crate::drive::Drive;
 use crate::nand::Nand;
-use crate::pattern::{Requests, Workload};
+use crate::pattern::{DriveWorkload, RequestGenerator};
 use crate::play::play;
 use crate::units::{MILLION, Nanos};
 
@@ -128,7 +128,7 @@ impl<N: Nand> Drive<N> {
     ) -> Result<Conditioned, ConditionError> {
         self.out_of_time(|drive| {
             let mut conditioner = Conditioner {
-                requests: Requests::new(Workload::uniform_writes(span_pages), seed),
+                requests: RequestGenerator::new(DriveWorkload::uniform_writes(span_pages), seed),
                 span_pages,
                 done: 0,
                 total: u64::from(span_pages),
@@ -145,7 +145,7 @@ pub fn unwatched(_: u64, _: u64) -> ControlFlow<()> {
 }
 
 struct Conditioner<'a> {
-    requests: Requests,
+    requests: RequestGenerator,
     span_pages: u32,
     done: u64,
     total: u64,

@@ -29,7 +29,7 @@ pub struct HostCounters {
 
 /// Why the flash is read, programmed or erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum OperationReason {
     /// The host asked for it.
     Host,
     /// To collect invalid pages into erased blocks.
@@ -44,7 +44,7 @@ pub enum Why {
     Map,
 }
 
-impl Why {
+impl OperationReason {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Host, Self::Collection, Self::Merge, Self::Fold, Self::Levelling, Self::Map];
@@ -65,14 +65,14 @@ impl Why {
 
 /// Counts of one kind of flash operation, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Operations {
-    counts: [u64; Why::ALL.len()],
+pub struct FlashOperations {
+    counts: [u64; OperationReason::ALL.len()],
 }
 
-impl Operations {
+impl FlashOperations {
     /// The count for this reason.
     #[must_use]
-    pub const fn count(&self, why: Why) -> u64 {
+    pub const fn count(&self, why: OperationReason) -> u64 {
         self.counts[why as usize]
     }
 
@@ -82,11 +82,11 @@ impl Operations {
         self.counts.iter().sum()
     }
 
-    pub(crate) fn add(&mut self, why: Why) {
+    pub(crate) fn add(&mut self, why: OperationReason) {
         self.add_all(why, 1);
     }
 
-    pub(crate) fn add_all(&mut self, why: Why, count: u32) {
+    pub(crate) fn add_all(&mut self, why: OperationReason, count: u32) {
         self.counts[why as usize] += u64::from(count);
     }
 }
@@ -95,11 +95,11 @@ impl Operations {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlashCounters {
     /// Pages read.
-    pub reads: Operations,
+    pub reads: FlashOperations,
     /// Pages programmed.
-    pub programs: Operations,
+    pub programs: FlashOperations,
     /// Blocks erased; with superblocks, superblocks.
-    pub erases: Operations,
+    pub erases: FlashOperations,
     /// How long the host's pages have waited for dies that were busy with the drive's own work,
     /// summed over pages.
     pub stalled: Nanos,

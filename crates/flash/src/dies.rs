@@ -8,7 +8,7 @@
 //! accounted as an amount of work, not as a place in a queue: a transfer that has to wait for its
 //! die does not delay others.
 
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::specification::{Cell, Specification, Timing};
 use crate::units::{Block, Nanos, PhysicalPage};
 
@@ -110,13 +110,19 @@ impl Dies {
     }
 
     /// Returns when the page is out of the die, and how long it waited for the drive's own work.
-    pub fn read(&mut self, unit: usize, cell: Cell, why: Why, earliest: Nanos) -> (Nanos, Nanos) {
+    pub fn read(
+        &mut self,
+        unit: usize,
+        cell: Cell,
+        why: OperationReason,
+        earliest: Nanos,
+    ) -> (Nanos, Nanos) {
         let carried = self.carry(unit);
         let Unit { busy_until, program, own_work_until, erasing_until, reading_until } =
             &mut self.units[unit];
         let waits = busy_until.since(earliest);
         let start = match self.suspend {
-            Some(suspend) if why == Why::Host && waits > Nanos::ZERO => {
+            Some(suspend) if why == OperationReason::Host && waits > Nanos::ZERO => {
                 *busy_until += suspend;
                 earliest.max(*reading_until) + suspend
             }
@@ -129,7 +135,7 @@ impl Dies {
         let sensed = start + cell.read;
         *reading_until = sensed;
         *busy_until = sensed.max(*busy_until + cell.read);
-        let stalled = if why == Why::Host {
+        let stalled = if why == OperationReason::Host {
             own_work_until.since(earliest).min(sensed.since(earliest + cell.read))
         } else {
             *own_work_until = sensed;
@@ -144,11 +150,11 @@ impl Dies {
         &mut self,
         unit: usize,
         cell: Cell,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> (Nanos, Nanos) {
         let earliest = match why {
-            Why::Host => earliest,
+            OperationReason::Host => earliest,
             _ => earliest.max(self.occupy_controller(self.per_copy)),
         };
         let carried = self.carry(unit).max(earliest + self.transfer);
@@ -156,7 +162,7 @@ impl Dies {
         *program = cell.program;
         let start = carried.max(*busy_until);
         *busy_until = start + cell.program;
-        let stalled = if why == Why::Host {
+        let stalled = if why == OperationReason::Host {
             own_work_until.since(carried).min(start.since(carried))
         } else {
             *own_work_until = *busy_until;

@@ -1,11 +1,11 @@
 //! The drive: commands in, completions out.
 
 use crate::command::{Command, Completion, Extent, Refusal, Stream};
-use crate::counters::{FlashCounters, HostCounters, Why};
+use crate::counters::{FlashCounters, HostCounters, OperationReason};
 use crate::ftl::Ftl;
 use crate::link::{Arrival, Link};
-use crate::map_cache::MapCache;
-use crate::nand::{Array, Nand};
+use crate::map_cache::CachedMap;
+use crate::nand::{FlashArray, Nand};
 use crate::specification::{Flush, Specification, WriteCache};
 use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage, count};
 use crate::wear::WearSummary;
@@ -19,12 +19,12 @@ use crate::write_buffer::Buffer;
 /// # Snapshots
 /// A clone is a snapshot, and assigning it restores the state.
 #[derive(Debug, Clone)]
-pub struct Drive<N: Nand = Array> {
+pub struct Drive<N: Nand = FlashArray> {
     specification: Specification,
     ftl: Ftl,
     nand: N,
     buffer: Option<Buffer>,
-    map_cache: Option<MapCache>,
+    map_cache: Option<CachedMap>,
     link: Option<Link>,
     asked: HostCounters,
     /// A discard blocks everything until then.
@@ -50,10 +50,10 @@ impl<N: Nand> Drive<N> {
     pub fn watched(
         specification: Specification,
         seed: u64,
-        watch: impl FnOnce(Array) -> N,
+        watch: impl FnOnce(FlashArray) -> N,
     ) -> Self {
         let ftl = Ftl::new(&specification, seed);
-        let nand = watch(Array::new(&specification, ftl.blocks()));
+        let nand = watch(FlashArray::new(&specification, ftl.blocks()));
         let pages = specification.logical_pages;
         Self {
             buffer: specification.write_buffer.map(|buffer| {
@@ -61,7 +61,7 @@ impl<N: Nand> Drive<N> {
             }),
             map_cache: specification
                 .map_cache
-                .map(|cache| MapCache::new(cache.map_pages, cache.covers_pages, pages)),
+                .map(|cache| CachedMap::new(cache.map_pages, cache.covers_pages, pages)),
             link: specification.timing.as_ref().map(Link::new),
             ftl,
             nand,
@@ -230,7 +230,7 @@ impl<N: Nand> Drive<N> {
         self.ftl.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
     }
 
-    pub(crate) fn array_mut(&mut self) -> &mut Array {
+    pub(crate) fn array_mut(&mut self) -> &mut FlashArray {
         self.nand.as_mut()
     }
 
@@ -313,7 +313,7 @@ impl<N: Nand> Drive<N> {
                 continue;
             }
             if let Some(place) = self.ftl.locate(page) {
-                ready = ready.max(self.nand.read(place, Why::Host, known));
+                ready = ready.max(self.nand.read(place, OperationReason::Host, known));
             }
         }
         let page_bytes = self.page_bytes();
@@ -391,7 +391,7 @@ impl<N: Nand> Drive<N> {
         for number in first.into_iter().chain(last.filter(|last| Some(*last) != first)) {
             let page = run(number, number + 1).first;
             if let Some(place) = self.ftl.locate(page).filter(|_| !self.is_buffered(page)) {
-                done = done.max(self.nand.read(place, Why::Host, at));
+                done = done.max(self.nand.read(place, OperationReason::Host, at));
             }
         }
         done

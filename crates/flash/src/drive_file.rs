@@ -17,7 +17,7 @@ use ssdlab_quantity::{Bytes, Rate, Share, in_words, was_meant};
 use toml::Spanned;
 
 use crate::evidence::{Evidence, EvidenceByKey, Value};
-use crate::figures::FiguresByName;
+use crate::figures::DriveFigures;
 use crate::specification::{Flush, Frontiers, PowerFault, Trim, WriteCache};
 use crate::units::Nanos;
 
@@ -75,7 +75,7 @@ pub struct DriveFile {
     pub compression: Option<Spanned<f64>>,
     /// How logical pages are mapped to flash (default `page`).
     #[serde(default)]
-    pub mapping: Mapping,
+    pub mapping: MappingName,
     /// For `block`: how many blocks may be open for writing at once (default 1).
     #[schemars(with = "Option<u32>")]
     pub open_blocks: Option<Spanned<u32>>,
@@ -85,7 +85,7 @@ pub struct DriveFile {
     pub log_fraction: Option<Spanned<f64>>,
     /// For `page`: which full block is collected (default `greedy`).
     #[serde(default)]
-    pub collection: Collection,
+    pub collection: CollectionName,
     /// For `d-choices`: how many blocks are drawn (default 10).
     #[schemars(with = "Option<u32>")]
     #[schemars(example = 10)]
@@ -117,22 +117,22 @@ pub struct DriveFile {
     pub atomic_write_unit: Option<Spanned<Bytes>>,
     /// How blocks wear.
     #[serde(default)]
-    pub wear: Wear,
+    pub wear: WearTable,
     /// The effect and the cost of a discard.
     #[serde(default)]
     pub trim: Trim,
     /// Memory for data on their way to the flash.
-    pub write_buffer: Option<WriteBuffer>,
+    pub write_buffer: Option<WriteBufferTable>,
     /// Flash with one bit a cell, which takes all writes first.
-    pub slc_cache: Option<SlcCache>,
+    pub slc_cache: Option<SlcCacheTable>,
     /// The part of the map in memory, if the whole does not fit.
-    pub map_cache: Option<MapCache>,
+    pub map_cache: Option<MapCacheTable>,
     /// The times of operations; `"none"` (the default) for a drive without times.
     #[serde(default)]
-    #[schemars(with = "Option<Timing>")]
+    #[schemars(with = "Option<TimingTable>")]
     pub timing: MaybeTiming,
     /// The drive's work when it is idle.
-    pub background: Option<Background>,
+    pub background: Option<BackgroundTable>,
     /// The evidence for the values, by their keys: [`[evidence.KEY]`](#evidencekey).
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Evidence>")]
@@ -140,13 +140,13 @@ pub struct DriveFile {
     /// Published figures of the real drive, by names: `ssdlab drive show vertex-le` has some.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>")]
-    pub figures: FiguresByName,
+    pub figures: DriveFigures,
 }
 
 /// How logical pages find their place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Mapping {
+pub enum MappingName {
     /// Every page on its own.
     #[default]
     Page,
@@ -161,7 +161,7 @@ pub enum Mapping {
 /// Which full block is collected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Collection {
+pub enum CollectionName {
     /// The one with the fewest valid pages.
     #[default]
     Greedy,
@@ -178,10 +178,10 @@ pub enum Collection {
 /// How blocks wear.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Wear {
+pub struct WearTable {
     /// How the drive spreads erases (default `none`).
     #[serde(default)]
-    pub levelling: Levelling,
+    pub levelling: LevellingName,
     /// For `static`: the most that erase counts may differ before data move (default 100).
     #[schemars(with = "Option<u32>")]
     pub threshold: Option<Spanned<u32>>,
@@ -193,7 +193,7 @@ pub struct Wear {
 /// How a drive spreads erases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Levelling {
+pub enum LevellingName {
     /// Not at all.
     #[default]
     None,
@@ -206,7 +206,7 @@ pub enum Levelling {
 /// Memory for data on their way to the flash.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WriteBuffer {
+pub struct WriteBufferTable {
     /// Its size.
     #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
@@ -215,7 +215,7 @@ pub struct WriteBuffer {
 /// Flash with one bit a cell.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SlcCache {
+pub struct SlcCacheTable {
     /// What it holds.
     #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
@@ -234,7 +234,7 @@ pub struct SlcCache {
 /// The part of the map in memory.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MapCache {
+pub struct MapCacheTable {
     /// Its size.
     #[schemars(with = "Bytes")]
     pub size: Spanned<Bytes>,
@@ -246,12 +246,12 @@ pub struct MapCache {
 
 /// The times of operations, or `"none"`.
 #[derive(Debug, Clone, Default)]
-pub struct MaybeTiming(pub Option<Timing>);
+pub struct MaybeTiming(pub Option<TimingTable>);
 
 /// The times of operations.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Timing {
+pub struct TimingTable {
     /// Buses to the dies.
     #[schemars(with = "u32")]
     pub channels: Spanned<u32>,
@@ -305,7 +305,7 @@ pub struct Timing {
 /// The drive's work when it is idle.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Background {
+pub struct BackgroundTable {
     /// The idle time after which it begins.
     pub after: Nanos,
     /// The share of its blocks that it then makes free.
@@ -331,7 +331,7 @@ impl<'de> Deserialize<'de> for MaybeTiming {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MaybeTiming, A::Error> {
-                Timing::deserialize(MapAccessDeserializer::new(map))
+                TimingTable::deserialize(MapAccessDeserializer::new(map))
                     .map(|timing| MaybeTiming(Some(timing)))
             }
         }

@@ -74,7 +74,7 @@ pub enum Value {
 
 /// The unit of an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum ValueUnit {
     Nanos,
     Bytes,
     BytesPerSecond,
@@ -84,7 +84,7 @@ pub(crate) enum Unit {
     Number,
 }
 
-impl Unit {
+impl ValueUnit {
     /// Whether amounts of both can be compared: a number may be written without a point.
     fn is_like(self, other: Self) -> bool {
         let is_plain = |unit: Self| matches!(unit, Self::Whole | Self::Number);
@@ -122,22 +122,23 @@ impl Value {
     }
 
     /// The unit and the number; none for words, yes and no.
-    pub(crate) fn amount(&self) -> Option<(Unit, f64)> {
+    pub(crate) fn amount(&self) -> Option<(ValueUnit, f64)> {
         match self {
             Self::Flag(_) => None,
-            Self::Integer(number) => Some((Unit::Whole, *number as f64)),
-            Self::Number(number) => Some((Unit::Number, *number)),
+            Self::Integer(number) => Some((ValueUnit::Whole, *number as f64)),
+            Self::Number(number) => Some((ValueUnit::Number, *number)),
             Self::Text(text) => {
                 let span =
-                    || text.parse().ok().map(|span: Span| (Unit::Nanos, span.nanos() as f64));
-                let bytes = || text.parse().ok().map(|Bytes(bytes)| (Unit::Bytes, bytes as f64));
+                    || text.parse().ok().map(|span: Span| (ValueUnit::Nanos, span.nanos() as f64));
+                let bytes =
+                    || text.parse().ok().map(|Bytes(bytes)| (ValueUnit::Bytes, bytes as f64));
                 let rate = || {
                     let rate = Rate::try_from(text.clone()).ok();
-                    rate.map(|Rate(rate)| (Unit::BytesPerSecond, rate as f64))
+                    rate.map(|Rate(rate)| (ValueUnit::BytesPerSecond, rate as f64))
                 };
                 let share = || {
                     let share = Share::try_from(text.clone()).ok();
-                    share.map(|Share(share)| (Unit::Percent, 100.0 * share))
+                    share.map(|Share(share)| (ValueUnit::Percent, 100.0 * share))
                 };
                 span().or_else(bytes).or_else(rate).or_else(share)
             }

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PageRun, Part, PhysicalPage, count};
@@ -136,7 +136,7 @@ impl Fast {
         for offset in part.offset..part.offset + part.count {
             let page = self.blocks.page(part.stretch, offset);
             let place = PhysicalPage { block: stream.block, offset };
-            safe = safe.max(nand.program(place, page, Why::Host, earliest));
+            safe = safe.max(nand.program(place, page, OperationReason::Host, earliest));
             self.blocks.set_mapped(page);
             self.log_map[page.0 as usize] = NONE;
         }
@@ -157,7 +157,7 @@ impl Fast {
             let page = self.blocks.page(stream.logical, offset);
             if let Some(from) = self.locate(page) {
                 let to = PhysicalPage { block: stream.block, offset };
-                safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
+                safe = safe.max(nand.copy(from, to, page, OperationReason::Merge, earliest));
                 self.log_map[page.0 as usize] = NONE;
             }
         }
@@ -179,7 +179,7 @@ impl Fast {
             last.holds.push(page);
             self.log_map[page.0 as usize] = place.block.0 * pages_per_block + place.offset;
             self.blocks.set_mapped(page);
-            safe = safe.max(nand.program(place, page, Why::Host, earliest));
+            safe = safe.max(nand.program(place, page, OperationReason::Host, earliest));
         }
         self.wait_for_stream(nand, part.count, safe);
         safe
@@ -207,7 +207,7 @@ impl Fast {
                     safe = self.merge(nand, page.0 / self.blocks.pages_per_block, safe);
                 }
             }
-            self.blocks.erase(nand, oldest.block, Why::Merge, safe);
+            self.blocks.erase(nand, oldest.block, OperationReason::Merge, safe);
         }
         let block = self.blocks.free.take().expect("there is a block for each log");
         let holds = Vec::with_capacity(self.blocks.pages_per_block as usize);
@@ -222,14 +222,14 @@ impl Fast {
             let page = self.blocks.page(logical, offset);
             if let Some(from) = self.locate(page) {
                 let to = PhysicalPage { block: target, offset };
-                safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
+                safe = safe.max(nand.copy(from, to, page, OperationReason::Merge, earliest));
                 self.log_map[page.0 as usize] = NONE;
             }
         }
         let done = self.blocks.replace(nand, logical, target, safe);
         // A stream's pages were merged too, so its block is no longer needed.
         match self.sequential.take_if(|stream| stream.logical == logical) {
-            Some(stream) => self.blocks.erase(nand, stream.block, Why::Merge, done),
+            Some(stream) => self.blocks.erase(nand, stream.block, OperationReason::Merge, done),
             None => done,
         }
     }

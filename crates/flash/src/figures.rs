@@ -10,27 +10,27 @@ use serde::Deserialize;
 use ssdlab_quantity::{Bytes, Rate, Span};
 
 /// The figures of a file, by name.
-pub type FiguresByName = BTreeMap<String, Figure>;
+pub type DriveFigures = BTreeMap<String, DriveFigure>;
 
 /// A published figure.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
-pub struct Figure {
+pub struct DriveFigure {
     /// What was measured or claimed, and by whom.
     pub source: String,
     /// The figure as written in the file.
     pub value: String,
     /// How a model is tested against it.
-    pub check: Check,
+    pub check: FigureCheck,
 }
 
 /// How a model is tested against a figure.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Check {
+pub enum FigureCheck {
     /// By a test.
     Tested {
         /// The figure.
-        expected: Expected,
+        expected: FigureQuantity,
         /// The share by which the model may be off.
         within: f64,
         /// The test.
@@ -45,7 +45,7 @@ pub enum Check {
 
 /// The quantity of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Expected {
+pub enum FigureQuantity {
     /// Bytes a second: `"40.8 MB/s"`.
     BytesPerSecond(u64),
     /// Requests a second: `"35000/s"`.
@@ -72,7 +72,7 @@ pub enum Test {
 pub struct Load {
     /// Which pages.
     #[serde(default)]
-    pub(crate) order: Order,
+    pub(crate) order: PageOrder,
     /// The size of each, in whole pages.
     pub(crate) request: Bytes,
     /// The queue depth.
@@ -80,7 +80,7 @@ pub struct Load {
     pub(crate) depth: u32,
     /// The drive's state before.
     #[serde(default)]
-    pub(crate) state: State,
+    pub(crate) state: InitialState,
     /// The share of the drive that they go to, above 0 and at most 1.
     #[serde(default = "all")]
     pub(crate) span: f64,
@@ -119,7 +119,7 @@ pub struct Discards {
 /// Which pages come next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Order {
+pub(crate) enum PageOrder {
     /// The ones after the last.
     Sequential,
     /// Any.
@@ -130,7 +130,7 @@ pub(crate) enum Order {
 /// A drive's state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub(crate) enum InitialState {
     /// Nothing was written.
     Purged,
     /// Every page was written once.
@@ -165,21 +165,21 @@ struct Written {
     unchecked: Option<String>,
 }
 
-impl TryFrom<Written> for Figure {
+impl TryFrom<Written> for DriveFigure {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
         let Written { source, value, within, test, unchecked } = written;
         let check = match (within, test, unchecked) {
             (Some(within), Some(test), None) if within > 0.0 && within < 1.0 => {
-                let expected = Expected::parse(&value)?;
+                let expected = FigureQuantity::parse(&value)?;
                 test.check(expected)?;
-                Check::Tested { expected, within, test }
+                FigureCheck::Tested { expected, within, test }
             }
             (Some(_), Some(_), None) => {
                 return Err("`within` is a share above 0 and below 1".to_owned());
             }
-            (None, None, Some(why)) => Check::Unchecked { why },
+            (None, None, Some(why)) => FigureCheck::Unchecked { why },
             _ => {
                 return Err(
                     "a figure has `test` and `within`, or the reason why it is `unchecked`"
@@ -191,7 +191,7 @@ impl TryFrom<Written> for Figure {
     }
 }
 
-impl Expected {
+impl FigureQuantity {
     /// Whether a text has this number: `"1,700 MB/s"`, or `"13,000 reads a second"`.
     #[must_use]
     pub fn is_in(self, text: &str) -> bool {
@@ -252,7 +252,7 @@ const MOST_DEPTH: u32 = 65_536;
 impl Test {
     /// Refuses tests that would take hours, that no drive can perform, or that do not give what is
     /// expected.
-    fn check(&self, expected: Expected) -> Result<(), String> {
+    fn check(&self, expected: FigureQuantity) -> Result<(), String> {
         if self.requests() > MOST_REQUESTS {
             return Err(format!("a test has at most {MOST_REQUESTS} requests"));
         }
@@ -289,11 +289,11 @@ impl Test {
 }
 
 impl Load {
-    fn check_percentile(&self, expected: Expected) -> Result<(), String> {
+    fn check_percentile(&self, expected: FigureQuantity) -> Result<(), String> {
         match (self.percentile, expected) {
             (None, _) => Ok(()),
-            (Some(share), Expected::Nanos(_)) if share > 0.0 && share <= 100.0 => Ok(()),
-            (Some(_), Expected::Nanos(_)) => {
+            (Some(share), FigureQuantity::Nanos(_)) if share > 0.0 && share <= 100.0 => Ok(()),
+            (Some(_), FigureQuantity::Nanos(_)) => {
                 Err("`percentile` is above 0 and at most 100, such as 99".to_owned())
             }
             (Some(_), _) => Err("a percentile is a time: `value = \"84 us\"`".to_owned()),

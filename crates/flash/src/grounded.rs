@@ -9,7 +9,7 @@ use crate::evidence::{Evidence, EvidenceByKey, Value};
 
 /// A value of a drive or host file, and its evidence.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grounded {
+pub struct EvidencedValue {
     /// Its dotted key.
     pub key: String,
     /// The value, as TOML writes it.
@@ -25,7 +25,7 @@ const ABOUT: [&str; 4] = ["name", "description", "evidence", "figures"];
 ///
 /// Fails if evidence is for a value that the file does not set, contradicts the value or names a
 /// figure that is not in the file, or if a value that it calls plausible gives an invalid drive.
-pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
+pub fn grounded(text: &str) -> Result<Vec<EvidencedValue>, DriveFileError> {
     let file = DriveFile::parse(text)?;
     let table: Table = toml::from_str(text).expect("a drive file is TOML");
     let values = values(&table);
@@ -87,8 +87,11 @@ pub fn values(table: &Table) -> BTreeMap<String, Value> {
 
 /// Values in the order of their keys, each with its evidence.
 #[must_use]
-pub fn with_evidence(values: BTreeMap<String, Value>, evidence: &EvidenceByKey) -> Vec<Grounded> {
-    let grounded = |(key, value): (String, Value)| Grounded {
+pub fn with_evidence(
+    values: BTreeMap<String, Value>,
+    evidence: &EvidenceByKey,
+) -> Vec<EvidencedValue> {
+    let grounded = |(key, value): (String, Value)| EvidencedValue {
         evidence: evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
         value: value.into_toml().to_string(),
         key,

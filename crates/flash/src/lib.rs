@@ -8,8 +8,8 @@
 //!
 //! From the host down to the cells: the [`drive`] takes commands over its link, keeps pages in its
 //! write buffer, and has its flash translation layer (FTL) place them; the FTL asks the flash
-//! ([`Nand`]) to read, program and erase, and the [`Array`] says what that costs in time and wear.
-//! Contents are not stored: pages are identified by address.
+//! ([`Nand`]) to read, program and erase, and the [`FlashArray`] says what that costs in time and
+//! wear. Contents are not stored: pages are identified by address.
 //!
 //! A [`Preparation`] makes a drive and brings it into a state ([`Drive::condition`]), and
 //! [`play()`] performs the requests of a [`pattern`] on it. The drive reports what it did: its
@@ -58,16 +58,18 @@ mod write_buffer;
 pub use activity::{FlashActivity, FlashTotals};
 pub use command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
 pub use condition::{Condition, ConditionError, Conditioned, unwatched};
-pub use counters::{FlashCounters, HostCounters, Operations, Why};
+pub use counters::{FlashCounters, FlashOperations, HostCounters, OperationReason};
 pub use drive::Drive;
 pub use drive_file::DriveFileError;
-pub use grounded::{Grounded, grounded};
-pub use moments::{Apart, Moment, Moments};
-pub use nand::{Array, Nand};
-pub use pattern::{Pattern, Requests, Workload};
-pub use plausible::{Draw, Drawn, Plausible};
-pub use play::{Played, play};
-pub use power_cut::{Cut, LogError, Logged, PowerCuts, Reverted, Survivor, Version};
+pub use grounded::{EvidencedValue, grounded};
+pub use moments::{Moment, MomentSpacing, Moments};
+pub use nand::{FlashArray, Nand};
+pub use pattern::{DriveWorkload, Pattern, RequestGenerator};
+pub use plausible::{Draw, DrawnDrive, Plausible};
+pub use play::{PlayedRequest, play};
+pub use power_cut::{
+    LoggedRequest, PowerCut, PowerCuts, RequestLogError, RevertedSectors, Survivor, Version,
+};
 pub use preparation::Preparation;
 pub use rated::{Ratings, rated};
 pub use specification::{Flush, Levelling, PowerFault, Specification};

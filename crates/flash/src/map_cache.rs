@@ -8,7 +8,7 @@ use crate::units::count;
 
 /// The cached pages of the map.
 #[derive(Debug, Clone)]
-pub(crate) struct MapCache {
+pub(crate) struct CachedMap {
     covers_pages: u32,
     slots: Vec<Slot>,
     capacity: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Miss {
     pub write_back: Option<u32>,
 }
 
-impl MapCache {
+impl CachedMap {
     pub fn new(map_pages: u32, covers_pages: u32, logical_pages: u32) -> Self {
         Self {
             covers_pages,

@@ -31,7 +31,7 @@ pub struct Moment {
 
 /// The unit of the distance between moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Apart {
+pub enum MomentSpacing {
     /// Commands: the only measure of a drive without times.
     Commands,
     /// Time, a millisecond at first.
@@ -44,7 +44,7 @@ pub enum Apart {
 pub struct Moments {
     kept: Vec<Moment>,
     most: usize,
-    apart: Apart,
+    apart: MomentSpacing,
     step: u64,
     /// The step of the last moment.
     last: u64,
@@ -53,10 +53,10 @@ pub struct Moments {
 impl Moments {
     /// Keeps at least one and at most `most` moments, and at least half as many under steady work.
     #[must_use]
-    pub const fn new(apart: Apart, most: usize) -> Self {
+    pub const fn new(apart: MomentSpacing, most: usize) -> Self {
         let step = match apart {
-            Apart::Commands => 1,
-            Apart::Time => 1_000_000,
+            MomentSpacing::Commands => 1,
+            MomentSpacing::Time => 1_000_000,
         };
         Self { kept: Vec::new(), most, apart, step, last: 0 }
     }
@@ -65,8 +65,8 @@ impl Moments {
     #[inline]
     pub fn record(&mut self, drive: &Drive, at: Nanos) {
         let place = match self.apart {
-            Apart::Commands => drive.host_counters().commands,
-            Apart::Time => at.0,
+            MomentSpacing::Commands => drive.host_counters().commands,
+            MomentSpacing::Time => at.0,
         };
         if place / self.step > self.last {
             self.keep(Moment::of(drive, at));
@@ -86,8 +86,8 @@ impl Moments {
     fn keep(&mut self, moment: Moment) {
         let apart = self.apart;
         let step_of = |moment: &Moment, step: u64| match apart {
-            Apart::Commands => moment.commands / step,
-            Apart::Time => moment.at_ns / step,
+            MomentSpacing::Commands => moment.commands / step,
+            MomentSpacing::Time => moment.at_ns / step,
         };
         while self.kept.len() >= self.most {
             self.step = self.step.saturating_mul(2);

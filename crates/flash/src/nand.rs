@@ -1,19 +1,19 @@
 //! The flash: the operations of a translation layer, and their costs in time and wear.
 //!
-//! The trait [`Nand`] is here so that the layers decide only *where* data go. [`Array`] knows what
-//! an operation costs; a test's own flash can check the rules of NAND: pages of a block are
+//! The trait [`Nand`] is here so that the layers decide only *where* data go. [`FlashArray`] knows
+//! what an operation costs; a test's own flash can check the rules of NAND: pages of a block are
 //! programmed in ascending order, each once between two erases.
 
-use crate::counters::{FlashCounters, Why};
+use crate::counters::{FlashCounters, OperationReason};
 use crate::dies::Dies;
 use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage};
 
 /// Flash memory: the array itself, or what a test puts between a drive and the array to watch
 /// operations.
-pub trait Nand: AsRef<Array> + AsMut<Array> {
+pub trait Nand: AsRef<FlashArray> + AsMut<FlashArray> {
     /// Reads a page, not before `earliest`. Returns when the data have left the flash.
-    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos;
+    fn read(&mut self, place: PhysicalPage, why: OperationReason, earliest: Nanos) -> Nanos;
 
     /// Programs an erased page with the contents of a logical page, not before `earliest`.
     /// Returns when the page is safe.
@@ -21,7 +21,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         &mut self,
         place: PhysicalPage,
         holds: LogicalPage,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos;
 
@@ -31,7 +31,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         &mut self,
         first: PhysicalPage,
         holds: PageRun,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos
     where
@@ -41,7 +41,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
     }
 
     /// Erases a block, not before `earliest`. Returns when its pages can be programmed.
-    fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos;
+    fn erase(&mut self, block: Block, why: OperationReason, earliest: Nanos) -> Nanos;
 
     /// How often a block has been erased, for comparison with others.
     fn erases(&self, block: Block) -> u32 {
@@ -59,7 +59,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         from: PhysicalPage,
         to: PhysicalPage,
         holds: LogicalPage,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         let read = self.read(from, why, earliest);
@@ -71,7 +71,7 @@ fn program_each<N: Nand>(
     nand: &mut N,
     first: PhysicalPage,
     holds: PageRun,
-    why: Why,
+    why: OperationReason,
     earliest: Nanos,
 ) -> Nanos {
     holds.pages().zip(first.offset..).fold(earliest, |safe, (page, offset)| {
@@ -82,7 +82,7 @@ fn program_each<N: Nand>(
 
 /// Dies, their timing and their wear.
 #[derive(Debug, Clone)]
-pub struct Array {
+pub struct FlashArray {
     counters: FlashCounters,
     erases: Vec<u32>,
     /// Further erases of every block, from a life that was not simulated.
@@ -95,7 +95,7 @@ pub struct Array {
     paused: Option<Dies>,
 }
 
-impl Array {
+impl FlashArray {
     /// New flash, with `blocks` blocks for data before those of the SLC cache.
     #[must_use]
     pub fn new(specification: &Specification, blocks: u32) -> Self {
@@ -111,7 +111,7 @@ impl Array {
         }
     }
 
-    /// Its operations since [`Array::reset_counters`].
+    /// Its operations since [`FlashArray::reset_counters`].
     #[must_use]
     pub const fn counters(&self) -> &FlashCounters {
         &self.counters
@@ -150,7 +150,7 @@ impl Array {
         self.aged = self.aged.saturating_add(u32::try_from(missing).unwrap_or(u32::MAX));
     }
 
-    /// Erases that every block has besides [`Array::erases`].
+    /// Erases that every block has besides [`FlashArray::erases`].
     pub(crate) const fn aged(&self) -> u32 {
         self.aged
     }
@@ -160,7 +160,7 @@ impl Array {
         size_of_val(&self.erases[..])
     }
 
-    /// Lets operations take no time until [`Array::resume_time`].
+    /// Lets operations take no time until [`FlashArray::resume_time`].
     pub(crate) fn pause_time(&mut self) {
         self.paused = self.dies.take();
     }
@@ -199,26 +199,31 @@ impl Array {
 
     /// Reads a page of the map, which is on a die determined by its number.
     pub(crate) fn read_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
-        self.counters.reads.add(Why::Map);
+        self.counters.reads.add(OperationReason::Map);
         match &mut self.dies {
-            Some(dies) => dies.read(dies.unit_of_map(map_page), dies.cell, Why::Map, earliest).0,
+            Some(dies) => {
+                dies.read(dies.unit_of_map(map_page), dies.cell, OperationReason::Map, earliest).0
+            }
             None => earliest,
         }
     }
 
     /// Programs a page of the map.
     pub(crate) fn program_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
-        self.counters.programs.add(Why::Map);
+        self.counters.programs.add(OperationReason::Map);
         match &mut self.dies {
-            Some(dies) => dies.program(dies.unit_of_map(map_page), dies.cell, Why::Map, earliest).0,
+            Some(dies) => {
+                dies.program(dies.unit_of_map(map_page), dies.cell, OperationReason::Map, earliest)
+                    .0
+            }
             None => earliest,
         }
     }
 }
 
-impl Nand for Array {
+impl Nand for FlashArray {
     #[inline]
-    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos {
+    fn read(&mut self, place: PhysicalPage, why: OperationReason, earliest: Nanos) -> Nanos {
         self.counters.reads.add(why);
         match &mut self.dies {
             Some(dies) => {
@@ -232,7 +237,13 @@ impl Nand for Array {
     }
 
     #[inline]
-    fn program(&mut self, place: PhysicalPage, _: LogicalPage, why: Why, earliest: Nanos) -> Nanos {
+    fn program(
+        &mut self,
+        place: PhysicalPage,
+        _: LogicalPage,
+        why: OperationReason,
+        earliest: Nanos,
+    ) -> Nanos {
         self.counters.programs.add(why);
         match &mut self.dies {
             Some(dies) => {
@@ -250,7 +261,7 @@ impl Nand for Array {
         &mut self,
         first: PhysicalPage,
         holds: PageRun,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         if self.dies.is_some() {
@@ -260,7 +271,7 @@ impl Nand for Array {
         earliest
     }
 
-    fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos {
+    fn erase(&mut self, block: Block, why: OperationReason, earliest: Nanos) -> Nanos {
         self.counters.erases.add(why);
         self.erases[block.index()] += 1;
         match &mut self.dies {
@@ -270,13 +281,13 @@ impl Nand for Array {
     }
 }
 
-impl AsRef<Self> for Array {
+impl AsRef<Self> for FlashArray {
     fn as_ref(&self) -> &Self {
         self
     }
 }
 
-impl AsMut<Self> for Array {
+impl AsMut<Self> for FlashArray {
     fn as_mut(&mut self) -> &mut Self {
         self
     }

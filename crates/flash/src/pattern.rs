@@ -3,7 +3,7 @@
 use crate::command::{Command, Extent, Stream};
 use crate::drive::Drive;
 use crate::nand::Nand;
-use crate::random::Random;
+use crate::random::DriveRandom;
 use crate::units::{LogicalPage, MILLION};
 
 /// Which page comes next.
@@ -44,7 +44,7 @@ impl Pattern {
 
 /// The requests to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Workload {
+pub struct DriveWorkload {
     /// Which page comes next.
     pub pattern: Pattern,
     /// Requests stay within this number of pages at the start of the drive.
@@ -58,7 +58,7 @@ pub struct Workload {
     pub trims_ppm: u32,
 }
 
-impl Workload {
+impl DriveWorkload {
     /// Writes of single pages anywhere on a span.
     #[must_use]
     pub const fn uniform_writes(span_pages: u32) -> Self {
@@ -68,20 +68,20 @@ impl Workload {
 
 /// The requests of a workload, one after another.
 #[derive(Debug, Clone)]
-pub struct Requests {
-    workload: Workload,
+pub struct RequestGenerator {
+    workload: DriveWorkload,
     /// The number of places where a request can begin: multiples of its length.
     slots: u32,
     hot_slots: u32,
     zipf: Option<Zipf>,
     next: u32,
-    random: Random,
+    random: DriveRandom,
 }
 
-impl Requests {
+impl RequestGenerator {
     /// The requests of a seed. The span must have room for at least one request.
     #[must_use]
-    pub fn new(workload: Workload, seed: u64) -> Self {
+    pub fn new(workload: DriveWorkload, seed: u64) -> Self {
         let slots = workload.span_pages / workload.request_pages;
         assert!(slots > 0, "a request is longer than the span");
         let (hot_slots, zipf) = match workload.pattern {
@@ -89,13 +89,13 @@ impl Requests {
             Pattern::Zipf { skew_ppm } => (0, Some(Zipf::new(slots, skew_ppm))),
             Pattern::Sequential | Pattern::Uniform => (0, None),
         };
-        Self { workload, slots, hot_slots, zipf, next: 0, random: Random::new(seed) }
+        Self { workload, slots, hot_slots, zipf, next: 0, random: DriveRandom::new(seed) }
     }
 
     /// The next request, and the page it begins with.
     pub fn next<N: Nand>(&mut self, drive: &Drive<N>) -> (LogicalPage, Command) {
         let page_bytes = u64::from(drive.specification().page_bytes);
-        let Workload { request_pages, reads_ppm, trims_ppm, .. } = self.workload;
+        let DriveWorkload { request_pages, reads_ppm, trims_ppm, .. } = self.workload;
         if self.happens(trims_ppm, MILLION)
             && let Some(page) = self.mapped_page(drive)
         {
@@ -193,7 +193,7 @@ impl Zipf {
         Self { skew, ranks, low: integral(1.5) - 1.0, high: integral(f64::from(ranks) + 0.5), sure }
     }
 
-    fn rank(&self, random: &mut Random) -> u32 {
+    fn rank(&self, random: &mut DriveRandom) -> u32 {
         loop {
             let u = self.high + random.fraction() * (self.low - self.high);
             let x = Self::inverse(self.skew, u);

@@ -14,11 +14,11 @@ use toml::Table;
 
 use crate::bench::Bench;
 use crate::drive_file::{DriveFile, DriveFileError};
-use crate::evidence::{Evidence, Unit, Value};
-use crate::figures::{Check, Figure};
+use crate::evidence::{Evidence, Value, ValueUnit};
+use crate::figures::{DriveFigure, FigureCheck};
 use crate::grounded::{grounded, values, with};
 use crate::specification::Specification;
-use crate::stream::Stream;
+use crate::stream::RandomSequence;
 
 /// The drives that a drive file's evidence leaves possible.
 #[derive(Debug, Clone)]
@@ -26,27 +26,27 @@ pub struct Plausible {
     /// The file.
     table: Table,
     capacity: Option<Bytes>,
-    uncertain: Vec<Uncertain>,
+    uncertain: Vec<UncertainValue>,
     /// The figures to which an uncertain value is fitted and which can be checked, with their
     /// names.
-    figures: Vec<(String, Figure)>,
+    figures: Vec<(String, DriveFigure)>,
     unchecked: BTreeMap<String, String>,
 }
 
 /// An uncertain value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Uncertain {
+pub struct UncertainValue {
     /// Its dotted key.
     pub key: String,
     /// Its plausible values.
-    pub spread: Spread,
+    pub spread: PlausibleValues,
     /// The names of the figures that it was fitted to.
     fitted_to: Vec<String>,
 }
 
 /// The plausible values of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Spread {
+pub enum PlausibleValues {
     /// Any of these, all equally likely.
     Choices(Vec<Value>),
     /// Anything between, in a unit.
@@ -60,7 +60,7 @@ pub enum Spread {
 /// range that starts at 0, where there is no factor, is spread evenly in the value itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    unit: Unit,
+    unit: ValueUnit,
     least: f64,
     most: f64,
 }
@@ -77,7 +77,7 @@ pub struct Draw {
 
 /// A plausible drive.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drawn {
+pub struct DrawnDrive {
     /// The drive.
     pub drive: Specification,
     /// The values that define it.
@@ -107,15 +107,15 @@ impl Plausible {
         let figures = DriveFile::parse(text)?.figures;
         let uncertain: Vec<_> = values
             .into_iter()
-            .filter_map(|value| Uncertain::of(value.key, value.evidence?))
+            .filter_map(|value| UncertainValue::of(value.key, value.evidence?))
             .collect();
         let is_fitted =
             |name: &String| uncertain.iter().any(|value| value.fitted_to.contains(name));
         let (mut checked, mut unchecked) = (Vec::new(), BTreeMap::new());
         for (name, figure) in figures.into_iter().filter(|(name, _)| is_fitted(name)) {
             match figure.check {
-                Check::Tested { test, .. } => checked.push((test.requests(), name, figure)),
-                Check::Unchecked { why } => drop(unchecked.insert(name, why)),
+                FigureCheck::Tested { test, .. } => checked.push((test.requests(), name, figure)),
+                FigureCheck::Unchecked { why } => drop(unchecked.insert(name, why)),
             }
         }
         // Cheap figures are checked first.
@@ -132,7 +132,7 @@ impl Plausible {
 
     /// The values that vary, in the order of their keys.
     #[must_use]
-    pub fn uncertain(&self) -> &[Uncertain] {
+    pub fn uncertain(&self) -> &[UncertainValue] {
         &self.uncertain
     }
 
@@ -156,7 +156,7 @@ impl Plausible {
     }
 
     /// Draws the drive of a block. Fails if none is found that reproduces the figures.
-    pub fn draw(&self, seed: u64, block: u32) -> Result<Drawn, DriveFileError> {
+    pub fn draw(&self, seed: u64, block: u32) -> Result<DrawnDrive, DriveFileError> {
         let mut redrawn = 0;
         let mut missed = vec![0_u32; self.figures.len()];
         for round in 0..ROUNDS {
@@ -165,7 +165,7 @@ impl Plausible {
             for _ in 0..=REFITS {
                 let values = self.values(seed, block, round, &again);
                 let misfit = match self.fit(&values) {
-                    Ok(drive) => return Ok(Drawn { drive, draw: Draw { values, redrawn } }),
+                    Ok(drive) => return Ok(DrawnDrive { drive, draw: Draw { values, redrawn } }),
                     Err(misfit) => misfit,
                 };
                 redrawn += 1;
@@ -180,8 +180,8 @@ impl Plausible {
     }
 
     fn values(&self, seed: u64, block: u32, round: u32, again: &[u32]) -> BTreeMap<String, Value> {
-        let draw = |(value, again): (&Uncertain, &u32)| {
-            let stream = Stream::new(seed, &value.key).then(round).then(*again);
+        let draw = |(value, again): (&UncertainValue, &u32)| {
+            let stream = RandomSequence::new(seed, &value.key).then(round).then(*again);
             (value.key.clone(), value.spread.at(stream.at(block)))
         };
         self.uncertain.iter().zip(again).map(draw).collect()
@@ -228,11 +228,11 @@ impl Plausible {
     }
 }
 
-impl Uncertain {
+impl UncertainValue {
     /// The value of a draw by itself, tested against no figure; each round gives another one.
     #[must_use]
     pub fn draw(&self, seed: u64, number: u32, round: u32) -> Value {
-        self.spread.at(Stream::new(seed, &self.key).then(round).then(0).at(number))
+        self.spread.at(RandomSequence::new(seed, &self.key).then(round).then(0).at(number))
     }
 
     /// A value whose evidence leaves it uncertain; none if it is certain.
@@ -241,16 +241,16 @@ impl Uncertain {
         let spread = match evidence.range {
             Some([least, most]) => {
                 let ((unit, least), (_, most)) = (least.amount()?, most.amount()?);
-                Spread::Range(Range { unit, least, most })
+                PlausibleValues::Range(Range { unit, least, most })
             }
-            None if evidence.choices.len() > 1 => Spread::Choices(evidence.choices),
+            None if evidence.choices.len() > 1 => PlausibleValues::Choices(evidence.choices),
             None => return None,
         };
         Some(Self { key, spread, fitted_to: evidence.fitted_to })
     }
 }
 
-impl Spread {
+impl PlausibleValues {
     /// The smallest and the largest plausible amount; none for choices.
     #[must_use]
     pub fn ends(&self) -> Option<[Value; 2]> {
@@ -283,13 +283,14 @@ impl Range {
         let share = (f64::from(part) + 0.5) / 2_f64.powi(32);
         let Self { unit, least, most } = self;
         // Each whole number stands for all up to the next.
-        let end = if unit == Unit::Whole { most + 1.0 } else { most };
+        let end = if unit == ValueUnit::Whole { most + 1.0 } else { most };
         let amount = if least > 0.0 {
             least * libm::exp(share * libm::log(end / least))
         } else {
             least + share * (end - least)
         };
-        let amount = if unit == Unit::Whole { libm::floor(amount) } else { to_four_digits(amount) };
+        let amount =
+            if unit == ValueUnit::Whole { libm::floor(amount) } else { to_four_digits(amount) };
         unit.value(amount.clamp(least, most))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::command::{Command, Refusal};
 use crate::drive::Drive;
 use crate::nand::Nand;
-use crate::pattern::Requests;
+use crate::pattern::RequestGenerator;
 use crate::units::{LogicalPage, Nanos};
 
 /// How many requests are generated at once, so that the drive can prefetch.
@@ -14,7 +14,7 @@ const LOOK_AHEAD: u64 = 32;
 
 /// One performed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Played {
+pub struct PlayedRequest {
     /// The command.
     pub command: Command,
     /// When it was submitted.
@@ -27,11 +27,11 @@ pub struct Played {
 /// Returns when the last of them was done.
 pub fn play<N: Nand>(
     drive: &mut Drive<N>,
-    requests: &mut Requests,
+    requests: &mut RequestGenerator,
     count: u64,
     depth: usize,
     start: Nanos,
-    mut each: impl FnMut(&Drive<N>, Played),
+    mut each: impl FnMut(&Drive<N>, PlayedRequest),
 ) -> Result<Nanos, Refusal> {
     let mut under_way = BinaryHeap::with_capacity(depth);
     let mut now = start;
@@ -56,7 +56,7 @@ pub fn play<N: Nand>(
                 under_way.push(Reverse(done));
             }
             end = end.max(done);
-            each(drive, Played { command: *command, submitted: now, done });
+            each(drive, PlayedRequest { command: *command, submitted: now, done });
         }
     }
     Ok(end)
@@ -71,7 +71,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn make<N: Nand>(&mut self, requests: &mut Requests, drive: &Drive<N>, left: u64) {
+    fn make<N: Nand>(&mut self, requests: &mut RequestGenerator, drive: &Drive<N>, left: u64) {
         self.commands.clear();
         self.pages.clear();
         for _ in 0..left.min(LOOK_AHEAD) {

@@ -1,8 +1,8 @@
 //! What survives a power cut, on a drive that received the requests of a log.
 //!
 //! [`PowerCuts`] follows a log and knows at any moment what is safe, what is only in the drive's
-//! volatile write cache, and what is under way. A [`Cut`] is one such moment, and each seed gives
-//! one [`Survivor`] of it: what the drive may hold when it is switched on again. Contents are
+//! volatile write cache, and what is under way. A [`PowerCut`] is one such moment, and each seed
+//! gives one [`Survivor`] of it: what the drive may hold when it is switched on again. Contents are
 //! unknown here: a survivor says which request's data a sector holds.
 //!
 //! What was acknowledged before a flush that was acknowledged, or was written with forced unit
@@ -30,25 +30,25 @@ mod cut;
 mod log;
 mod moments;
 
-pub use cut::{Cut, Reverted, Survivor, Version};
-pub use log::{LogError, Logged};
+pub use cut::{PowerCut, RevertedSectors, Survivor, Version};
+pub use log::{LoggedRequest, RequestLogError};
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::specification::Specification;
 use crate::units::Nanos;
-use cache::Cache;
+use cache::VolatileCache;
 
 /// The moments of a log at which the power can be cut.
 #[derive(Debug, Clone)]
 pub struct PowerCuts<'a> {
-    log: &'a [Logged],
+    log: &'a [LoggedRequest],
     /// The completed requests, by time of completion.
     completions: Vec<(Nanos, usize)>,
     /// A cache at the beginning of the log.
-    fresh: Cache,
-    cache: Cache,
+    fresh: VolatileCache,
+    cache: VolatileCache,
     now: Nanos,
     submitted: usize,
     completed: usize,
@@ -57,13 +57,13 @@ pub struct PowerCuts<'a> {
 
 impl<'a> PowerCuts<'a> {
     /// A drive whose cache is empty when the log begins. Fails if the log contradicts itself.
-    pub fn new(drive: &Specification, log: &'a [Logged]) -> Result<Self, LogError> {
+    pub fn new(drive: &Specification, log: &'a [LoggedRequest]) -> Result<Self, RequestLogError> {
         log::check(log)?;
         let ends = log.iter().enumerate();
         let mut completions: Vec<_> =
             ends.filter_map(|(number, logged)| Some((logged.completed?, number))).collect();
         completions.sort_unstable();
-        let cache = Cache::new(drive);
+        let cache = VolatileCache::new(drive);
         Ok(Self {
             log,
             completions,
@@ -78,7 +78,7 @@ impl<'a> PowerCuts<'a> {
 
     /// Cuts the power, right after everything that happened by then. Fast for moments in ascending
     /// order; an earlier one starts from the beginning of the log.
-    pub fn at(&mut self, moment: Nanos) -> Cut<'_> {
+    pub fn at(&mut self, moment: Nanos) -> PowerCut<'_> {
         if moment < self.now {
             self.cache = self.fresh.clone();
             (self.submitted, self.completed) = (0, 0);
@@ -98,7 +98,7 @@ impl<'a> PowerCuts<'a> {
             self.cache.complete(self.log, *number);
             self.completed += 1;
         }
-        Cut::new(self.log, &self.cache, &self.under_way, self.submitted)
+        PowerCut::new(self.log, &self.cache, &self.under_way, self.submitted)
     }
 
     /// Chooses moments of a range, uniformly, in ascending order.

@@ -5,9 +5,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(Xoshiro256PlusPlus);
+pub(crate) struct DriveRandom(Xoshiro256PlusPlus);
 
-impl Random {
+impl DriveRandom {
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }

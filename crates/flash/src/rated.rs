@@ -12,8 +12,8 @@ use toml::Table;
 
 use crate::bench::Bench;
 use crate::drive_file::{DriveFile, DriveFileError};
-use crate::evidence::{Basis, Evidence, Unit, Value};
-use crate::figures::{Check, Expected};
+use crate::evidence::{Basis, Evidence, Value, ValueUnit};
+use crate::figures::{FigureCheck, FigureQuantity};
 use crate::grounded::{grounded, values};
 use crate::specification::{Specification, Timing};
 
@@ -57,7 +57,7 @@ const PCIE: Interface =
 /// Fails if that file is invalid, has no times to change, or if the drive cannot have the capacity
 /// or reach a rating; the message then has the limit.
 pub fn rated(name: &str, ratings: &Ratings, like: &str) -> Result<String, DriveFileError> {
-    let mut made = Made::like(like)?;
+    let mut made = RatedDrive::like(like)?;
     made.set_sizes(ratings)?;
     made.set_times(ratings)?;
     let text = made.text(name);
@@ -67,7 +67,7 @@ pub fn rated(name: &str, ratings: &Ratings, like: &str) -> Result<String, DriveF
 }
 
 /// A drive that is being made.
-struct Made {
+struct RatedDrive {
     like: DriveFile,
     specification: Specification,
     values: BTreeMap<String, Value>,
@@ -85,7 +85,7 @@ struct Part {
     is_time: bool,
 }
 
-impl Made {
+impl RatedDrive {
     fn like(text: &str) -> Result<Self, DriveFileError> {
         let like = DriveFile::parse(text)?;
         let specification = like.resolve()?;
@@ -150,7 +150,7 @@ impl Made {
             return;
         }
         let is_below = |least: &Value| least.number().is_some_and(|least| least < all.0 as f64);
-        let bytes = |Bytes(bytes): Bytes| Unit::Bytes.value(bytes as f64);
+        let bytes = |Bytes(bytes): Bytes| ValueUnit::Bytes.value(bytes as f64);
         let range =
             range.filter(|[least, _]| is_below(least)).map(|[least, _]| [least, bytes(all)]);
         let source = "all cells with one bit each are the most, which is less than the drive like \
@@ -319,7 +319,7 @@ impl Made {
         let mut bench = Bench::new(&file);
         for figure in file.figures.values() {
             let Some(ratio) = figure.compare(&mut bench).transpose()? else { continue };
-            if let Check::Tested { expected, within, .. } = figure.check
+            if let FigureCheck::Tested { expected, within, .. } = figure.check
                 && (ratio - 1.0).abs() > within
             {
                 let source = &figure.source;
@@ -382,7 +382,7 @@ fn size(Bytes(bytes): Bytes) -> Value {
 
 /// The time of one of so many a second.
 fn period(each_s: u32) -> Value {
-    Unit::Nanos.value((1e9 / f64::from(each_s.max(1))).round())
+    ValueUnit::Nanos.value((1e9 / f64::from(each_s.max(1))).round())
 }
 
 fn rate_text(Rate(rate): Rate) -> String {
@@ -393,13 +393,13 @@ fn rate_text(Rate(rate): Rate) -> String {
 }
 
 /// A multiple of a figure.
-fn times(figure: Expected, factor: f64) -> String {
+fn times(figure: FigureQuantity, factor: f64) -> String {
     match figure {
-        Expected::BytesPerSecond(rate) => {
+        FigureQuantity::BytesPerSecond(rate) => {
             format!("{:.0} MB/s", rate as f64 * factor / 1e6)
         }
-        Expected::RequestsPerSecond(rate) => format!("{:.0}/s", rate * factor),
-        Expected::Nanos(time) => format!("{:.0} ns", time as f64 * factor),
+        FigureQuantity::RequestsPerSecond(rate) => format!("{:.0}/s", rate * factor),
+        FigureQuantity::Nanos(time) => format!("{:.0} ns", time as f64 * factor),
     }
 }
 

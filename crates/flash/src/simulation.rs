@@ -11,19 +11,21 @@ mod settings;
 use std::ops::ControlFlow;
 
 use crate::{
-    Command, ConditionError, Conditioned, Drive, Extent, MILLION, Nanos, Played, Refusal, Requests,
-    Stream, Workload, play,
+    Command, ConditionError, Conditioned, Drive, DriveWorkload, Extent, MILLION, Nanos,
+    PlayedRequest, Refusal, RequestGenerator, Stream, play,
 };
-use ssdlab_trace::{Clamped, Flags, Kind, Request, TraceError};
+use ssdlab_trace::{ClampedTimes, Flags, Request, RequestKind, TraceError};
 
-pub use job::{Job, Synthetic};
-pub use outcome::{CommandLatency, Outcome, Replayed, Sample, Sequence, TraceFiles};
-use recorder::Recorder;
+pub use job::{SimulationJob, Synthetic};
+pub use outcome::{
+    CommandLatency, OneOrSeveral, Replayed, SimulationOutcome, SimulationSample, TraceFiles,
+};
+use recorder::SimulationRecorder;
 pub use settings::Settings;
 
 /// The stage of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum SimulationStage {
     /// Conditioning the drive.
     Conditioning,
     /// Requests that are not counted.
@@ -34,7 +36,7 @@ pub enum Stage {
 
 /// Receives the progress of a simulation: the stage, how much of it is done, and its total, or
 /// zeros if unknown. It may end the simulation.
-pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64) -> ControlFlow<()>;
+pub type SimulationProgress<'a> = &'a mut dyn FnMut(SimulationStage, u64, u64) -> ControlFlow<()>;
 
 /// Why a simulation failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -68,12 +70,15 @@ const STEP: u64 = 1 << 16;
 const WORKLOAD_SEED: u64 = 0x776f_726b_6c6f_6164;
 
 /// Performs synthetic requests.
-pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome, SimulationError> {
+pub fn synthetic(
+    job: &SimulationJob<Synthetic>,
+    progress: SimulationProgress<'_>,
+) -> Result<SimulationOutcome, SimulationError> {
     let (mut drive, conditioned) = prepared(job, progress)?;
     let span_pages = job.drive.span_pages();
     let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
-    let workload = Workload { span_pages, ..workload };
-    let mut requests = Requests::new(workload, job.drive.seed ^ WORKLOAD_SEED);
+    let workload = DriveWorkload { span_pages, ..workload };
+    let mut requests = RequestGenerator::new(workload, job.drive.seed ^ WORKLOAD_SEED);
     let count = |capacities_ppm: u64| {
         let pages = u128::from(span_pages) * u128::from(capacities_ppm) / u128::from(MILLION);
         u64::try_from(pages / u128::from(workload.request_pages)).unwrap_or(u64::MAX)
@@ -82,7 +87,7 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
     let mut perform = |drive: &mut Drive,
                        stage,
                        count: u64,
-                       each: &mut dyn FnMut(&Drive, Played)|
+                       each: &mut dyn FnMut(&Drive, PlayedRequest)|
      -> Result<(), SimulationError> {
         let mut left = count;
         while left > 0 {
@@ -97,10 +102,10 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
         }
         Ok(())
     };
-    perform(&mut drive, Stage::WarmUp, count(warm_up_ppm), &mut |_, _| {})?;
+    perform(&mut drive, SimulationStage::WarmUp, count(warm_up_ppm), &mut |_, _| {})?;
     drive.reset_counts();
-    let mut recorder = Recorder::new(&drive);
-    perform(&mut drive, Stage::Running, count(overwrites_ppm), &mut |drive, played| {
+    let mut recorder = SimulationRecorder::new(&drive);
+    perform(&mut drive, SimulationStage::Running, count(overwrites_ppm), &mut |drive, played| {
         recorder.record(drive, &played.command, played.submitted, played.done);
     })?;
     Ok(recorder.finish(&drive, job.drive.seed, Settings::of_pattern(job), &conditioned, None))
@@ -109,16 +114,16 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
 /// Performs the requests of a trace at their times. A truncated trace is performed as far as it
 /// goes. `clamped` says which of the times that were read went backwards.
 pub fn replay<T>(
-    job: &Job<TraceFiles>,
+    job: &SimulationJob<TraceFiles>,
     mut trace: T,
-    clamped: impl FnOnce(&T) -> Clamped,
-    progress: Progress<'_>,
-) -> Result<Outcome, SimulationError>
+    clamped: impl FnOnce(&T) -> ClampedTimes,
+    progress: SimulationProgress<'_>,
+) -> Result<SimulationOutcome, SimulationError>
 where
     T: Iterator<Item = Result<Request, TraceError>>,
 {
     let (mut drive, conditioned) = prepared(job, progress)?;
-    let mut recorder = Recorder::new(&drive);
+    let mut recorder = SimulationRecorder::new(&drive);
     let (mut requests, mut duration_ns, mut cut_off) = (0_u64, 0, None);
     for request in &mut trace {
         let request = match request {
@@ -131,7 +136,7 @@ where
         };
         requests += 1;
         if requests.is_multiple_of(STEP) {
-            tell(progress, Stage::Running, requests, 0)?;
+            tell(progress, SimulationStage::Running, requests, 0)?;
         }
         let now = Nanos(request.submitted_ns);
         duration_ns = request.submitted_ns;
@@ -154,11 +159,11 @@ where
 
 /// A job's drive, conditioned.
 fn prepared<S>(
-    job: &Job<S>,
-    progress: Progress<'_>,
+    job: &SimulationJob<S>,
+    progress: SimulationProgress<'_>,
 ) -> Result<(Drive, Conditioned), SimulationError> {
-    tell(progress, Stage::Conditioning, 0, job.drive.span_pages().into())?;
-    let mut watch = |done, total| progress(Stage::Conditioning, done, total);
+    tell(progress, SimulationStage::Conditioning, 0, job.drive.span_pages().into())?;
+    let mut watch = |done, total| progress(SimulationStage::Conditioning, done, total);
     job.drive.prepare(&mut watch).map_err(|error| match error {
         ConditionError::Stopped => SimulationError::Interrupted,
         refused @ ConditionError::Refused(_) => SimulationError::Condition(refused),
@@ -166,8 +171,8 @@ fn prepared<S>(
 }
 
 fn tell(
-    progress: Progress<'_>,
-    stage: Stage,
+    progress: SimulationProgress<'_>,
+    stage: SimulationStage,
     done: u64,
     total: u64,
 ) -> Result<(), SimulationError> {
@@ -182,18 +187,18 @@ fn tell(
 pub fn commands(request: &Request) -> impl Iterator<Item = Command> + use<> {
     let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
     let command = match request.kind {
-        Kind::Read => Command::Read(extent),
-        Kind::Write if request.flags.contains(Flags::FUA) => Command::WriteFua(extent),
-        Kind::Write => Command::Write(extent, Stream::default()),
-        Kind::Flush => Command::Flush,
-        Kind::Discard => Command::Discard(extent),
-        Kind::WriteZeroes => Command::WriteZeroes(extent),
+        RequestKind::Read => Command::Read(extent),
+        RequestKind::Write if request.flags.contains(Flags::FUA) => Command::WriteFua(extent),
+        RequestKind::Write => Command::Write(extent, Stream::default()),
+        RequestKind::Flush => Command::Flush,
+        RequestKind::Discard => Command::Discard(extent),
+        RequestKind::WriteZeroes => Command::WriteZeroes(extent),
     };
     let flush = |flag| {
-        let is_asked = request.kind != Kind::Flush && request.flags.contains(flag);
+        let is_asked = request.kind != RequestKind::Flush && request.flags.contains(flag);
         is_asked.then_some(Command::Flush)
     };
-    let after = flush(Flags::FUA).filter(|_| request.kind != Kind::Write);
+    let after = flush(Flags::FUA).filter(|_| request.kind != RequestKind::Write);
     [flush(Flags::PREFLUSH), Some(command), after].into_iter().flatten()
 }
 

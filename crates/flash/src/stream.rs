@@ -13,9 +13,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A random sequence, identified by numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream(u64);
+pub(crate) struct RandomSequence(u64);
 
-impl Stream {
+impl RandomSequence {
     pub fn new(seed: u64, name: &str) -> Self {
         // FNV-1a: a value's sequence depends on its name alone, so adding or removing others does
         // not change it.

@@ -9,12 +9,12 @@
 use ssdlab_flash::bench;
 use ssdlab_flash::drive_file::DriveFile;
 use ssdlab_flash::evidence::Value;
-use ssdlab_flash::figures::Check;
+use ssdlab_flash::figures::FigureCheck;
 use ssdlab_flash::grounded::grounded;
 use ssdlab_flash::specification::WriteCache;
 use ssdlab_flash::{
-    Command, Condition, Drive, Extent, Nanos, Pattern, Requests, SECTOR_BYTES, Specification,
-    Stream, Workload, play, presets,
+    Command, Condition, Drive, DriveWorkload, Extent, Nanos, Pattern, RequestGenerator,
+    SECTOR_BYTES, Specification, Stream, play, presets,
 };
 use ssdlab_quantity::Bytes;
 
@@ -88,8 +88,8 @@ impl Bench {
         u32::try_from(bytes.div_ceil(self.page_bytes())).expect("fewer than the drive has")
     }
 
-    fn workload(&self, pattern: Pattern, request_bytes: u64, reads_ppm: u32) -> Workload {
-        Workload {
+    fn workload(&self, pattern: Pattern, request_bytes: u64, reads_ppm: u32) -> DriveWorkload {
+        DriveWorkload {
             pattern,
             span_pages: self.pages(),
             request_pages: self.pages_in(request_bytes),
@@ -98,7 +98,7 @@ impl Bench {
         }
     }
 
-    fn play(&mut self, requests: &mut Requests, count: u64, depth: usize) -> Measured {
+    fn play(&mut self, requests: &mut RequestGenerator, count: u64, depth: usize) -> Measured {
         self.drive.reset_counts();
         let end = play(&mut self.drive, requests, count, depth, self.now, |_, _| {})
             .expect("the requests are on the drive");
@@ -113,9 +113,9 @@ impl Bench {
         }
     }
 
-    fn run(&mut self, workload: Workload, count: u64, depth: usize) -> Measured {
+    fn run(&mut self, workload: DriveWorkload, count: u64, depth: usize) -> Measured {
         self.seed += 1;
-        self.play(&mut Requests::new(workload, self.seed), count, depth)
+        self.play(&mut RequestGenerator::new(workload, self.seed), count, depth)
     }
 
     fn read_in_order(&mut self, request_bytes: u64, count: u64, depth: usize) -> Measured {
@@ -133,7 +133,7 @@ impl Bench {
     /// Writes 4 KiB at random within a first part of the drive.
     fn write_within(&mut self, span_pages: u32, count: u64, depth: usize) -> Measured {
         let workload = self.workload(Pattern::Uniform, 4 << 10, 0);
-        self.run(Workload { span_pages, ..workload }, count, depth)
+        self.run(DriveWorkload { span_pages, ..workload }, count, depth)
     }
 
     /// Does a command alone. Returns how long it took, in seconds.
@@ -231,7 +231,7 @@ fn held_out() -> Vec<(String, f64)> {
             evidence.flat_map(|evidence| &evidence.get_ref().fitted_to).collect();
         let mut bench = bench::Bench::new(&file);
         for (id, figure) in file.figures.iter().filter(|(id, _)| !fitted.contains(id)) {
-            if matches!(figure.check, Check::Unchecked { .. }) {
+            if matches!(figure.check, FigureCheck::Unchecked { .. }) {
                 continue;
             }
             let ratio = figure.compare(&mut bench).expect("it is tested").expect("on this drive");
@@ -260,7 +260,7 @@ fn every_preset_can_be_filled_and_overwritten_at_random() {
         let mut bench = Bench::filled(preset.name, (whole >> 33).max(1));
         let pages = bench.pages();
         let workload = bench.workload(Pattern::Uniform, 4 << 10, 0);
-        let mut requests = Requests::new(workload, SEED);
+        let mut requests = RequestGenerator::new(workload, SEED);
         // A block-mapped drive copies as much within a few writes as others within many.
         let mut programs = 0;
         while programs < u64::from(pages) {
@@ -441,7 +441,7 @@ fn tlc_dramless_falls_off_a_cliff_and_recovers_when_idle() {
     let stretch_gb = (STRETCH * SEQUENTIAL_BYTES) as f64 / 1e9;
     let mut bench = Bench::new("tlc-dramless", FRACTION);
     let workload = bench.workload(Pattern::Sequential, SEQUENTIAL_BYTES, 0);
-    let mut requests = Requests::new(workload, SEED);
+    let mut requests = RequestGenerator::new(workload, SEED);
     for round in ["new", "after 30 s of idleness"] {
         let mut cached = 0.0;
         loop {
@@ -473,7 +473,7 @@ fn tlc_dramless_is_as_fast_as_rated_where_its_map_is_at_hand() {
     let read = bench.read_in_order(SEQUENTIAL_BYTES, 40_000, 32);
     check("tlc-dramless: sequential read, MB/s", 3500.0, read.mb_per_s, 0.05);
     let workload = bench.workload(Pattern::Uniform, 4 << 10, ALWAYS_PPM);
-    let near = Workload { span_pages: bench.pages() / 20, ..workload };
+    let near = DriveWorkload { span_pages: bench.pages() / 20, ..workload };
     bench.run(near, 100_000, 128);
     let read = bench.run(near, 200_000, 128);
     check("tlc-dramless: random read, IOPS", 460_000.0, read.requests_per_s, 0.05);
@@ -517,7 +517,7 @@ fn ideal_adds_nothing() {
     let mut bench = Bench::filled("ideal", 16);
     let pages = u64::from(bench.pages());
     let workload = bench.workload(Pattern::Uniform, 4 << 10, 0);
-    let mut requests = Requests::new(workload, SEED);
+    let mut requests = RequestGenerator::new(workload, SEED);
     let submitted = Nanos(42);
     play(&mut bench.drive, &mut requests, 3 * pages, 1, submitted, |_, played| {
         assert_eq!(played.submitted, played.done, "a write is done at once");

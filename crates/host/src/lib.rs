@@ -1,5 +1,5 @@
-//! The running machine: thin calls into the kernel and its tables, without policy but for `turn`,
-//! the lock by which all measurements on it take turns.
+//! The running machine: thin calls into the kernel and its tables, without policy but for
+//! `measurement_lock`, the lock by which all measurements on it take turns.
 //!
 //! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
 //! these, so that each fact about the kernel's interfaces is written once.
@@ -17,6 +17,7 @@ pub mod kernel;
 pub mod lock;
 pub mod loop_device;
 pub mod machine;
+pub mod measurement_lock;
 pub mod memory;
 pub mod meter;
 pub mod missing;
@@ -30,6 +31,5 @@ pub mod sysfs;
 pub mod thread;
 pub mod tracefs;
 pub mod trust;
-pub mod turn;
 pub mod undo;
 pub mod whole_file;

@@ -58,7 +58,7 @@ impl FileLock {
 
 /// The holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     /// The process that took it; `None` if this process may not see it.
     pub pid: Option<i32>,
 }
@@ -67,7 +67,7 @@ pub struct Holder {
 /// namespace, and on filesystems whose files report another device number than the lock table
 /// (btrfs).
 #[must_use]
-pub fn holder(path: &Path) -> Option<Holder> {
+pub fn holder(path: &Path) -> Option<LockHolder> {
     let of = path.symlink_metadata().ok()?;
     let device = (rustix::fs::major(of.dev()), rustix::fs::minor(of.dev()));
     let locks = Locks::current().ok()?.0;
@@ -75,10 +75,10 @@ pub fn holder(path: &Path) -> Option<Holder> {
         |lock: &procfs::Lock| (lock.devmaj, lock.devmin) == device && lock.inode == of.ino();
     let lock = locks.into_iter().find(is_of)?;
     // 0 is a process of another PID namespace.
-    Some(Holder { pid: lock.pid.filter(|pid| *pid > 0) })
+    Some(LockHolder { pid: lock.pid.filter(|pid| *pid > 0) })
 }
 
-impl Holder {
+impl LockHolder {
     /// Whether it is this process itself.
     #[must_use]
     pub fn is_this_process(&self) -> bool {
@@ -86,7 +86,7 @@ impl Holder {
     }
 }
 
-impl std::fmt::Display for Holder {
+impl std::fmt::Display for LockHolder {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Some(pid) = self.pid else { return write!(out, "an unknown process") };
         write!(out, "process {pid}")?;

@@ -37,7 +37,7 @@ pub struct Mount {
 /// A mount made by this program, distinguishable from other mounts on the same folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mounted {
+pub enum MountIdentity {
     /// The block device of this number, as `major:minor`.
     Device(String),
     /// The mount with this source in the table.
@@ -47,7 +47,7 @@ pub enum Mounted {
     Any,
 }
 
-impl Mounted {
+impl MountIdentity {
     /// Whether this is the mount, as far as its entry in the table says.
     #[must_use]
     pub fn is(&self, mount: &Mount) -> bool {
@@ -150,13 +150,13 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
 }
 
 /// Unmounts this program's mount on a directory. While it is busy, the run's processes are killed
-/// and unmounting is retried, until the patience ends; `before` is called before each attempt.
+/// and unmounting is retried, until the timeout ends; `before` is called before each attempt.
 /// Mounts by others are left alone; an error if one covers ours.
 pub fn unmount(
     target: &Path,
-    ours: &Mounted,
+    ours: &MountIdentity,
     marker: &str,
-    patience: Duration,
+    timeout: Duration,
     before: impl Fn() -> io::Result<()>,
 ) -> io::Result<()> {
     let started = Instant::now();
@@ -170,7 +170,7 @@ pub fn unmount(
                     inner.display()
                 )));
             }
-            Err(Errno::BUSY) if started.elapsed() < patience => {
+            Err(Errno::BUSY) if started.elapsed() < timeout => {
                 processes::kill_marked(marker);
                 sleep(Duration::from_millis(5));
             }
@@ -192,7 +192,7 @@ fn mounted_in(folder: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Lazily unmounts this program's mount on a directory, even if it is in use. A connection to a
 /// FUSE server ends.
-pub fn detach(target: &Path, ours: &Mounted) -> io::Result<()> {
+pub fn detach(target: &Path, ours: &MountIdentity) -> io::Result<()> {
     if ours.is_on_top(target)? {
         let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
         rustix::mount::unmount(target, flags)?;

@@ -42,7 +42,7 @@ impl Object {
 
 /// A process that has something open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct OpenFileHolder {
     /// Its number.
     pub pid: u32,
     /// Its command's name, as the kernel keeps it: 15 bytes at most.
@@ -54,7 +54,7 @@ pub struct Holder {
 /// The processes other than this one that have any of the objects open or mapped, once for each
 /// object.
 #[must_use]
-pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
+pub fn holders(objects: &[Object]) -> Vec<(Object, OpenFileHolder)> {
     let own = processes::own().map(|pid| pid.as_raw_pid().unsigned_abs());
     let mut holders = Vec::new();
     for pid in numbers(Path::new("/proc")).into_iter().filter(|pid| Some(*pid) != own) {
@@ -67,7 +67,7 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
         }
         mapped_in(&process, objects, &mut held);
         holders.extend(held.into_iter().map(|(object, writes)| {
-            (object, Holder { pid, command: processes::command(pid), writes })
+            (object, OpenFileHolder { pid, command: processes::command(pid), writes })
         }));
     }
     holders

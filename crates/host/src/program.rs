@@ -36,7 +36,7 @@ pub const GIT_REPOSITORY: [&str; 7] = [
 
 /// The interval at which a running program's interrupt and limit are polled; its end is noticed at
 /// once.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a program may take to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
@@ -104,7 +104,7 @@ pub enum ProgramError {
 
 /// The output and duration of a program.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ProgramOutput {
     /// How it ended.
     pub status: ExitStatus,
     /// Its standard output.
@@ -160,7 +160,7 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// Runs a program, which must succeed. Its input is empty, its output is captured.
-pub fn run(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+pub fn run(command: Command, rules: Rules<'_>) -> Result<ProgramOutput, ProgramError> {
     run_with_input(command, "", rules)
 }
 
@@ -169,7 +169,7 @@ pub fn run_with_input(
     command: Command,
     input: &str,
     rules: Rules<'_>,
-) -> Result<Finished, ProgramError> {
+) -> Result<ProgramOutput, ProgramError> {
     run_with_complaint(command, input, rules, |finished| {
         let is_silent = finished.stderr.trim().is_empty();
         if is_silent { finished.stdout.clone() } else { finished.stderr.clone() }
@@ -181,8 +181,8 @@ pub fn run_with_complaint(
     command: Command,
     input: &str,
     rules: Rules<'_>,
-    complaint: impl FnOnce(&Finished) -> String,
-) -> Result<Finished, ProgramError> {
+    complaint: impl FnOnce(&ProgramOutput) -> String,
+) -> Result<ProgramOutput, ProgramError> {
     let line = command_line(&command);
     let finished = run_on(input, command, rules)?;
     if finished.status.success() {
@@ -193,7 +193,7 @@ pub fn run_with_complaint(
 }
 
 /// Runs a program to its end, whatever its exit code.
-pub fn run_to_any_end(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+pub fn run_to_any_end(command: Command, rules: Rules<'_>) -> Result<ProgramOutput, ProgramError> {
     run_on("", command, rules)
 }
 
@@ -252,7 +252,11 @@ impl Lines {
     }
 }
 
-fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+fn run_on(
+    input: &str,
+    mut command: Command,
+    rules: Rules<'_>,
+) -> Result<ProgramOutput, ProgramError> {
     let line = command_line(&command);
     let start = |cause| ProgramError::Start { program: line.clone(), cause };
     let (mut stdout, mut stderr) = (scratch().map_err(start)?, scratch().map_err(start)?);
@@ -266,7 +270,7 @@ fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finishe
     let (status, took) = running.end(&[&stdout, &stderr], None)?;
     let (stdout, stderr) =
         (contents(&mut stdout).map_err(start)?, contents(&mut stderr).map_err(start)?);
-    Ok(Finished { status, stdout, stderr, took })
+    Ok(ProgramOutput { status, stdout, stderr, took })
 }
 
 /// The pipe that a program prints into, and who hears each piece at once.
@@ -312,7 +316,7 @@ impl<'a> Running<'a> {
         let mut piece = [0; 4096];
         let mut piped_bytes = 0;
         loop {
-            let left = self.rules.limit.saturating_sub(self.started.elapsed()).min(GLANCE);
+            let left = self.rules.limit.saturating_sub(self.started.elapsed()).min(POLL_INTERVAL);
             let left = Timespec::try_from(left).expect("a short time");
             let mut watched = vec![PollFd::new(&process, PollFlags::IN)];
             watched.extend(pipe.iter().map(|(output, _)| PollFd::new(output, PollFlags::IN)));
@@ -384,7 +388,7 @@ pub fn follow(
         }
     });
     loop {
-        match lines.recv_timeout(GLANCE) {
+        match lines.recv_timeout(POLL_INTERVAL) {
             Ok(bytes) => line(&String::from_utf8_lossy(&bytes)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return child.wait().map_err(start),

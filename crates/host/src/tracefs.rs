@@ -44,7 +44,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 
 /// An event to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct Tracepoint {
     /// Its folder below `events`, such as `block/block_rq_issue`.
     pub name: String,
     /// The event's `filter` expression.
@@ -151,19 +151,19 @@ impl Drop for Instance {
 /// A recording of events, which a thread delivers to a sink. If dropped, it ends and pending events
 /// are lost.
 #[derive(Debug)]
-pub struct Recording<S> {
+pub struct TraceRecording<S> {
     reader: Option<JoinHandle<io::Result<S>>>,
     is_over: Arc<AtomicBool>,
     /// The last field, as it can only be removed once nothing of it is open.
     instance: Instance,
 }
 
-impl<S: Sink> Recording<S> {
+impl<S: Sink> TraceRecording<S> {
     /// Starts recording. The sink receives pieces of up to `sub_buffer_bytes`, which must be the
     /// length given in `events/header_page`.
     pub fn start(
         instance: Instance,
-        events: &[Event],
+        events: &[Tracepoint],
         sub_buffer_bytes: usize,
         sink: S,
     ) -> io::Result<Self> {
@@ -202,7 +202,7 @@ impl<S: Sink> Recording<S> {
     }
 }
 
-impl<S> Recording<S> {
+impl<S> TraceRecording<S> {
     fn end(&mut self) -> Option<thread::Result<io::Result<S>>> {
         let reader = self.reader.take()?;
         self.is_over.store(true, Ordering::Release);
@@ -211,7 +211,7 @@ impl<S> Recording<S> {
     }
 }
 
-impl<S> Drop for Recording<S> {
+impl<S> Drop for TraceRecording<S> {
     fn drop(&mut self) {
         self.end();
     }

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// A component of a path that others can change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exposed {
+pub struct UntrustedPath {
     /// The part.
     pub path: PathBuf,
     /// Why they can.
     pub reason: String,
 }
 
-impl fmt::Display for Exposed {
+impl fmt::Display for UntrustedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.reason)
     }
@@ -25,12 +25,12 @@ impl fmt::Display for Exposed {
 /// The first component of a path, from its end, that users other than root and this process's can
 /// change; `None` if there is none. The path must be absolute and free of links, whose targets may
 /// change.
-pub fn exposed_to_others(path: &Path) -> io::Result<Option<Exposed>> {
+pub fn exposed_to_others(path: &Path) -> io::Result<Option<UntrustedPath>> {
     exposed(path, rustix::process::geteuid().as_raw())
 }
 
 /// As [`exposed_to_others`], to users other than root and the given one.
-pub fn exposed(path: &Path, user: u32) -> io::Result<Option<Exposed>> {
+pub fn exposed(path: &Path, user: u32) -> io::Result<Option<UntrustedPath>> {
     for (above, part) in path.ancestors().enumerate() {
         let found = fs::symlink_metadata(part)?;
         let (mode, owner) = (found.mode() & 0o7777, found.uid());
@@ -45,7 +45,7 @@ pub fn exposed(path: &Path, user: u32) -> io::Result<Option<Exposed>> {
         } else {
             continue;
         };
-        return Ok(Some(Exposed { path: part.to_owned(), reason }));
+        return Ok(Some(UntrustedPath { path: part.to_owned(), reason }));
     }
     Ok(None)
 }

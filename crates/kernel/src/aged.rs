@@ -34,7 +34,7 @@ use ssdlab_host::sync::sync_tree;
 pub use self::sparse::{copy, each_block};
 use super::KernelError;
 use super::binary::open_cache;
-use super::entry::{CacheEntry, Cleared, EntryKind};
+use super::entry::{CacheEntry, EntryKind, RemovalSummary};
 
 /// The file of a state that describes it.
 const RECORD: &str = "state.json";
@@ -52,7 +52,7 @@ const WORK: &str = "work-";
 const DIGITS: usize = 16;
 
 /// The interval at which a waiter polls.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The states of this user.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub struct Store {
 
 /// A complete state. It is not removed before it is dropped.
 #[derive(Debug)]
-pub struct State<T> {
+pub struct AgedState<T> {
     /// The folder its files are in.
     pub folder: PathBuf,
     /// Equal for states with equal contents: the first digits of a hash of its hashes.
@@ -113,7 +113,7 @@ impl Store {
         made_from: &impl Serialize,
         interrupt: &Interrupt,
         make: impl FnOnce(&Path) -> Result<T, E>,
-    ) -> Result<State<T>, E>
+    ) -> Result<AgedState<T>, E>
     where
         T: Serialize + DeserializeOwned,
         E: From<KernelError>,
@@ -154,7 +154,7 @@ impl Store {
         if is_kept {
             self.make_room()?;
         }
-        Ok(State { folder, contents: record.contents(), facts, _in_use: in_use })
+        Ok(AgedState { folder, contents: record.contents(), facts, _in_use: in_use })
     }
 
     fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -198,8 +198,8 @@ impl Store {
     }
 
     /// Removes everything that is not in use.
-    pub fn clear(&self) -> Result<Cleared, KernelError> {
-        let mut cleared = Cleared::default();
+    pub fn clear(&self) -> Result<RemovalSummary, KernelError> {
+        let mut cleared = RemovalSummary::default();
         for kept in self.all()? {
             let is_removed = remove(&kept.path)?;
             cleared.count(&kept, is_removed);
@@ -321,7 +321,7 @@ fn claim(folder: &Path, interrupt: &Interrupt) -> Result<FileLock, KernelError> 
         }
         match hold_work(folder).map_err(KernelError::at("lock", folder))? {
             Some(held) => return Ok(held),
-            None => sleep(GLANCE),
+            None => sleep(POLL_INTERVAL),
         }
     }
 }

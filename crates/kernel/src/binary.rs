@@ -118,18 +118,18 @@ pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
 }
 
 /// A kernel's configuration, as it prints it itself.
-pub struct Config(String);
+pub struct KernelConfig(String);
 
 /// Asks a kernel for its configuration.
-pub fn config(kernel: &LabKernel) -> Result<Config, KernelError> {
+pub fn config(kernel: &LabKernel) -> Result<KernelConfig, KernelError> {
     let mut command = Command::new(&kernel.path);
     command.arg("--showconfig");
     let interrupt = Interrupt::default();
     let rules = Rules { marker: "kernel-config", limit: LIMIT, interrupt: &interrupt };
-    Ok(Config(program::run(command, rules)?.stdout))
+    Ok(KernelConfig(program::run(command, rules)?.stdout))
 }
 
-impl Config {
+impl KernelConfig {
     /// The filesystems that are on.
     pub fn filesystems(&self) -> Vec<&'static str> {
         self.those_on(&FILESYSTEMS)

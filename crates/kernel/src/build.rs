@@ -10,9 +10,9 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::program;
 
-use super::cache::Cache;
+use super::cache::KernelCache;
 use super::copy::TreeCopy;
-use super::origin::{Kind, Origin, Source};
+use super::origin::{KernelOrigin, LinuxSource, SourceKind};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, binary};
 
@@ -35,7 +35,7 @@ const EXHAUSTED: [(&str, &str); 2] =
 
 /// How a build gets on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress<'a> {
+pub enum BuildProgress<'a> {
     /// The kernel in the cache is what would be built.
     Current,
     /// A step has begun.
@@ -50,11 +50,11 @@ pub enum Progress<'a> {
 }
 
 /// What is built, and how.
-pub struct Order<'a> {
+pub struct BuildOrder<'a> {
     /// The files to build it by.
     pub recipe: &'a Recipe,
     /// The source to build it from.
-    pub source: &'a Source,
+    pub source: &'a LinuxSource,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
@@ -62,15 +62,15 @@ pub struct Order<'a> {
 /// Builds a kernel into a cache, unless it is there. It becomes the default one if it is to, or if
 /// the cache has no other that is of use.
 pub fn build(
-    cache: &Cache,
-    order: &Order<'_>,
+    cache: &KernelCache,
+    order: &BuildOrder<'_>,
     is_default: bool,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(BuildProgress<'_>),
 ) -> Result<LabKernel, KernelError> {
-    let Order { recipe, source, .. } = order;
+    let BuildOrder { recipe, source, .. } = order;
     let compiler = compiler();
-    let is_same = |origin: &Origin| {
-        source.kind == Kind::Tarball
+    let is_same = |origin: &KernelOrigin| {
+        source.kind == SourceKind::Tarball
             && origin.source.sha256 == source.sha256
             && Some(&origin.compiler) == compiler.as_ref()
     };
@@ -92,19 +92,19 @@ pub fn build(
                 }
             }
         }
-        progress(Progress::Current);
+        progress(BuildProgress::Current);
         return Ok(kernel);
     }
     let _claimed = cache.claim()?;
     let built = make(order, &cache.work(), progress)?;
-    let origin = Origin {
+    let origin = KernelOrigin {
         identity: built.identity.clone(),
         recipe: recipe.identity(),
         source: (*source).clone(),
         compiler: compiler.unwrap_or_default(),
     };
     let kernel = cache.keep(&built, &origin, is_default)?;
-    progress(Progress::Step("remove the tree"));
+    progress(BuildProgress::Step("remove the tree"));
     cache.clean()?;
     Ok(kernel)
 }
@@ -112,15 +112,15 @@ pub fn build(
 /// Builds a kernel in a folder, which keeps what was compiled for the next build there. It is
 /// configured anew if the tree may have other options than before.
 pub fn make(
-    order: &Order<'_>,
+    order: &BuildOrder<'_>,
     folder: &Path,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(BuildProgress<'_>),
 ) -> Result<LabKernel, KernelError> {
     let (files, output) = (folder.join("recipe"), folder.join("output"));
     order.recipe.unpack(&files)?;
     let mut command = Command::new("sh");
     let mut copy = None;
-    if order.source.kind == Kind::Tree {
+    if order.source.kind == SourceKind::Tree {
         let asked = output.join(CONFIGURED);
         if_there(fs::remove_file(&asked)).map_err(KernelError::at("remove", &asked))?;
         copy = Some(TreeCopy::begin(folder, &order.source.path)?);
@@ -166,11 +166,11 @@ impl Heard {
         Self { tree, files: 0, is_prepared: false, last: VecDeque::new() }
     }
 
-    fn listen(&mut self, line: &str, progress: &mut dyn FnMut(Progress<'_>)) {
+    fn listen(&mut self, line: &str, progress: &mut dyn FnMut(BuildProgress<'_>)) {
         if let Some(step) = line.strip_prefix("== ") {
             self.last.clear();
             self.is_prepared |= step == "configure" || step.starts_with("compile");
-            progress(Progress::Step(step));
+            progress(BuildProgress::Step(step));
             if step.starts_with("compile") {
                 // An interrupted build has some of them already.
                 self.files = objects(&self.tree);
@@ -178,7 +178,7 @@ impl Heard {
         } else if let Some(what) = line.strip_prefix("  ") {
             if what.starts_with("CC ") {
                 self.files += 1;
-                progress(Progress::Compiled { files: self.files, about: FILES });
+                progress(BuildProgress::Compiled { files: self.files, about: FILES });
             }
         } else if !line.trim().is_empty() {
             self.last.push_back(line.to_owned());

@@ -1,7 +1,8 @@
 //! The user's cache of lab kernels, one of each version: its contents, its locking, and how a
 //! kernel is replaced. The folder contains `linux-IDENTITY`, a kernel; `kernel.json`, the origin of
 //! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
-//! `tree`, the last build of a tree; and `lock`. An origin is written after its kernel, and names it.
+//! `tree`, the last build of a tree; and `lock`. An origin is written after its kernel, and names
+//! it.
 
 use std::fs::{self, File};
 use std::iter;
@@ -16,16 +17,16 @@ use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
 use super::binary::{inspect, is_out_of_reach, open_cache};
-use super::entry::{CacheEntry, Cleared, EntryKind};
+use super::entry::{CacheEntry, EntryKind, RemovalSummary};
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Origin};
+use super::{KernelError, KernelOrigin, LabKernel};
 
 /// The cache.
-pub struct Cache {
+pub struct KernelCache {
     folder: PathBuf,
 }
 
-impl Cache {
+impl KernelCache {
     /// The user's: `$XDG_CACHE_HOME/ssdlab/kernel`, or below `~/.cache`.
     pub fn of_user() -> Result<Self, KernelError> {
         cache_folder().map(|cache| Self::at(cache.join("kernel"))).ok_or(KernelError::NoCache)
@@ -47,7 +48,7 @@ impl Cache {
     }
 
     /// The default kernel, if it exists, is intact, and was built from this recipe.
-    pub fn kernel(&self, recipe: &Recipe) -> Result<(LabKernel, Origin), KernelError> {
+    pub fn kernel(&self, recipe: &Recipe) -> Result<(LabKernel, KernelOrigin), KernelError> {
         let folder = || self.folder.clone();
         let Some(origin) = self.origin(&self.default_record())? else {
             return Err(KernelError::NotBuilt { folder: folder() });
@@ -61,7 +62,7 @@ impl Cache {
     }
 
     /// Every kernel that is intact and was built from this recipe, the default one first.
-    pub fn kernels(&self, recipe: &Recipe) -> Result<Vec<(LabKernel, Origin)>, KernelError> {
+    pub fn kernels(&self, recipe: &Recipe) -> Result<Vec<(LabKernel, KernelOrigin)>, KernelError> {
         let expected = recipe.identity();
         let mut kernels = Vec::new();
         for origin in self.origins()?.into_iter().filter(|origin| origin.recipe == expected) {
@@ -75,22 +76,23 @@ impl Cache {
     }
 
     /// The origin of every kernel, that of the default one first. What is damaged counts as absent.
-    fn origins(&self) -> Result<Vec<Origin>, KernelError> {
-        let mut origins: Vec<Origin> = Vec::new();
+    fn origins(&self) -> Result<Vec<KernelOrigin>, KernelError> {
+        let mut origins: Vec<KernelOrigin> = Vec::new();
         let others = self.entries()?.into_iter().filter(|path| has_ending(path, "json"));
         for record in iter::once(self.default_record()).chain(others) {
             let origin = match self.origin(&record) {
                 Err(KernelError::Damaged { .. }) => None,
                 origin => origin?,
             };
-            let is_known = |origin: &Origin| origins.iter().any(|o| o.identity == origin.identity);
+            let is_known =
+                |origin: &KernelOrigin| origins.iter().any(|o| o.identity == origin.identity);
             origins.extend(origin.filter(|origin| !is_known(origin)));
         }
         Ok(origins)
     }
 
     /// An origin, if there is one.
-    fn origin(&self, record: &Path) -> Result<Option<Origin>, KernelError> {
+    fn origin(&self, record: &Path) -> Result<Option<KernelOrigin>, KernelError> {
         let text = if_there(fs::read(record)).map_err(KernelError::at("read", record))?;
         let Some(text) = text else { return Ok(None) };
         is_out_of_reach(&self.folder)?;
@@ -100,7 +102,7 @@ impl Cache {
     }
 
     /// The kernel of an origin, if it is what was built.
-    fn intact(&self, origin: &Origin) -> Result<LabKernel, KernelError> {
+    fn intact(&self, origin: &KernelOrigin) -> Result<LabKernel, KernelError> {
         let kernel = inspect(&self.place(&origin.identity)).map_err(|error| match error {
             KernelError::NoLabKernel { path, reason } => {
                 self.damaged(format!("{}: {reason}", path.display()))
@@ -135,17 +137,17 @@ impl Cache {
     pub fn keep(
         &self,
         built: &LabKernel,
-        origin: &Origin,
+        origin: &KernelOrigin,
         is_default: bool,
     ) -> Result<LabKernel, KernelError> {
-        let stays = |other: &Origin| {
+        let stays = |other: &KernelOrigin| {
             let is_other_version =
                 self.intact(other).is_ok_and(|kernel| kernel.version != built.version);
             other.recipe == origin.recipe && is_other_version
         };
         let before = self.origins()?;
         let is_default = is_default || !before.first().is_some_and(stays);
-        let others: Vec<Origin> = before.into_iter().filter(stays).collect();
+        let others: Vec<KernelOrigin> = before.into_iter().filter(stays).collect();
         let place = self.place(&built.identity);
         // It is on the disk before a record names it, and before what it supersedes is removed.
         let synced = File::open(&built.path).and_then(|kernel| kernel.sync_all());
@@ -173,8 +175,12 @@ impl Cache {
 
     /// Records the origins, and removes every other kernel. The default one's comes after the
     /// others', and what is superseded goes last, so that no kernel is ever without a record.
-    fn record(&self, default: &Origin, others: Vec<&Origin>) -> Result<(), KernelError> {
-        let write = |path: &Path, origin: &Origin| {
+    fn record(
+        &self,
+        default: &KernelOrigin,
+        others: Vec<&KernelOrigin>,
+    ) -> Result<(), KernelError> {
+        let write = |path: &Path, origin: &KernelOrigin| {
             let text = serde_json::to_vec_pretty(origin).expect("an origin is plain data");
             whole_file::write(path, |out| out.write_all(&text))
                 .map_err(KernelError::at("write", path))
@@ -226,7 +232,7 @@ impl Cache {
 
     /// Removes the folders of builds, unless one is running. Kernels stay, as nothing would rebuild
     /// them automatically.
-    pub fn clear(&self, cleared: &mut Cleared) -> Result<(), KernelError> {
+    pub fn clear(&self, cleared: &mut RemovalSummary) -> Result<(), KernelError> {
         let is_build = |entry: &CacheEntry| entry.kind == EntryKind::KernelBuild;
         let builds: Vec<CacheEntry> = self.listed()?.into_iter().filter(is_build).collect();
         if builds.is_empty() {

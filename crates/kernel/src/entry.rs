@@ -39,7 +39,7 @@ pub enum EntryKind {
 
 /// The outcome of a removal.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Cleared {
+pub struct RemovalSummary {
     /// The folders that were removed.
     pub removed: usize,
     /// Their disk usage.
@@ -48,7 +48,7 @@ pub struct Cleared {
     pub in_use: usize,
 }
 
-impl Cleared {
+impl RemovalSummary {
     /// Counts an entry that was removed, or else is in use.
     pub fn count(&mut self, entry: &CacheEntry, is_removed: bool) {
         if is_removed {

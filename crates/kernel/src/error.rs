@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use ssdlab_host::program::ProgramError;
-use ssdlab_host::trust::Exposed;
+use ssdlab_host::trust::UntrustedPath;
 use thiserror::Error;
 
 /// A lab kernel that is not there, cannot be trusted, or cannot be built, or a cache that cannot be
@@ -93,7 +93,7 @@ pub enum KernelError {
         /// The file or the folder.
         path: PathBuf,
         /// The part of its path that they could change.
-        exposed: Exposed,
+        exposed: UntrustedPath,
     },
     /// No source is installed.
     #[error(

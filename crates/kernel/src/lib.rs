@@ -25,12 +25,12 @@ use ssdlab_host::lock::FileLock;
 
 use self::aged::Store;
 pub use self::binary::LabKernel;
-use self::build::Order;
-pub use self::build::Progress;
-use self::cache::Cache;
-pub use self::entry::{CacheEntry, Cleared, EntryKind};
+use self::build::BuildOrder;
+pub use self::build::BuildProgress;
+use self::cache::KernelCache;
+pub use self::entry::{CacheEntry, EntryKind, RemovalSummary};
 pub use self::error::KernelError;
-pub use self::origin::{Kind, Origin, Source};
+pub use self::origin::{KernelOrigin, LinuxSource, SourceKind};
 use self::recipe::Recipe;
 
 /// A kernel of a tree. The next one takes its place once this is dropped.
@@ -45,13 +45,13 @@ pub struct TreeKernel {
 
 /// A description of a lab kernel.
 #[derive(Debug)]
-pub struct Info {
+pub struct KernelInfo {
     /// The kernel.
     pub kernel: LabKernel,
     /// Its size.
     pub size_bytes: u64,
     /// The origin of the kernel; `None` for one that is not from the cache.
-    pub origin: Option<Origin>,
+    pub origin: Option<KernelOrigin>,
     /// The filesystems it has.
     pub filesystems: Vec<&'static str>,
     /// The I/O schedulers it has.
@@ -72,13 +72,13 @@ pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
 }
 
 /// Describes the kernel that a run would use.
-pub fn info(named: Option<&Path>) -> Result<Info, KernelError> {
+pub fn info(named: Option<&Path>) -> Result<KernelInfo, KernelError> {
     let (kernel, origin) = find_with_origin(named)?;
     let config = binary::config(&kernel)?;
     let metadata = fs::metadata(&kernel.path);
     let size_bytes = metadata.map_err(KernelError::at("read", &kernel.path))?.len();
     let (filesystems, schedulers) = (config.filesystems(), config.schedulers());
-    Ok(Info { kernel, size_bytes, origin, filesystems, schedulers })
+    Ok(KernelInfo { kernel, size_bytes, origin, filesystems, schedulers })
 }
 
 /// The filesystems that a lab kernel has.
@@ -88,27 +88,28 @@ pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError>
 
 /// A kernel that can be named by its version.
 #[derive(Debug)]
-pub struct Available {
+pub struct AvailableKernel {
     /// The kernel.
     pub kernel: LabKernel,
     /// Its origin.
-    pub origin: Origin,
+    pub origin: KernelOrigin,
     /// Whether runs use it if they name none.
     pub is_default: bool,
 }
 
 /// The kernels that can be named by their version, the default one first: those in the cache, then
 /// installed ones of other versions.
-pub fn all() -> Result<Vec<Available>, KernelError> {
+pub fn all() -> Result<Vec<AvailableKernel>, KernelError> {
     let recipe = Recipe::shipped();
-    let caches = Cache::of_user().into_iter().chain([Cache::at(PathBuf::from(INSTALLED))]);
+    let caches =
+        KernelCache::of_user().into_iter().chain([KernelCache::at(PathBuf::from(INSTALLED))]);
     let default = find_with_origin(None).ok().map(|(kernel, _)| kernel.identity);
-    let mut all: Vec<Available> = Vec::new();
+    let mut all: Vec<AvailableKernel> = Vec::new();
     for cache in caches {
         for (kernel, origin) in cache.kernels(&recipe)? {
             if all.iter().all(|known| known.kernel.version != kernel.version) {
                 let is_default = default.as_ref() == Some(&kernel.identity);
-                all.push(Available { kernel, origin, is_default });
+                all.push(AvailableKernel { kernel, origin, is_default });
             }
         }
     }
@@ -123,7 +124,7 @@ pub fn find_version(parts: &str) -> Result<LabKernel, KernelError> {
 
 /// Makes a kernel of the cache the default.
 pub fn make_default(parts: &str) -> Result<LabKernel, KernelError> {
-    let cache = Cache::of_user()?;
+    let cache = KernelCache::of_user()?;
     let _claimed = cache.claim()?;
     let kernels = cache.kernels(&Recipe::shipped())?.into_iter().map(|(kernel, _)| kernel);
     let kernel = version::choose(parts, kernels.collect(), Path::new(SOURCES))?;
@@ -136,28 +137,29 @@ pub fn make_default(parts: &str) -> Result<LabKernel, KernelError> {
 pub fn build(
     source: Option<&Path>,
     interrupt: &Interrupt,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(BuildProgress<'_>),
 ) -> Result<LabKernel, KernelError> {
-    let cache = Cache::of_user()?;
+    let cache = KernelCache::of_user()?;
     let is_default = source.is_none();
     let source = match source {
-        Some(path) => Source::named(path)?,
-        None => Source::installed(Path::new(SOURCES))?,
+        Some(path) => LinuxSource::named(path)?,
+        None => LinuxSource::installed(Path::new(SOURCES))?,
     };
-    let order = Order { recipe: &Recipe::shipped(), source: &source, interrupt };
+    let order = BuildOrder { recipe: &Recipe::shipped(), source: &source, interrupt };
     build::build(&cache, &order, is_default, progress)
 }
 
-/// Builds a kernel from a tree, beside those of the cache. What was compiled stays, so that the next
-/// build compiles only what has changed.
+/// Builds a kernel from a tree, beside those of the cache. What was compiled stays, so that the
+/// next build compiles only what has changed.
 pub fn build_tree(
     tree: &Path,
     interrupt: &Interrupt,
-    progress: &mut dyn FnMut(Progress<'_>),
+    progress: &mut dyn FnMut(BuildProgress<'_>),
 ) -> Result<TreeKernel, KernelError> {
-    let (cache, recipe, source) = (Cache::of_user()?, Recipe::shipped(), Source::named(tree)?);
+    let (cache, recipe, source) =
+        (KernelCache::of_user()?, Recipe::shipped(), LinuxSource::named(tree)?);
     let (claim, folder) = (cache.claim()?, cache.tree());
-    let order = Order { recipe: &recipe, source: &source, interrupt };
+    let order = BuildOrder { recipe: &recipe, source: &source, interrupt };
     let kernel = build::make(&order, &folder, progress)?;
     Ok(TreeKernel { kernel, folder, _claim: claim })
 }
@@ -172,33 +174,36 @@ pub fn recipe() -> String {
 /// unfinished build.
 pub fn cached() -> Result<Vec<CacheEntry>, KernelError> {
     let mut entries = Store::of_user().all()?;
-    entries.extend(Cache::of_user()?.listed()?);
+    entries.extend(KernelCache::of_user()?.listed()?);
     Ok(entries)
 }
 
 /// Removes aged states and unfinished builds that are not in use.
-pub fn clear() -> Result<Cleared, KernelError> {
+pub fn clear() -> Result<RemovalSummary, KernelError> {
     let mut cleared = Store::of_user().clear()?;
-    Cache::of_user()?.clear(&mut cleared)?;
+    KernelCache::of_user()?.clear(&mut cleared)?;
     Ok(cleared)
 }
 
-fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>), KernelError> {
+fn find_with_origin(
+    named: Option<&Path>,
+) -> Result<(LabKernel, Option<KernelOrigin>), KernelError> {
     if let Some(path) = named {
         return Ok((binary::inspect(path)?, None));
     }
-    let installed = Cache::at(PathBuf::from(INSTALLED));
-    let (kernel, origin) = own_or_installed(Cache::of_user(), &installed, &Recipe::shipped())?;
+    let installed = KernelCache::at(PathBuf::from(INSTALLED));
+    let (kernel, origin) =
+        own_or_installed(KernelCache::of_user(), &installed, &Recipe::shipped())?;
     Ok((kernel, Some(origin)))
 }
 
 /// The user's kernel, or else the installed one. The error about an installed kernel that does not
 /// fit is reported only if the user has none.
 fn own_or_installed(
-    own: Result<Cache, KernelError>,
-    installed: &Cache,
+    own: Result<KernelCache, KernelError>,
+    installed: &KernelCache,
     recipe: &Recipe,
-) -> Result<(LabKernel, Origin), KernelError> {
+) -> Result<(LabKernel, KernelOrigin), KernelError> {
     own.and_then(|cache| cache.kernel(recipe)).or_else(|lacking| match lacking {
         KernelError::NoCache | KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. } => {
             installed.kernel(recipe).map_err(|error| match error {

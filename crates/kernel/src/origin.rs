@@ -14,24 +14,24 @@ const VERSIONS: std::ops::RangeInclusive<(u32, u32)> = (6, 1)..=(6, 12);
 
 /// The origin of a kernel in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct KernelOrigin {
     /// The kernel's identity.
     pub identity: String,
     /// The identity of the files it was built by.
     pub recipe: String,
     /// Its source.
-    pub source: Source,
+    pub source: LinuxSource,
     /// The compiler, as it calls itself.
     pub compiler: String,
 }
 
 /// A source of Linux.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct LinuxSource {
     /// Where it is.
     pub path: PathBuf,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// A tarball's SHA-256. A tree has none: it may change at any time.
     pub sha256: Option<String>,
 }
@@ -39,23 +39,23 @@ pub struct Source {
 /// A kind of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SourceKind {
     /// A compressed archive.
     Tarball,
     /// An unpacked tree.
     Tree,
 }
 
-impl Source {
+impl LinuxSource {
     /// A tarball or a tree that the user named.
     pub fn named(path: &Path) -> Result<Self, KernelError> {
         let unreadable = |cause| KernelError::Source { path: path.to_owned(), cause };
         let whole = fs::canonicalize(path).map_err(unreadable)?;
         if whole.is_dir() {
-            return Ok(Self { path: whole, kind: Kind::Tree, sha256: None });
+            return Ok(Self { path: whole, kind: SourceKind::Tree, sha256: None });
         }
         let sha256 = Some(checksum(&whole).map_err(unreadable)?);
-        Ok(Self { path: whole, kind: Kind::Tarball, sha256 })
+        Ok(Self { path: whole, kind: SourceKind::Tarball, sha256 })
     }
 
     /// The best tarball that a distribution's package has put into `folder`.

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use ssdlab_host::interrupt::Interrupt;
 use tempfile::TempDir;
 
-use super::build::Order;
-use super::cache::Cache;
+use super::build::BuildOrder;
+use super::cache::KernelCache;
 use super::recipe::Recipe;
 use super::{
-    CacheEntry, Cleared, EntryKind, KernelError, LabKernel, Progress, Source, binary, build, find,
-    own_or_installed,
+    BuildProgress, CacheEntry, EntryKind, KernelError, LabKernel, LinuxSource, RemovalSummary,
+    binary, build, find, own_or_installed,
 };
 
 /// Makes a kernel from the source's text; the words `flex`, `broken` and `full` make it fail.
@@ -49,8 +49,8 @@ impl Place {
         Self { folder: tempfile::tempdir().unwrap(), recipe }
     }
 
-    fn cache(&self) -> Cache {
-        Cache::at(self.cache_folder())
+    fn cache(&self) -> KernelCache {
+        KernelCache::at(self.cache_folder())
     }
 
     fn cache_folder(&self) -> PathBuf {
@@ -84,17 +84,17 @@ impl Place {
     ) -> (Result<LabKernel, KernelError>, Vec<String>) {
         let path = self.folder.path().join("source.tar");
         fs::write(&path, source).unwrap();
-        let source = Source::named(&path).unwrap();
+        let source = LinuxSource::named(&path).unwrap();
         let mut told = Vec::new();
-        let mut tell = |progress: Progress<'_>| {
+        let mut tell = |progress: BuildProgress<'_>| {
             told.push(match progress {
-                Progress::Current => "current".to_owned(),
-                Progress::Step(step) => step.split(' ').next().unwrap().to_owned(),
-                Progress::Compiled { files, .. } => format!("{files} compiled"),
+                BuildProgress::Current => "current".to_owned(),
+                BuildProgress::Step(step) => step.split(' ').next().unwrap().to_owned(),
+                BuildProgress::Compiled { files, .. } => format!("{files} compiled"),
             });
         };
         let interrupt = Interrupt::default();
-        let order = Order { recipe: &self.recipe, source: &source, interrupt: &interrupt };
+        let order = BuildOrder { recipe: &self.recipe, source: &source, interrupt: &interrupt };
         let built = build::build(&self.cache(), &order, is_default, &mut tell);
         (built, told)
     }
@@ -170,9 +170,9 @@ fn a_kernel_is_built_in_a_folder_of_its_own_and_again() {
     let place = Place::new();
     let path = place.folder.path().join("source.tar");
     fs::write(&path, "6.01").unwrap();
-    let source = Source::named(&path).unwrap();
+    let source = LinuxSource::named(&path).unwrap();
     let interrupt = Interrupt::default();
-    let order = Order { recipe: &place.recipe, source: &source, interrupt: &interrupt };
+    let order = BuildOrder { recipe: &place.recipe, source: &source, interrupt: &interrupt };
     let folder = place.folder.path().join("tree");
     let first = build::make(&order, &folder, &mut |_| ()).unwrap();
     assert_eq!(first.path, folder.join("output/linux"));
@@ -274,7 +274,7 @@ fn only_what_is_left_of_a_build_is_cleared() {
     let cache = place.cache();
     assert!(cache.listed().unwrap().is_empty());
     let clear = || {
-        let mut cleared = Cleared::default();
+        let mut cleared = RemovalSummary::default();
         cache.clear(&mut cleared).unwrap();
         (cleared.removed, cleared.in_use)
     };

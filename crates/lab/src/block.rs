@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ssdlab_filesystem::Layout;
-use ssdlab_host::mounts::{self, Mounted};
+use ssdlab_host::mounts::{self, MountIdentity};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
@@ -16,15 +16,15 @@ use super::lab::DIRECTORY;
 use super::layout::Owners;
 use super::missing::missing;
 use super::{
-    Drive, Ground, Lab, LabError, Start, Tools, attribute, features, format, layer, layout,
-    mounting, pool, settings,
+    DeviceContents, ExistingDrive, Lab, LabError, MountedFs, Tools, attribute, features, format,
+    layer, layout, mounting, pool, settings,
 };
 
 /// How long a workload's processes may keep the filesystem busy after they are told to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const UNMOUNT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where a lab's block device comes from.
-pub(super) trait Source {
+pub(super) trait DeviceSource {
     /// Provides the device of a trial, in the same state for every trial: free of signatures, or a
     /// copy of a cached file if devices are files.
     fn attach(
@@ -39,7 +39,7 @@ pub(super) trait Source {
     }
 
     /// The drive, if it existed before.
-    fn drive(&self) -> Option<Drive> {
+    fn drive(&self) -> Option<ExistingDrive> {
         None
     }
 
@@ -83,7 +83,7 @@ pub(super) struct BlockLab<S> {
     daemon: Option<program::Daemon>,
 }
 
-impl<S: Source> BlockLab<S> {
+impl<S: DeviceSource> BlockLab<S> {
     /// Makes the mount point, in a folder that nobody else can write to, so that it cannot be
     /// replaced by a link.
     pub fn new(source: S, tools: &mut Tools<'_>) -> Result<Self, LabError> {
@@ -108,12 +108,12 @@ impl<S> BlockLab<S> {
     }
 }
 
-impl<S: Source> Lab for BlockLab<S> {
+impl<S: DeviceSource> Lab for BlockLab<S> {
     fn missing(&self, setup: &Setup) -> Option<String> {
         missing(mounting::made(setup))
     }
 
-    fn drive(&self) -> Option<Drive> {
+    fn drive(&self) -> Option<ExistingDrive> {
         self.source.drive()
     }
 
@@ -137,12 +137,12 @@ impl<S: Source> Lab for BlockLab<S> {
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
-        start: Start,
+        start: DeviceContents,
         seed: u64,
         tools: &mut Tools<'_>,
-    ) -> Result<Ground, LabError> {
+    ) -> Result<MountedFs, LabError> {
         let drive = attached(device);
-        if start != Start::Blank && mounting::made(setup).pool.is_some() {
+        if start != DeviceContents::Blank && mounting::made(setup).pool.is_some() {
             // The pool's name and mount point belong to the run that made it.
             let name = mounting::made(setup).name;
             return Err(LabError::Unavailable {
@@ -168,7 +168,7 @@ impl<S: Source> Lab for BlockLab<S> {
             .journal
             .will(Change::Mount { target: target.clone(), mounted: ours(device, setup, rules) })
             .map_err(LabError::step("journal the mount on", &target))?;
-        if start == Start::Blank {
+        if start == DeviceContents::Blank {
             applied.extend(format::make(device, setup, seed, &target, rules)?);
             if filesystem.pool.is_some() {
                 // Creating a pool mounts it.
@@ -190,45 +190,52 @@ impl<S: Source> Lab for BlockLab<S> {
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         let commit = pool::commit(filesystem, rules.marker)?;
         let compresses = mounting::compresses(&applied);
-        Ok(Ground { directory, mounted_at: target, is_shared: false, commit, compresses, applied })
+        Ok(MountedFs {
+            directory,
+            mounted_at: target,
+            is_shared: false,
+            commit,
+            compresses,
+            applied,
+        })
     }
 
     fn remount(
         &mut self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
-        self.unmount(device, ground, setup, rules)?;
+        self.unmount(device, mounted_fs, setup, rules)?;
         let device = self.filesystem_device(device);
         mounting::drop_caches(device)?;
-        take(device, setup, &ground.mounted_at, rules)?;
+        take(device, setup, &mounted_fs.mounted_at, rules)?;
         Ok(())
     }
 
     fn unmount(
         &mut self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
         // A daemon lets go of a file that was opened only some time later, and its pool is busy.
         if self.may_fail() && mounting::made(setup).pool.is_none() {
-            write_back(&ground.mounted_at)?;
+            write_back(&mounted_fs.mounted_at)?;
         }
-        let_go(self.filesystem_device(device), setup, &ground.mounted_at, rules)
+        let_go(self.filesystem_device(device), setup, &mounted_fs.mounted_at, rules)
     }
 
     fn check(
         &self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
-        format::check(self.filesystem_device(device), setup, &ground.mounted_at, rules)
+        format::check(self.filesystem_device(device), setup, &mounted_fs.mounted_at, rules)
     }
 
     fn layout(
@@ -247,15 +254,15 @@ impl<S: Source> Lab for BlockLab<S> {
     fn features(
         &mut self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<BTreeMap<String, String>, LabError> {
-        self.remount(device, ground, setup, rules)?;
+        self.remount(device, mounted_fs, setup, rules)?;
         let filesystem = mounting::made(setup);
         let on = self.filesystem_device(device);
-        let found = features::check(filesystem, on, setup, &ground.mounted_at, rules)?;
-        self.unmount(device, ground, setup, rules)?;
+        let found = features::check(filesystem, on, setup, &mounted_fs.mounted_at, rules)?;
+        self.unmount(device, mounted_fs, setup, rules)?;
         Ok(found)
     }
 
@@ -280,10 +287,10 @@ fn take(
 }
 
 /// How the mount table identifies the mount.
-fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
+fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> MountIdentity {
     match mounting::made(setup).pool {
-        None => Mounted::Device(device.number.clone()),
-        Some(_) => Mounted::Source(pool::name(rules.marker)),
+        None => MountIdentity::Device(device.number.clone()),
+        Some(_) => MountIdentity::Source(pool::name(rules.marker)),
     }
 }
 
@@ -310,7 +317,7 @@ fn let_go(
     let filesystem = mounting::made(setup);
     let pool = filesystem.pool.filter(|_| mount.is_some());
     let before = || pool.map_or(Ok(()), |_| pool::drain(target));
-    mounts::unmount(target, &ours(device, setup, rules), rules.marker, PATIENCE, before)
+    mounts::unmount(target, &ours(device, setup, rules), rules.marker, UNMOUNT_TIMEOUT, before)
         .map_err(LabError::step("unmount", target))?;
     pool.map_or(Ok(()), |pool| pool::export(filesystem, pool, device, target, rules))
 }

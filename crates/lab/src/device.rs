@@ -17,16 +17,16 @@ use rustix::fs::{FlockOperation, flock};
 use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_host::{block_ioctl, program};
 
-use super::block::{BlockLab, Source};
+use super::block::{BlockLab, DeviceSource};
 use super::safety::{self, Survey};
 use super::survey::{claim, identity, lasting_identity, survey, survey_claimed};
-use super::{Drive, Lab, LabError, Tools, blank, settings};
+use super::{ExistingDrive, Lab, LabError, Tools, blank, settings};
 
 /// How long to wait for a claim or the disk's lock that is being released.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) struct Device {
+pub(super) struct TargetDevice {
     /// The device as it was found when it was judged.
     found: BlockDevice,
     /// What was judged; its signatures are those that may be destroyed now.
@@ -62,7 +62,7 @@ pub fn open(
         // A closed standard error is ignored.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
-    let device = Device { found, judged, is_ours: false, claim: Some(held), _lock: lock };
+    let device = TargetDevice { found, judged, is_ours: false, claim: Some(held), _lock: lock };
     Ok(Box::new(BlockLab::new(device, tools)?))
 }
 
@@ -87,7 +87,7 @@ fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> i
     let started = Instant::now();
     loop {
         match act() {
-            Err(error) if error.kind() == in_the_way && started.elapsed() < PATIENCE => {
+            Err(error) if error.kind() == in_the_way && started.elapsed() < CLAIM_TIMEOUT => {
                 sleep(Duration::from_millis(5));
             }
             done => return done,
@@ -95,7 +95,7 @@ fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> i
     }
 }
 
-impl Device {
+impl TargetDevice {
     /// Compares the claimed device, and the one that its name refers to now, with the one that was
     /// judged: programs are given the name.
     fn check_identity(&self) -> Result<(), LabError> {
@@ -108,9 +108,9 @@ impl Device {
         Ok(())
     }
 
-    fn described(&self) -> Drive {
+    fn described(&self) -> ExistingDrive {
         let Survey { node, names, model, identity, .. } = self.judged.clone();
-        Drive { node, names, model, size_bytes: identity.size_bytes }
+        ExistingDrive { node, names, model, size_bytes: identity.size_bytes }
     }
 
     fn discards(&self) -> bool {
@@ -177,7 +177,7 @@ impl Device {
     }
 }
 
-impl Source for Device {
+impl DeviceSource for TargetDevice {
     fn attach(&mut self, _: Option<&Path>, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         self.check_identity()?;
         let found = self.survey_again(tools)?;
@@ -196,7 +196,7 @@ impl Source for Device {
         facts
     }
 
-    fn drive(&self) -> Option<Drive> {
+    fn drive(&self) -> Option<ExistingDrive> {
         Some(self.described())
     }
 

@@ -16,11 +16,11 @@ use ssdlab_plan::{Discard, Setup};
 
 use super::held::HeldFolder;
 use super::lab::DIRECTORY;
-use super::mounting::Maker;
-use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
+use super::mounting::MountedBy;
+use super::{DeviceContents, Lab, LabError, MountedFs, Tools, attribute, mounting, settings};
 
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(super) struct DirectoryLab {
     path: PathBuf,
     mount: Mount,
     device: Option<BlockDevice>,
@@ -48,10 +48,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
         })
         .map_err(LabError::step("find the filesystem of", &path))?;
     let device = BlockDevice::numbered(&mount.device).ok();
-    Ok(Box::new(Directory { path, mount, device, held: None }))
+    Ok(Box::new(DirectoryLab { path, mount, device, held: None }))
 }
 
-impl Directory {
+impl DirectoryLab {
     /// Explains that the filesystem is not the one a treatment describes.
     fn differs(&self, error: LabError) -> String {
         let place = self.mount.target.display();
@@ -63,7 +63,7 @@ impl Directory {
     }
 }
 
-impl Lab for Directory {
+impl Lab for DirectoryLab {
     fn missing(&self, setup: &Setup) -> Option<String> {
         if setup.age.is_some() {
             return Some("the directory lab does not age somebody else's filesystem".to_owned());
@@ -88,7 +88,7 @@ impl Lab for Directory {
             (Some(filesystem), Some(device)) => mounting::driver_options(filesystem, device),
             _ => Vec::new(),
         };
-        if let Err(error) = mounting::check(setup, &self.mount, &options, Maker::Other) {
+        if let Err(error) = mounting::check(setup, &self.mount, &options, MountedBy::Other) {
             return Some(self.differs(error));
         }
         let attribute = |name| {
@@ -117,10 +117,10 @@ impl Lab for Directory {
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
-        _start: Start,
+        _start: DeviceContents,
         _seed: u64,
         tools: &mut Tools<'_>,
-    ) -> Result<Ground, LabError> {
+    ) -> Result<MountedFs, LabError> {
         let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
@@ -134,7 +134,7 @@ impl Lab for Directory {
             ("mount_options".to_owned(), self.mount.options.join(",")),
         ]);
         applied.extend(device.into_iter().flat_map(settings::recorded));
-        Ok(Ground {
+        Ok(MountedFs {
             directory,
             mounted_at: self.mount.target.clone(),
             is_shared: true,
@@ -147,14 +147,14 @@ impl Lab for Directory {
     fn remount(
         &mut self,
         _: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
                 "the directory lab does not remount {}: caches are kept",
-                ground.mounted_at.display()
+                mounted_fs.mounted_at.display()
             ),
         })
     }
@@ -162,7 +162,7 @@ impl Lab for Directory {
     fn unmount(
         &mut self,
         _: Option<&BlockDevice>,
-        _: &Ground,
+        _: &MountedFs,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<(), LabError> {

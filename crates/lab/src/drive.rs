@@ -15,7 +15,7 @@ const NAME: &str = "identity";
 
 /// A drive or partition that exists before a run and after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drive {
+pub struct ExistingDrive {
     /// Its current name.
     pub node: PathBuf,
     /// Names that identify it uniquely, also after a reboot.
@@ -54,7 +54,7 @@ impl fmt::Display for Differences {
     }
 }
 
-impl Drive {
+impl ExistingDrive {
     /// Its settings in records.
     pub(super) fn facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![(SIZE, self.size_bytes.to_string())];

@@ -8,9 +8,9 @@ use ssdlab_host::program::ProgramError;
 use ssdlab_host::undo::UndoError;
 use thiserror::Error;
 
-use super::safety::Refused;
+use super::safety::UnsafeDevice;
 
-/// Why a lab cannot be opened, or a ground cannot be made.
+/// Why a lab cannot be opened, or a filesystem cannot be mounted.
 #[derive(Debug, Error, Diagnostic)]
 pub enum LabError {
     /// The lab needs root.
@@ -25,7 +25,7 @@ pub enum LabError {
     /// A device must not be written to.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] UnsafeDevice),
     /// This machine lacks something.
     #[error("{reason}")]
     Unavailable {

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, ioctl_ficlone, openat, unlinkat};
 use ssdlab_filesystem::facts::{
     LARGEST_FILE, LONGEST_NAME, REFLINK, REFUSED, SNAPSHOTS, WORKS, limit_found,
 };
-use ssdlab_filesystem::{Filesystem, Snapshot};
+use ssdlab_filesystem::{Filesystem, SnapshotSupport};
 use ssdlab_host::program::{self, ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::{Atime, Setup};
@@ -100,7 +100,7 @@ fn takes_reflink(root: &Path) -> io::Result<bool> {
 }
 
 fn take(
-    snapshot: Snapshot,
+    snapshot: SnapshotSupport,
     filesystem: &Filesystem,
     device: &BlockDevice,
     root: &Path,
@@ -110,9 +110,9 @@ fn take(
     let mut command = Command::new(program::find(call.program, filesystem.package)?);
     command.args(call.arguments).current_dir("/");
     match snapshot {
-        Snapshot::Directory(_) => command.arg("snapshot").current_dir(root),
-        Snapshot::Device(_) => command.arg(&device.node),
-        Snapshot::Pool(_) => command.arg(format!("{}@snapshot", pool::name(rules.marker))),
+        SnapshotSupport::Directory(_) => command.arg("snapshot").current_dir(root),
+        SnapshotSupport::Device(_) => command.arg(&device.node),
+        SnapshotSupport::Pool(_) => command.arg(format!("{}@snapshot", pool::name(rules.marker))),
     };
     match program::run(command, rules) {
         Ok(_) => Ok(WORKS.to_owned()),

@@ -6,10 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_filesystem::{Bits, Filesystem, Format, findings, is_uuid_in_use};
-use ssdlab_host::program::{self, Finished, ProgramError, Rules};
+use ssdlab_filesystem::{Bits, Filesystem, MkfsOptions, findings, is_uuid_in_use};
+use ssdlab_host::program::{self, ProgramError, ProgramOutput, Rules};
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_plan::{Atime, Chosen, Setup};
+use ssdlab_plan::{Atime, ChosenLevel, Setup};
 
 use super::mounting::made;
 use super::{LabError, pool};
@@ -33,7 +33,7 @@ pub(super) fn make(
             ),
         });
     }
-    let asked = Format {
+    let asked = MkfsOptions {
         journal: setup.journal,
         atime: setup.atime.map(|atime| atime != Atime::None),
         seed,
@@ -52,10 +52,10 @@ pub(super) fn make(
 /// ended.
 pub(super) fn mkfs(
     filesystem: &Filesystem,
-    asked: &Format,
+    asked: &MkfsOptions,
     device: &BlockDevice,
     rules: Rules<'_>,
-) -> Result<(Vec<String>, Finished), LabError> {
+) -> Result<(Vec<String>, ProgramOutput), LabError> {
     let mut command = Command::new(program::find(filesystem.mkfs, filesystem.package)?);
     let arguments = filesystem.format_arguments(asked);
     command.args(&arguments).arg(&device.node).current_dir("/");
@@ -80,7 +80,7 @@ pub(super) fn read_back(
     setup: &Setup,
 ) -> Result<BTreeMap<String, String>, LabError> {
     let mut found = BTreeMap::new();
-    for Chosen { factor, setting, level } in &setup.settings {
+    for ChosenLevel { factor, setting, level } in &setup.settings {
         let Some(Bits { at, mask }) = setting.superblock else { continue };
         let mut byte = [0];
         File::open(&device.node)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ssdlab_host::sysfs::BlockDevice;
 
-use super::block::{BlockLab, Source};
+use super::block::{BlockLab, DeviceSource};
 use super::layout::Owners;
 use super::{Lab, LabError, Tools};
 
@@ -20,7 +20,7 @@ pub fn open(tools: &mut Tools<'_>) -> Result<Box<dyn Lab>, LabError> {
     Ok(Box::new(BlockLab::new(GuestDrive, tools)?))
 }
 
-impl Source for GuestDrive {
+impl DeviceSource for GuestDrive {
     fn attach(&mut self, _: Option<&Path>, _: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         let node = Path::new(DRIVE);
         let device = BlockDevice::open(node).map_err(LabError::step("open", node))?;

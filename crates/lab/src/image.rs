@@ -18,7 +18,7 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_kernel::aged;
 
-use super::block::{BlockLab, Source};
+use super::block::{BlockLab, DeviceSource};
 use super::held::HeldFolder;
 use super::{Lab, LabError, Tools};
 
@@ -65,7 +65,7 @@ pub fn open(
     Ok(Box::new(BlockLab::new(image, tools)?))
 }
 
-impl Source for Image {
+impl DeviceSource for Image {
     fn attach(
         &mut self,
         kept: Option<&Path>,

@@ -10,13 +10,13 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Journal;
 use ssdlab_plan::Setup;
 
-use super::{Drive, LabError};
+use super::{ExistingDrive, LabError};
 
 /// The workload's directory in a filesystem that a lab has made.
 pub(super) const DIRECTORY: &str = "ssdlab";
 
 /// The time limit for surveying a device when a lab is opened.
-pub const LOOK: Duration = Duration::from_mins(1);
+pub const SURVEY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What a lab needs to change the machine and to stop in time.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Tools<'a> {
 
 /// The ground of one trial: a directory, and the device under it.
 #[derive(Debug)]
-pub struct Ground {
+pub struct MountedFs {
     /// An empty directory for the workload's exclusive use.
     pub directory: PathBuf,
     /// Where the filesystem is mounted (in the directory lab: the directory that was given).
@@ -46,7 +46,7 @@ pub struct Ground {
 
 /// The contents of a device before a trial's ground is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum DeviceContents {
     /// Nothing: the filesystem will be made.
     Blank,
     /// The filesystem of the setup, which will be mounted unchanged.
@@ -60,7 +60,7 @@ pub trait Lab {
 
     /// The drive of all trials, if it existed before; none if devices are made, or belong to
     /// somebody else.
-    fn drive(&self) -> Option<Drive> {
+    fn drive(&self) -> Option<ExistingDrive> {
         None
     }
 
@@ -87,17 +87,17 @@ pub trait Lab {
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
-        start: Start,
+        start: DeviceContents,
         seed: u64,
         tools: &mut Tools<'_>,
-    ) -> Result<Ground, LabError>;
+    ) -> Result<MountedFs, LabError>;
 
     /// Unmounts, drops the device's cache, and mounts again. Processes of the run named by `rules`
     /// are ended if they block it.
     fn remount(
         &mut self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError>;
@@ -107,7 +107,7 @@ pub trait Lab {
     fn unmount(
         &mut self,
         device: Option<&BlockDevice>,
-        ground: &Ground,
+        mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError>;
@@ -117,7 +117,7 @@ pub trait Lab {
     fn check(
         &self,
         _: Option<&BlockDevice>,
-        _: &Ground,
+        _: &MountedFs,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
@@ -135,7 +135,7 @@ pub trait Lab {
     fn features(
         &mut self,
         _: Option<&BlockDevice>,
-        _: &Ground,
+        _: &MountedFs,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<BTreeMap<String, String>, LabError> {

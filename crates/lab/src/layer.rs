@@ -10,7 +10,7 @@ use std::process::Command;
 
 use rustix::fs::statvfs;
 use rustix::mount::MountFlags;
-use ssdlab_filesystem::{Filesystem, Format};
+use ssdlab_filesystem::{Filesystem, MkfsOptions};
 use ssdlab_host::loop_device;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
@@ -188,7 +188,7 @@ fn image(
     rules: Rules<'_>,
 ) -> Result<(BlockDevice, String), LabError> {
     offered("loop devices", Path::new("/dev/loop-control"))?;
-    let asked = Format {
+    let asked = MkfsOptions {
         journal: None,
         atime: None,
         // A second filesystem of the same identity could not be mounted.

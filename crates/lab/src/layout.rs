@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use ssdlab_filesystem::layout::Question;
-use ssdlab_filesystem::{Kind, Layout};
+use ssdlab_filesystem::layout::ToolQuery;
+use ssdlab_filesystem::{BlockKind, Layout};
 use ssdlab_host::bounded;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
@@ -49,19 +49,19 @@ pub(super) fn of(
     let mut layout = (probe.parse)(&answers?)
         .map_err(|fault| LabError::Unavailable { reason: fault.to_string() })?;
     if !is_told && !probe.marks_metadata {
-        layout.files = Kind::Unattributed;
+        layout.files = BlockKind::Unattributed;
     }
     Ok(layout)
 }
 
 fn ask(
-    question: &Question,
+    question: &ToolQuery,
     package: &str,
     device: &BlockDevice,
     folder: &Path,
     rules: Rules<'_>,
 ) -> Result<String, LabError> {
-    let Question { call, input, answer_file } = question;
+    let ToolQuery { call, input, answer_file } = question;
     let mut command = Command::new(program::find(call.program, package)?);
     command.args(call.arguments).arg(&device.node).current_dir(folder);
     // debugfs shows its answers through the user's pager.

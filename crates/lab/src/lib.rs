@@ -28,13 +28,13 @@ mod survey;
 
 pub use device::open as open_device;
 pub use directory::open as open_directory;
-pub use drive::{Drive, OtherDrive};
+pub use drive::{ExistingDrive, OtherDrive};
 pub use error::LabError;
 pub use features::unchecked;
 pub use guest::open as open_in_guest;
 pub use image::open as open_image;
-pub use lab::{Ground, LOOK, Lab, Start, Tools};
+pub use lab::{DeviceContents, Lab, MountedFs, SURVEY_TIMEOUT, Tools};
 pub use layer::{DMSETUP, missing_layer};
 pub use missing::{missing, missing_in_guest};
-pub use recovery::{Recovered, Recovery};
+pub use recovery::{RecoveryDrive, RecoveryOutcome};
 pub use survey::survey;

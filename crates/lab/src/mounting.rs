@@ -7,11 +7,11 @@ use std::io;
 use std::path::Path;
 
 use rustix::mount::MountFlags;
-use ssdlab_filesystem::{EXT4, Filesystem, Journal};
+use ssdlab_filesystem::{EXT4, Filesystem, JournalSupport};
 use ssdlab_host::block_ioctl;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_plan::{Atime, Chosen, Discard, Setup};
+use ssdlab_plan::{Atime, ChosenLevel, Discard, Setup};
 
 use super::LabError;
 
@@ -88,7 +88,7 @@ pub(super) fn mount(
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is not in the mount table")))
         .map_err(LabError::step("read back the mount on", target))?;
     let options = driver_options(filesystem, device);
-    check(setup, &mount, &options, Maker::Us)?;
+    check(setup, &mount, &options, MountedBy::Us)?;
     let driver = driver_of(&mount, device);
     check_driver(setup, &driver)?;
     check_journal(setup, device)?;
@@ -168,7 +168,7 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
 
 /// Who mounted a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum MountedBy {
     /// This program, with the options asked for.
     Us,
     /// Somebody else.
@@ -181,7 +181,7 @@ pub(super) fn check(
     setup: &Setup,
     mount: &Mount,
     driver: &[String],
-    maker: Maker,
+    maker: MountedBy,
 ) -> Result<(), LabError> {
     let shown = |word: &str| {
         mount.options.iter().chain(driver).any(|option| {
@@ -223,7 +223,7 @@ pub(super) fn check(
             return Err(mismatch(what, asked));
         }
     }
-    for Chosen { factor, setting, level } in &setup.settings {
+    for ChosenLevel { factor, setting, level } in &setup.settings {
         let is_as_asked = match level.mount {
             [] => !mount.options.iter().any(|option| setting.is_said_by(option)),
             asked => asked.iter().all(|option| shown(option)),
@@ -243,7 +243,8 @@ pub(super) fn check(
     let is_in_force = |option: &str| match filesystem {
         Some(filesystem) => {
             filesystem.mount_options.lists(option, &listed)
-                || (maker == Maker::Us && filesystem.mount_options.may_leave_out(option, &listed))
+                || (maker == MountedBy::Us
+                    && filesystem.mount_options.may_leave_out(option, &listed))
         }
         None => shown(option),
     };
@@ -252,7 +253,7 @@ pub(super) fn check(
         // The kernel accepted it when we mounted, and omits options that are off by default.
         let is_flag = FLAGS.iter().any(|(word, _)| word == option);
         let is_switched_off =
-            maker == Maker::Us && !is_flag && positive.is_some_and(|word| !shown(word));
+            maker == MountedBy::Us && !is_flag && positive.is_some_and(|word| !shown(word));
         let is_strict = option == "strictatime" && !shown("relatime") && !shown("noatime");
         let is_hidden = DEFAULTS.contains(&option.as_str()) || option == "silent";
         if !is_in_force(option) && !is_switched_off && !is_strict && !is_hidden {
@@ -269,8 +270,8 @@ fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
         return Ok(());
     }
     let asked = match (filesystem.journal, setup.journal) {
-        (Journal::Always, _) => true,
-        (Journal::Never, _) => false,
+        (JournalSupport::Always, _) => true,
+        (JournalSupport::Never, _) => false,
         (_, Some(journal)) => journal,
         (_, None) => return Ok(()),
     };

@@ -13,18 +13,18 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ssdlab_filesystem::{Call, Daemon, Filesystem, Pool};
-use ssdlab_host::program::{self, Finished, ProgramError, Rules};
+use ssdlab_filesystem::{Filesystem, MkfsCall, Pool, PoolDaemon};
+use ssdlab_host::program::{self, ProgramError, ProgramOutput, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_host::{kernel, mounts};
 use ssdlab_plan::Setup;
 
 use super::mounting::made;
-use super::{LOOK, LabError, Tools};
+use super::{LabError, SURVEY_TIMEOUT, Tools};
 
 /// How long a pool may stay busy after unmounting, and how often to retry.
-const PATIENCE: Duration = Duration::from_secs(2);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(2);
 
 /// How long exporting a pool may take: what a pool has in memory is written then.
@@ -45,7 +45,7 @@ pub(super) fn missing(pool: &Pool) -> Option<String> {
 
 /// Another running daemon, which would be used in place of ours.
 fn another(pool: &Pool) -> Option<String> {
-    let Daemon { call, socket, .. } = &pool.daemon;
+    let PoolDaemon { call, socket, .. } = &pool.daemon;
     UnixStream::connect(socket).is_ok().then(|| {
         let program = call.program;
         format!("another {program} is running: stop it first (systemctl stop {program})")
@@ -93,7 +93,7 @@ pub(super) fn serve(
     let mut command = Command::new(program::find(program, filesystem.package)?);
     command.args(daemon.call.arguments).current_dir("/");
     let mut served = program::Daemon::start(command, &Change::daemon(&marker))?;
-    let rules = Rules { limit: LOOK, ..tools.rules };
+    let rules = Rules { limit: SURVEY_TIMEOUT, ..tools.rules };
     served.wait_for(|| UnixStream::connect(socket).is_ok(), rules)?;
     Ok(Some(served))
 }
@@ -161,7 +161,9 @@ pub(super) fn export(
     let started = Instant::now();
     loop {
         match call(filesystem, pool.export, device, target, rules) {
-            Err(LabError::Program(ProgramError::Failed { .. })) if started.elapsed() < PATIENCE => {
+            Err(LabError::Program(ProgramError::Failed { .. }))
+                if started.elapsed() < EXPORT_TIMEOUT =>
+            {
                 sleep(TURN);
             }
             ended => return ended.map(drop),
@@ -199,11 +201,11 @@ pub(super) fn properties(
 /// Makes a call about the pool on a device, in the folder with only its link.
 pub(super) fn call(
     filesystem: &Filesystem,
-    call: Call,
+    call: MkfsCall,
     device: &BlockDevice,
     mount_point: &Path,
     rules: Rules<'_>,
-) -> Result<Finished, LabError> {
+) -> Result<ProgramOutput, LabError> {
     let mut command = Command::new(program::find(call.program, filesystem.package)?);
     command.args(call.arguments).arg(name(rules.marker)).current_dir(folder(device, mount_point)?);
     Ok(program::run(command, rules)?)

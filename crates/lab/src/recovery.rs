@@ -4,29 +4,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ssdlab_host::mounts::{self, Mounted};
+use ssdlab_host::mounts::{self, MountIdentity};
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::Setup;
 
-use super::block::Source as _;
+use super::block::DeviceSource as _;
 use super::guest::GuestDrive;
 use super::lab::DIRECTORY;
 use super::{LabError, Tools, format, mounting, settings};
 
 /// How long a filesystem may stay busy after all its files were closed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const UNMOUNT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The drive of a guest that recovers one filesystem after the other.
 #[derive(Debug)]
-pub struct Recovery {
+pub struct RecoveryDrive {
     device: BlockDevice,
     mount_point: PathBuf,
 }
 
 /// The outcome of recovering a filesystem.
 #[derive(Debug)]
-pub struct Recovered<T> {
+pub struct RecoveryOutcome<T> {
     /// The time to replay and mount it and the observations there, or why it cannot be mounted.
     pub mounted: Result<(Duration, T), LabError>,
     /// Whether the filesystem's own check finds it sound after that, or what it says; none if the
@@ -34,7 +34,7 @@ pub struct Recovered<T> {
     pub checked: Option<Result<(), String>>,
 }
 
-impl Recovery {
+impl RecoveryDrive {
     /// Opens the drive, and applies the treatment's settings to it.
     pub fn open(setup: &Setup, folder: &Path, tools: &mut Tools<'_>) -> Result<Self, LabError> {
         let mount_point = folder.join("recovered");
@@ -57,17 +57,17 @@ impl Recovery {
         setup: &Setup,
         rules: Rules<'_>,
         look: impl FnOnce(&Path) -> T,
-    ) -> Result<Recovered<T>, LabError> {
+    ) -> Result<RecoveryOutcome<T>, LabError> {
         mounting::drop_caches(&self.device)?;
         let started = Instant::now();
         format::replay(&self.device, setup, rules)?;
         let mounted = mounting::mount(&self.device, setup, &self.mount_point);
         let took = started.elapsed();
         let mounted = mounted.map(|_| (took, look(&self.mount_point.join(DIRECTORY))));
-        let ours = Mounted::Device(self.device.number.clone());
-        mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE, || Ok(()))
+        let ours = MountIdentity::Device(self.device.number.clone());
+        mounts::unmount(&self.mount_point, &ours, rules.marker, UNMOUNT_TIMEOUT, || Ok(()))
             .map_err(LabError::step("unmount", &self.mount_point))?;
-        Ok(Recovered { mounted, checked: self.check(setup, rules)? })
+        Ok(RecoveryOutcome { mounted, checked: self.check(setup, rules)? })
     }
 
     /// Runs the filesystem's own check on the drive's current contents, which one that replays a

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use ssdlab_host::mounts::{self, MountElsewhere};
-use ssdlab_host::open_files::Holder;
+use ssdlab_host::open_files::OpenFileHolder;
 use ssdlab_plan::Bytes;
 use thiserror::Error;
 
@@ -34,7 +34,7 @@ pub struct Survey {
     /// Opening it exclusively failed: the kernel itself uses it.
     pub busy: bool,
     /// Uses of the device, its partitions, its disk, or what lies below it.
-    pub uses: Vec<Use>,
+    pub uses: Vec<DeviceUse>,
     /// Filesystems, partition tables and other signatures on it and on its partitions.
     pub signatures: Vec<Signature>,
 }
@@ -53,7 +53,7 @@ pub struct Identity {
 
 /// Something in use on or around the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Use {
+pub struct DeviceUse {
     /// The kernel name of the device in use.
     pub name: String,
     /// Its relation to the named one.
@@ -100,9 +100,9 @@ pub enum Purpose {
     /// It is itself built on another device, which it shares with others.
     BuiltOn(String),
     /// A process has it open.
-    Open(Holder),
+    Open(OpenFileHolder),
     /// It is a loop device, and a process has its file open.
-    FileOpen(Holder),
+    FileOpen(OpenFileHolder),
     /// It may be in use: a clause that ends with what cannot be seen.
     Unseen(String),
     /// Another disk is a second path to the same drive.
@@ -136,7 +136,7 @@ pub struct Signature {
 /// A device that must not be written to, with every reason.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{} must not be written to{}", node.display(), list(reasons))]
-pub struct Refused {
+pub struct UnsafeDevice {
     node: PathBuf,
     reasons: Vec<String>,
     #[help]
@@ -144,7 +144,7 @@ pub struct Refused {
 }
 
 /// Refuses a device that is in use or cannot be written to, whatever it carries.
-pub fn judge_use(survey: &Survey) -> Result<(), Refused> {
+pub fn judge_use(survey: &Survey) -> Result<(), UnsafeDevice> {
     let mut reasons: Vec<String> = survey.uses.iter().map(|used| explain(survey, used)).collect();
     if survey.busy && reasons.is_empty() {
         reasons.push("the kernel has it open exclusively: something uses it".to_owned());
@@ -158,14 +158,14 @@ pub fn judge_use(survey: &Survey) -> Result<(), Refused> {
     if reasons.is_empty() {
         return Ok(());
     }
-    Err(Refused { node: survey.node.clone(), reasons, help: use_help(survey) })
+    Err(UnsafeDevice { node: survey.node.clone(), reasons, help: use_help(survey) })
 }
 
 /// Judges a device; `wipe` is the name the user typed to confirm. Returns what will be destroyed,
 /// to be shown first.
-pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused> {
+pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, UnsafeDevice> {
     judge_use(survey)?;
-    let refused = |reasons, help| Err(Refused { node: survey.node.clone(), reasons, help });
+    let refused = |reasons, help| Err(UnsafeDevice { node: survey.node.clone(), reasons, help });
     if let Some(typed) = wipe
         && !survey.names.iter().any(|name| name == typed)
     {
@@ -185,7 +185,7 @@ pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused
 
 /// Compares a device after claiming it with the one that was judged: only what was shown may be
 /// destroyed.
-pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
+pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), UnsafeDevice> {
     same_device(&judged.node, &judged.identity, &claimed.identity)?;
     if judged.signatures == claimed.signatures {
         return Ok(());
@@ -194,21 +194,21 @@ pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
     let changed = "its contents have changed since they were checked".to_owned();
     let help = "find out which program wrote to it, then start again".to_owned();
     let reasons = std::iter::once(changed).chain(found).collect();
-    Err(Refused { node: judged.node.clone(), reasons, help })
+    Err(UnsafeDevice { node: judged.node.clone(), reasons, help })
 }
 
 /// Compares the device that a node refers to now with the one that was judged.
-pub fn same_device(node: &Path, judged: &Identity, found: &Identity) -> Result<(), Refused> {
+pub fn same_device(node: &Path, judged: &Identity, found: &Identity) -> Result<(), UnsafeDevice> {
     if judged == found {
         return Ok(());
     }
     let reason =
         format!("it is no longer the device that was checked: that was {judged}, this is {found}");
     let help = "check which device has this name now, then start again".to_owned();
-    Err(Refused { node: node.to_owned(), reasons: vec![reason], help })
+    Err(UnsafeDevice { node: node.to_owned(), reasons: vec![reason], help })
 }
 
-fn explain(survey: &Survey, used: &Use) -> String {
+fn explain(survey: &Survey, used: &DeviceUse) -> String {
     let what = match &used.purpose {
         Purpose::Mounted(target) if target.as_os_str() == "/" => {
             "carries the root filesystem".to_owned()
@@ -243,7 +243,7 @@ fn explain(survey: &Survey, used: &Use) -> String {
     }
 }
 
-fn process(holder: &Holder) -> String {
+fn process(holder: &OpenFileHolder) -> String {
     let access = if holder.writes { "writing" } else { "reading" };
     format!("{} (pid {}), for {access}", holder.command, holder.pid)
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Why a log cannot be read any further, or written.
 #[derive(Debug, Error)]
-pub enum LogError {
+pub enum OperationLogError {
     /// The input failed.
     #[error("cannot read the operation log at line {line}: {cause}")]
     Read {
@@ -60,20 +60,20 @@ pub enum LogError {
 
 /// What is wrong with a line, without its number.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct LineFault {
     pub what: &'static str,
     pub expected: &'static str,
     pub found: String,
 }
 
-impl Fault {
+impl LineFault {
     pub fn new(what: &'static str, expected: &'static str, found: &[u8]) -> Self {
         Self { what, expected, found: excerpt(found) }
     }
 
-    pub fn at(self, line: u64) -> LogError {
+    pub fn at(self, line: u64) -> OperationLogError {
         let Self { what, expected, found } = self;
-        LogError::Malformed { line, what, expected, found }
+        OperationLogError::Malformed { line, what, expected, found }
     }
 }
 

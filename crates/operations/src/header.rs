@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The first lines of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct LogHeader {
     /// A description: one line of at most 1024 bytes.
     pub title: String,
     /// What the program did that is not in the log.

@@ -2,9 +2,9 @@
 //!
 //! A log is recorded on one machine and replayed on any other, so it has no times, contents, owners
 //! or paths outside the directory: only the directory's initial state ([`Entry`]) and the
-//! [`Operation`]s that succeeded, in the order in which they ended. [`Recorder`] makes them from
-//! the output of strace(1), [`Writer`] and [`Reader`] store them as text, and [`Tree`] models their
-//! effect on a directory.
+//! [`Operation`]s that succeeded, in the order in which they ended. [`StraceRecorder`] makes them
+//! from the output of strace(1), [`LogWriter`] and [`LogReader`] store them as text, and [`Tree`]
+//! models their effect on a directory.
 //!
 //! # The format
 //!
@@ -67,11 +67,11 @@ mod tree;
 mod writer;
 
 pub use entry::Entry;
-pub use error::LogError;
-pub use header::{Header, LeftOut, Omission};
-pub use operation::{Allocation, Handle, OpenFlags, Operation, Target, Transfer};
+pub use error::OperationLogError;
+pub use header::{LeftOut, LogHeader, Omission};
+pub use operation::{Allocation, Handle, OpenFlags, Operation, OperationTarget, Transfer};
 pub use path::RelativePath;
-pub use reader::Reader;
-pub use strace::{Recorder, STRACE_OPTIONS, Setting, StraceError};
+pub use reader::LogReader;
+pub use strace::{ProgramStart, STRACE_OPTIONS, StraceError, StraceRecorder};
 pub use tree::{Node, Tree, Unfit};
-pub use writer::Writer;
+pub use writer::LogWriter;

@@ -10,7 +10,7 @@ const LONGEST: usize = 128 << 10;
 
 /// The lines of a text.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct TextLines<R> {
     input: R,
     number: u64,
     line: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Lines<R> {
 }
 
 /// The next line of a text.
-pub enum Line<'a> {
+pub enum TextLine<'a> {
     /// A line, without its end.
     Whole(&'a [u8]),
     /// A last line without an end.
@@ -30,7 +30,7 @@ pub enum Line<'a> {
     End,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> TextLines<R> {
     pub fn new(input: R) -> Self {
         Self { input, number: 0, line: Vec::new(), has_rest: false }
     }
@@ -40,7 +40,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    pub fn next(&mut self) -> io::Result<Line<'_>> {
+    pub fn next(&mut self) -> io::Result<TextLine<'_>> {
         if self.has_rest {
             self.input.skip_until(b'\n')?;
             self.has_rest = false;
@@ -54,7 +54,11 @@ impl<R: BufRead> Lines<R> {
                 Err(cause) => return Err(cause),
             };
             if buffer.is_empty() {
-                return Ok(if self.line.is_empty() { Line::End } else { Line::Cut(&self.line) });
+                return Ok(if self.line.is_empty() {
+                    TextLine::End
+                } else {
+                    TextLine::Cut(&self.line)
+                });
             }
             let end = memchr(b'\n', buffer);
             let (piece, _) = buffer.split_at(end.unwrap_or(buffer.len()));
@@ -62,13 +66,13 @@ impl<R: BufRead> Lines<R> {
             if piece.len() > room {
                 self.line.extend(piece.iter().take(room));
                 self.has_rest = true;
-                return Ok(Line::TooLong(&self.line));
+                return Ok(TextLine::TooLong(&self.line));
             }
             self.line.extend_from_slice(piece);
             let used = piece.len() + usize::from(end.is_some());
             self.input.consume(used);
             if end.is_some() {
-                return Ok(Line::Whole(&self.line));
+                return Ok(TextLine::Whole(&self.line));
             }
         }
     }

@@ -57,7 +57,7 @@ pub enum Operation {
     /// Sets the length of a file.
     Truncate {
         /// Which file.
-        target: Target,
+        target: OperationTarget,
         /// The length in bytes.
         size_bytes: u64,
     },
@@ -137,14 +137,14 @@ pub enum Operation {
     /// Sets permission bits.
     SetMode {
         /// The file or directory.
-        target: Target,
+        target: OperationTarget,
         /// The bits, below `0o10000`.
         mode: u32,
     },
     /// Sets times, to any value; a symbolic link is not followed.
     SetTimes {
         /// The file or directory.
-        target: Target,
+        target: OperationTarget,
     },
     /// Sets the modification time of a file, like tar(1). Recorded logs have no times.
     SetModified {
@@ -161,9 +161,9 @@ impl Operation {
     pub fn handle(&self) -> Option<Handle> {
         match self {
             Self::Read(transfer) | Self::Write(transfer) => Some(transfer.handle),
-            Self::Truncate { target: Target::Handle(handle), .. }
-            | Self::SetMode { target: Target::Handle(handle), .. }
-            | Self::SetTimes { target: Target::Handle(handle) }
+            Self::Truncate { target: OperationTarget::Handle(handle), .. }
+            | Self::SetMode { target: OperationTarget::Handle(handle), .. }
+            | Self::SetTimes { target: OperationTarget::Handle(handle) }
             | Self::SetModified { handle, .. }
             | Self::Seek { handle, .. }
             | Self::Close { handle }
@@ -188,9 +188,9 @@ impl Operation {
             | Self::Unlink { path }
             | Self::Stat { path }
             | Self::ReadLink { path }
-            | Self::Truncate { target: Target::Path(path), .. }
-            | Self::SetMode { target: Target::Path(path), .. }
-            | Self::SetTimes { target: Target::Path(path) }
+            | Self::Truncate { target: OperationTarget::Path(path), .. }
+            | Self::SetMode { target: OperationTarget::Path(path), .. }
+            | Self::SetTimes { target: OperationTarget::Path(path) }
             | Self::Rename { from: path, .. }
             | Self::Exchange { from: path, .. } => Some(path),
             _ => None,
@@ -223,8 +223,8 @@ impl Operation {
             Self::Read(_) => "read",
             Self::ReadFile { .. } => "read-file",
             Self::Write(_) => "write",
-            Self::Truncate { target: Target::Path(_), .. } => "truncate",
-            Self::Truncate { target: Target::Handle(_), .. } => "ftruncate",
+            Self::Truncate { target: OperationTarget::Path(_), .. } => "truncate",
+            Self::Truncate { target: OperationTarget::Handle(_), .. } => "ftruncate",
             Self::Allocate { .. } => "allocate",
             Self::Sync { only_data: false, .. } => "fsync",
             Self::Sync { only_data: true, .. } => "fdatasync",
@@ -238,10 +238,10 @@ impl Operation {
             Self::ReadLink { .. } => "readlink",
             Self::List { .. } => "list",
             Self::ListDirectory { .. } => "list-directory",
-            Self::SetMode { target: Target::Path(_), .. } => "chmod",
-            Self::SetMode { target: Target::Handle(_), .. } => "fchmod",
-            Self::SetTimes { target: Target::Path(_) } => "utimens",
-            Self::SetTimes { target: Target::Handle(_) } => "futimens",
+            Self::SetMode { target: OperationTarget::Path(_), .. } => "chmod",
+            Self::SetMode { target: OperationTarget::Handle(_), .. } => "fchmod",
+            Self::SetTimes { target: OperationTarget::Path(_) } => "utimens",
+            Self::SetTimes { target: OperationTarget::Handle(_) } => "futimens",
             Self::SetModified { .. } => "modified",
         }
     }
@@ -338,7 +338,7 @@ impl Transfer {
 
 /// The target of an operation, by name or open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum OperationTarget {
     /// By its name; a symbolic link is not followed.
     Path(RelativePath),
     /// By an open file.

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::io::BufRead;
 
-use crate::error::{Fault, excerpt};
+use crate::error::{LineFault, excerpt};
 use crate::escape::unescape;
-use crate::lines::{Line, Lines};
+use crate::lines::{TextLine, TextLines};
 use crate::text::{Fields, number};
 use crate::writer::{LONGEST_TITLE, MAGIC, VERSION};
-use crate::{Entry, Handle, Header, LogError, Omission, Operation};
+use crate::{Entry, Handle, LogHeader, Omission, Operation, OperationLogError};
 
 /// Reads a log: first [the entries](Self::next_entry), then [the operations](Self::next_operation).
 ///
 /// After an error it continues with the next line, which is useless for a replay.
 #[derive(Debug)]
-pub struct Reader<R> {
-    lines: Lines<R>,
-    header: Header,
+pub struct LogReader<R> {
+    lines: TextLines<R>,
+    header: LogHeader,
     section: Section,
     open: BTreeSet<Handle>,
 }
@@ -28,10 +28,10 @@ enum Section {
     End,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> LogReader<R> {
     /// Reads the header.
-    pub fn new(input: R) -> Result<Self, LogError> {
-        let mut lines = Lines::new(input);
+    pub fn new(input: R) -> Result<Self, OperationLogError> {
+        let mut lines = TextLines::new(input);
         first_line(&mut lines)?;
         let header = header(&mut lines)?;
         Ok(Self { lines, header, section: Section::Before, open: BTreeSet::new() })
@@ -39,12 +39,12 @@ impl<R: BufRead> Reader<R> {
 
     /// The header of the log.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
     /// The next entry of the initial directory; `None` after the last.
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, OperationLogError> {
         if self.section != Section::Before {
             return Ok(None);
         }
@@ -59,7 +59,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The next operation; `None` after the last. Unread entries are skipped.
-    pub fn next_operation(&mut self) -> Result<Option<Operation>, LogError> {
+    pub fn next_operation(&mut self) -> Result<Option<Operation>, OperationLogError> {
         while self.next_entry()?.is_some() {}
         if self.section == Section::End {
             return Ok(None);
@@ -78,7 +78,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Checks that a handle is open or free, as required.
-    fn check_handle(&mut self, operation: &Operation) -> Result<(), Fault> {
+    fn check_handle(&mut self, operation: &Operation) -> Result<(), LineFault> {
         let (handle, is_right, expected) = match (operation, operation.handle()) {
             (Operation::Open { handle, .. }, _) => {
                 (*handle, self.open.insert(*handle), "a free one")
@@ -90,35 +90,35 @@ impl<R: BufRead> Reader<R> {
         if is_right {
             return Ok(());
         }
-        Err(Fault::new("the handle", expected, handle.to_string().as_bytes()))
+        Err(LineFault::new("the handle", expected, handle.to_string().as_bytes()))
     }
 
-    fn nothing_more<T>(&mut self) -> Result<Option<T>, LogError> {
+    fn nothing_more<T>(&mut self) -> Result<Option<T>, OperationLogError> {
         let rest = match self.lines.next() {
-            Ok(Line::End) => return Ok(None),
-            Ok(Line::Whole(rest) | Line::Cut(rest) | Line::TooLong(rest)) => rest,
-            Err(cause) => return Err(LogError::Read { line: self.lines.number(), cause }),
+            Ok(TextLine::End) => return Ok(None),
+            Ok(TextLine::Whole(rest) | TextLine::Cut(rest) | TextLine::TooLong(rest)) => rest,
+            Err(cause) => return Err(OperationLogError::Read { line: self.lines.number(), cause }),
         };
-        let fault = Fault::new("the line after the end", "nothing", rest);
+        let fault = LineFault::new("the line after the end", "nothing", rest);
         Err(fault.at(self.lines.number()))
     }
 }
 
-fn first_line<R: BufRead>(lines: &mut Lines<R>) -> Result<(), LogError> {
+fn first_line<R: BufRead>(lines: &mut TextLines<R>) -> Result<(), OperationLogError> {
     let first = match lines.next() {
-        Ok(Line::Whole(first) | Line::Cut(first) | Line::TooLong(first)) => first,
-        Ok(Line::End) => b"",
-        Err(cause) => return Err(LogError::Read { line: 1, cause }),
+        Ok(TextLine::Whole(first) | TextLine::Cut(first) | TextLine::TooLong(first)) => first,
+        Ok(TextLine::End) => b"",
+        Err(cause) => return Err(OperationLogError::Read { line: 1, cause }),
     };
     match first.strip_prefix(MAGIC.as_bytes()) {
-        None => Err(LogError::NoLog { found: excerpt(first) }),
+        None => Err(OperationLogError::NoLog { found: excerpt(first) }),
         Some(version) if version == VERSION.as_bytes() => Ok(()),
-        Some(version) => Err(LogError::UnknownVersion { found: excerpt(version) }),
+        Some(version) => Err(OperationLogError::UnknownVersion { found: excerpt(version) }),
     }
 }
 
-fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Header, LogError> {
-    let mut header = Header::default();
+fn header<R: BufRead>(lines: &mut TextLines<R>) -> Result<LogHeader, OperationLogError> {
+    let mut header = LogHeader::default();
     loop {
         let line = whole(lines)?;
         if line == b"before" {
@@ -132,16 +132,16 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Header, LogError> {
     }
 }
 
-fn read_title(field: &[u8]) -> Result<String, Fault> {
+fn read_title(field: &[u8]) -> Result<String, LineFault> {
     let is_plain = field.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
     Some(field)
         .filter(|field| is_plain && field.len() <= LONGEST_TITLE)
         .and_then(unescape)
         .and_then(|bytes| String::from_utf8(bytes).ok())
-        .ok_or_else(|| Fault::new("the title", "escaped UTF-8 of at most 1024 bytes", field))
+        .ok_or_else(|| LineFault::new("the title", "escaped UTF-8 of at most 1024 bytes", field))
 }
 
-fn read_omission(line: &[u8]) -> Result<(Omission, u64), Fault> {
+fn read_omission(line: &[u8]) -> Result<(Omission, u64), LineFault> {
     let read = || {
         let mut fields = line.strip_prefix(b"left-out ")?.split(|byte| *byte == b' ');
         let name = fields.next()?;
@@ -149,18 +149,18 @@ fn read_omission(line: &[u8]) -> Result<(Omission, u64), Fault> {
         let count = number(fields.next()?, 10)?;
         fields.next().is_none().then_some((omission, count))
     };
-    read().ok_or_else(|| Fault::new("the line", "title, left-out or before", line))
+    read().ok_or_else(|| LineFault::new("the line", "title, left-out or before", line))
 }
 
-fn whole<R: BufRead>(lines: &mut Lines<R>) -> Result<&[u8], LogError> {
+fn whole<R: BufRead>(lines: &mut TextLines<R>) -> Result<&[u8], OperationLogError> {
     // The number of the line that is being read.
     let line = lines.number() + 1;
     match lines.next() {
-        Ok(Line::Whole(bytes)) => Ok(bytes),
-        Ok(Line::Cut(_) | Line::End) => Err(LogError::Truncated { line }),
-        Ok(Line::TooLong(bytes)) => {
-            Err(Fault::new("it", "a line of 128 KiB at most", bytes).at(line))
+        Ok(TextLine::Whole(bytes)) => Ok(bytes),
+        Ok(TextLine::Cut(_) | TextLine::End) => Err(OperationLogError::Truncated { line }),
+        Ok(TextLine::TooLong(bytes)) => {
+            Err(LineFault::new("it", "a line of 128 KiB at most", bytes).at(line))
         }
-        Err(cause) => Err(LogError::Read { line, cause }),
+        Err(cause) => Err(OperationLogError::Read { line, cause }),
     }
 }

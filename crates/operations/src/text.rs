@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use crate::error::Fault;
+use crate::error::LineFault;
 use crate::escape::{escape, unescape};
-use crate::{Allocation, Entry, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
+use crate::{
+    Allocation, Entry, Handle, OpenFlags, Operation, OperationTarget, RelativePath, Transfer,
+};
 
 /// The names of flags for opening, and their fields.
 const FLAGS: [(&str, Flag); 8] = [
@@ -36,7 +38,7 @@ impl fmt::Display for Handle {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for OperationTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(path) => Field(path).fmt(f),
@@ -130,7 +132,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Parses the line as an entry.
-    pub fn entry(mut self) -> Result<Entry, Fault> {
+    pub fn entry(mut self) -> Result<Entry, LineFault> {
         let word = self.next();
         let entry = match word {
             b"directory" => Entry::Directory { mode: self.mode()?, path: self.path()? },
@@ -139,13 +141,13 @@ impl<'a> Fields<'a> {
             }
             b"symlink" => Entry::Symlink { target: self.target_text()?, path: self.path()? },
             b"link" => Entry::Link { existing: self.path()?, path: self.path()? },
-            _ => return Err(Fault::new("the entry", "directory, file, symlink or link", word)),
+            _ => return Err(LineFault::new("the entry", "directory, file, symlink or link", word)),
         };
         self.finish(entry)
     }
 
     /// Parses the line as an operation.
-    pub fn operation(mut self) -> Result<Operation, Fault> {
+    pub fn operation(mut self) -> Result<Operation, LineFault> {
         let word = self.next();
         let operation = match word {
             b"mkdir" => Operation::MakeDirectory { mode: self.mode()?, path: self.path()? },
@@ -198,7 +200,7 @@ impl<'a> Fields<'a> {
                 Operation::SetMode { mode, target: self.target(word)? }
             }
             b"utimens" | b"futimens" => Operation::SetTimes { target: self.target(word)? },
-            _ => return Err(Fault::new("the operation", "one of version 1", word)),
+            _ => return Err(LineFault::new("the operation", "one of version 1", word)),
         };
         self.finish(operation)
     }
@@ -212,8 +214,8 @@ impl<'a> Fields<'a> {
         field
     }
 
-    fn finish<T>(self, value: T) -> Result<T, Fault> {
-        self.0.map_or(Ok(value), |rest| Err(Fault::new("the rest", "nothing", rest)))
+    fn finish<T>(self, value: T) -> Result<T, LineFault> {
+        self.0.map_or(Ok(value), |rest| Err(LineFault::new("the rest", "nothing", rest)))
     }
 
     fn parse<T>(
@@ -221,12 +223,12 @@ impl<'a> Fields<'a> {
         what: &'static str,
         expected: &'static str,
         parse: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, LineFault> {
         let field = self.next();
-        parse(field).ok_or_else(|| Fault::new(what, expected, field))
+        parse(field).ok_or_else(|| LineFault::new(what, expected, field))
     }
 
-    fn mode(&mut self) -> Result<u32, Fault> {
+    fn mode(&mut self) -> Result<u32, LineFault> {
         self.parse("the mode", "octal and below 10000", |field| {
             number(field, 8)
                 .and_then(|mode| u32::try_from(mode).ok())
@@ -234,39 +236,39 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn size(&mut self) -> Result<u64, Fault> {
+    fn size(&mut self) -> Result<u64, LineFault> {
         self.parse("the size", "a number of bytes below 2^63", offset)
     }
 
-    fn path(&mut self) -> Result<RelativePath, Fault> {
+    fn path(&mut self) -> Result<RelativePath, LineFault> {
         self.parse("the path", "a relative one without \"..\"", |field| {
             escaped(field).and_then(|bytes| RelativePath::new(&bytes))
         })
     }
 
-    fn target_text(&mut self) -> Result<Box<[u8]>, Fault> {
+    fn target_text(&mut self) -> Result<Box<[u8]>, LineFault> {
         self.parse("the link's target", "1 to 4095 bytes without NUL", |field| {
             let fits = |bytes: &Vec<u8>| (1..4096).contains(&bytes.len()) && !bytes.contains(&0);
             escaped(field).filter(fits).map(Vec::into_boxed_slice)
         })
     }
 
-    fn handle(&mut self) -> Result<Handle, Fault> {
+    fn handle(&mut self) -> Result<Handle, LineFault> {
         self.parse("the handle", "a number below 2^20", |field| {
             number(field, 10).and_then(|number| Handle::new(u32::try_from(number).ok()?))
         })
     }
 
     /// The target of an operation: a handle if its name begins with `f`.
-    fn target(&mut self, word: &[u8]) -> Result<Target, Fault> {
+    fn target(&mut self, word: &[u8]) -> Result<OperationTarget, LineFault> {
         if word.starts_with(b"f") {
-            self.handle().map(Target::Handle)
+            self.handle().map(OperationTarget::Handle)
         } else {
-            self.path().map(Target::Path)
+            self.path().map(OperationTarget::Path)
         }
     }
 
-    fn flags(&mut self) -> Result<OpenFlags, Fault> {
+    fn flags(&mut self) -> Result<OpenFlags, LineFault> {
         self.parse("the flags", "a list of read, write and the like", |field| {
             let mut flags = OpenFlags::default();
             for word in field.split(|byte| *byte == b',').filter(|_| field != b"-") {
@@ -277,7 +279,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn transfer(&mut self) -> Result<Transfer, Fault> {
+    fn transfer(&mut self) -> Result<Transfer, LineFault> {
         let handle = self.handle()?;
         let start = self.parse("the offset", "a number of bytes below 2^63", offset)?;
         let field = self.0.unwrap_or_default();
@@ -287,10 +289,10 @@ impl<'a> Fields<'a> {
             None => 1,
         };
         Transfer::new(handle, start, length, count)
-            .ok_or_else(|| Fault::new("the length", "above 0, with an end below 2^63", field))
+            .ok_or_else(|| LineFault::new("the length", "above 0, with an end below 2^63", field))
     }
 
-    fn allocate(&mut self) -> Result<Operation, Fault> {
+    fn allocate(&mut self) -> Result<Operation, LineFault> {
         Ok(Operation::Allocate {
             handle: self.handle()?,
             allocation: self.parse("the allocation mode", "one of version 1", |field| {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Allocation, Entry, Handle, Operation, RelativePath, Target};
+use crate::{Allocation, Entry, Handle, Operation, OperationTarget, RelativePath};
 
 /// The maximum number of files, directories and links in a tree, to bound memory.
 const MOST_NODES: usize = 1 << 22;
@@ -233,7 +233,7 @@ impl Tree {
     }
 
     /// The permission bits of a file or directory.
-    pub(crate) fn mode(&self, target: &Target) -> Option<u32> {
+    pub(crate) fn mode(&self, target: &OperationTarget) -> Option<u32> {
         Some(self.nodes.get(&self.target(target)?)?.mode)
     }
 
@@ -267,10 +267,10 @@ impl Tree {
 
     /// The node that is named or open.
     #[must_use]
-    pub fn target(&self, target: &Target) -> Option<Node> {
+    pub fn target(&self, target: &OperationTarget) -> Option<Node> {
         match target {
-            Target::Path(path) => self.find(path),
-            Target::Handle(handle) => self.handle_node(*handle),
+            OperationTarget::Path(path) => self.find(path),
+            OperationTarget::Handle(handle) => self.handle_node(*handle),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::escape::escape;
-use crate::{Entry, Header, LogError, Operation};
+use crate::{Entry, LogHeader, Operation, OperationLogError};
 
 /// The first line of a log, before the version.
 pub const MAGIC: &str = "ssdlab operation log ";
@@ -19,35 +19,39 @@ pub const LONGEST_TITLE: usize = 1024;
 ///
 /// Each operation is a small write, so the output should be buffered.
 #[derive(Debug)]
-pub struct Writer<W> {
+pub struct LogWriter<W> {
     output: W,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> LogWriter<W> {
     /// Writes the header of a log and the initial directory. A title that is too long is truncated.
-    pub fn new(mut output: W, header: &Header, before: &[Entry]) -> Result<Self, LogError> {
-        begin(&mut output, header, before).map_err(|cause| LogError::Write { cause })?;
+    pub fn new(
+        mut output: W,
+        header: &LogHeader,
+        before: &[Entry],
+    ) -> Result<Self, OperationLogError> {
+        begin(&mut output, header, before).map_err(|cause| OperationLogError::Write { cause })?;
         Ok(Self { output })
     }
 
     /// Writes one operation.
-    pub fn append(&mut self, operation: &Operation) -> Result<(), LogError> {
+    pub fn append(&mut self, operation: &Operation) -> Result<(), OperationLogError> {
         self.line(operation)
     }
 
     /// Writes the last line, then flushes and returns the output.
-    pub fn finish(mut self) -> Result<W, LogError> {
+    pub fn finish(mut self) -> Result<W, OperationLogError> {
         self.line("end")?;
-        self.output.flush().map_err(|cause| LogError::Write { cause })?;
+        self.output.flush().map_err(|cause| OperationLogError::Write { cause })?;
         Ok(self.output)
     }
 
-    fn line(&mut self, line: impl Display) -> Result<(), LogError> {
-        writeln!(self.output, "{line}").map_err(|cause| LogError::Write { cause })
+    fn line(&mut self, line: impl Display) -> Result<(), OperationLogError> {
+        writeln!(self.output, "{line}").map_err(|cause| OperationLogError::Write { cause })
     }
 }
 
-fn begin(output: &mut impl Write, header: &Header, before: &[Entry]) -> io::Result<()> {
+fn begin(output: &mut impl Write, header: &LogHeader, before: &[Entry]) -> io::Result<()> {
     writeln!(output, "{MAGIC}{VERSION}")?;
     writeln!(output, "title {}", title(&header.title))?;
     for (omission, count) in header.left_out.iter() {

@@ -10,7 +10,7 @@ use ssdlab_flash::presets;
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::metric::{self, Metric};
-use super::published::{Basis, Beside};
+use super::published::{PublishedBasis, PublishedValue};
 use super::schedule::{Claim, Schedule};
 use super::target::Target;
 use super::written::Plan;
@@ -26,7 +26,7 @@ pub(super) fn named_drives(plan: &Plan) -> Vec<String> {
 impl Schedule {
     /// The published value for a treatment's phase; none if the run is not comparable.
     #[must_use]
-    pub fn published(&self, levels: &Levels, phase: &str) -> Option<Beside> {
+    pub fn published(&self, levels: &Levels, phase: &str) -> Option<PublishedValue> {
         if self.unlike(metric::of(&self.metric)).is_some() {
             return None;
         }
@@ -171,7 +171,7 @@ impl Claim {
 
     /// What agreement with its published number means.
     #[must_use]
-    pub const fn basis(&self) -> Basis {
-        Basis::of(self.by_construction.is_some())
+    pub const fn basis(&self) -> PublishedBasis {
+        PublishedBasis::of(self.by_construction.is_some())
     }
 }

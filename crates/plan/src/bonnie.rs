@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, Span};
 use toml::Spanned;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::lab_kind::LabKind;
 use super::limits::{MOST_FILES, fault_of_bytes, first_false};
 
@@ -254,11 +254,11 @@ pub(super) fn resolve(
     written: &WrittenBonnie,
     scale: impl Fn(u64) -> u64,
     lab: LabKind,
-) -> Result<Bonnie, Fault> {
+) -> Result<Bonnie, PlanFault> {
     let chunk_bytes = written.chunk.as_ref().map_or(CHUNK_BYTES, |chunk| chunk.get_ref().0);
     if !chunk_bytes.is_power_of_two() || !CHUNKS.contains(&chunk_bytes) {
         let at = written.chunk.as_ref().map_or(0..0, Spanned::span);
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at,
             format!("bonnie++ does not accept a chunk of {chunk_bytes} bytes"),
             "give a power of two from 256 bytes to 1 MiB",
@@ -269,7 +269,7 @@ pub(super) fn resolve(
     let size = written.size.as_ref().map_or(default, |size| size.get_ref().0);
     if size > i64::MAX.unsigned_abs() / 2 {
         let at = written.size.as_ref().map_or(0..0, Spanned::span);
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at,
             format!("a file cannot be {size} bytes long"),
             "give a smaller size",
@@ -304,13 +304,13 @@ fn within(
     default: u32,
     most: u32,
     what: &str,
-) -> Result<u32, Fault> {
+) -> Result<u32, PlanFault> {
     let Some(written) = written else { return Ok(default) };
     let number = *written.get_ref();
     if (1..=most).contains(&number) {
         return Ok(number);
     }
-    Err(Fault::at(
+    Err(PlanFault::at(
         written.span(),
         format!("{number} {what} are out of range"),
         format!("give 1 to {most}"),
@@ -321,11 +321,14 @@ fn within(
 type Files = (u64, (u64, u64), u64);
 
 /// Reads `NUMBER:MAX:MIN:DIRECTORIES`, of which all but the first may be left out.
-fn files(written: Option<&Spanned<String>>, scale: impl Fn(u64) -> u64) -> Result<Files, Fault> {
+fn files(
+    written: Option<&Spanned<String>>,
+    scale: impl Fn(u64) -> u64,
+) -> Result<Files, PlanFault> {
     let Some(written) = written else { return Ok((scale(FILES * FILES_UNIT), (0, 0), 1)) };
     let text = written.get_ref();
     let wrong = |why: &str| {
-        Fault::at(
+        PlanFault::at(
             written.span(),
             format!("files = \"{text}\": {why}"),
             "write NUMBER:MAX:MIN:DIRECTORIES, such as \"16:4096:0:1\": 16 * 1024 files of 0 to \

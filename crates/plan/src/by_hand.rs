@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::scheduler::modern;
 use super::written::Plan;
@@ -13,7 +13,7 @@ use super::written::Plan;
 /// # Errors
 ///
 /// If one lacks a factor that has no level by default, or is another once more.
-pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, Fault> {
+pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, PlanFault> {
     let mut listed: Vec<Levels> = Vec::new();
     for written in &plan.treatments {
         let mut levels = modern(written.get_ref());
@@ -22,7 +22,7 @@ pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, Fault> {
                 continue;
             }
             let level = factor.usual().ok_or_else(|| {
-                Fault::at(
+                PlanFault::at(
                     written.span(),
                     format!("this treatment has no `{factor}`, which others have"),
                     format!("name a level of `{factor}` in each of [[treatments]]"),
@@ -31,7 +31,7 @@ pub(super) fn listed(plan: &Plan) -> Result<Vec<Levels>, Fault> {
             levels.0.insert(factor, level.to_owned());
         }
         if listed.contains(&levels) {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 written.span(),
                 format!("the treatment {levels} is listed twice"),
                 "list each once",
@@ -52,7 +52,7 @@ pub(super) struct ListedFactor {
 }
 
 /// The factors that the treatments name.
-pub(super) fn varied(plan: &Plan) -> Result<Vec<ListedFactor>, Fault> {
+pub(super) fn varied(plan: &Plan) -> Result<Vec<ListedFactor>, PlanFault> {
     let listed = listed(plan)?;
     let of = |factor: Factor| {
         let mut levels: Vec<String> = Vec::new();
@@ -83,14 +83,14 @@ fn place(plan: &Plan, factor: Factor) -> Range<usize> {
 }
 
 /// Refuses a factor that is named in the list and elsewhere, or set on the command line.
-pub(super) fn check_apart(plan: &Plan, set: impl Iterator<Item = Factor>) -> Result<(), Fault> {
+pub(super) fn check_apart(plan: &Plan, set: impl Iterator<Item = Factor>) -> Result<(), PlanFault> {
     let listed: BTreeSet<Factor> = factors(plan).collect();
     let written = plan.factors.iter().chain(&plan.simulated.factors);
     let written = written.map(|(factor, levels)| (*factor, Some(levels.span())));
     let mut others = written.chain(set.map(|factor| (factor, None)));
     match others.find(|(factor, _)| listed.contains(factor)) {
         None => Ok(()),
-        Some((factor, at)) => Err(Fault {
+        Some((factor, at)) => Err(PlanFault {
             message: format!("the levels of `{factor}` are those of [[treatments]]"),
             at,
             help: Some(format!("name `{factor}` in [[treatments]] only")),

@@ -6,8 +6,8 @@ use ssdlab_quantity::{Bytes, Share, Span};
 use toml::Spanned;
 
 use super::compared;
-use super::cuts::Moments;
-use super::error::Fault;
+use super::cuts::CutMoments;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::measured;
 use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
@@ -15,22 +15,22 @@ use super::published::Published;
 use super::schedule::{Bounds, Claim, Schedule, Statement};
 use super::scheduler::modern;
 use super::sides::{self, Sides};
-use super::varied::Varied;
-use super::worded::Worded;
+use super::varied::VariedFactor;
+use super::wording::PlanWording;
 use super::written::{self, Bound, Plan};
 
 pub(super) fn resolve(
     plan: &Plan,
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<Vec<Claim>, Fault> {
+    factors: &[VariedFactor],
+) -> Result<Vec<Claim>, PlanFault> {
     let mut claims: Vec<Claim> = Vec::new();
     for entry in &plan.claims {
-        let written = Worded::new(plan, factors).claim(entry.get_ref());
+        let written = PlanWording::new(plan, factors).claim(entry.get_ref());
         let claim =
             claim(plan, &written, schedule, factors).map_err(|fault| fault.placed(entry.span()))?;
         if claims.iter().any(|earlier| earlier.id == claim.id) {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 entry.span(),
                 format!("two claims are called `{}`", claim.id),
                 "give each claim an id of its own",
@@ -44,22 +44,23 @@ pub(super) fn resolve(
 #[expect(clippy::too_many_lines, reason = "a claim's keys are read one after the other")]
 fn claim(
     plan: &Plan,
-    written: &written::Claim,
+    written: &written::WrittenClaim,
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<Claim, Fault> {
+    factors: &[VariedFactor],
+) -> Result<Claim, PlanFault> {
     let id = &written.id;
     let own_metric = written.metric.as_ref();
     let metric = own_metric.map_or(&schedule.metric, Spanned::get_ref).clone();
     let known_metric = metric::find(&metric).ok_or_else(|| {
         let help = metric::instead_of(&metric);
-        let fault = Fault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help);
-        own_metric.map(Spanned::span).into_iter().fold(fault, Fault::placed)
+        let fault =
+            PlanFault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help);
+        own_metric.map(Spanned::span).into_iter().fold(fault, PlanFault::placed)
     })?;
     let is_best = written.best.is_some();
     let has_comparison = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
     if is_best && (has_comparison || written.against.is_some()) {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}` has `best` and a comparison"),
             "`best` compares with every other level: omit `compare` and `against`",
         ));
@@ -79,7 +80,7 @@ fn claim(
         check_levels(id, levels, factors)?;
     }
     let (are_absolute, bounds) = bounds(written, &metric).map_err(|message| {
-        Fault::nowhere(
+        PlanFault::nowhere(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
              amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", \"1 %\" or 0 for a share, \
@@ -88,7 +89,7 @@ fn claim(
     })?;
     let is_lead = !are_absolute && matches!(bounds, Bounds::AtLeast(_));
     if is_best && (compare.0.is_empty() || !is_lead) {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!(
                 "claim `{id}`: `best` takes levels and, optionally, only the margin by which they \
                 lead"
@@ -98,22 +99,25 @@ fn claim(
     }
     if is_best && bounds.values().any(|lead| lead < 1.0) {
         let message = format!("claim `{id}`: who is the best leads by a factor of at least 1");
-        return Err(Fault::nowhere(message, "for example at_least = 1.1, or omit it"));
+        return Err(PlanFault::nowhere(message, "for example at_least = 1.1, or omit it"));
     }
     if are_absolute && against.is_some() {
         let message = format!("claim `{id}`: an amount is compared with nothing");
-        return Err(Fault::nowhere(message, "omit `against`, or bound the ratio: at_least = 1.1"));
+        return Err(PlanFault::nowhere(
+            message,
+            "omit `against`, or bound the ratio: at_least = 1.1",
+        ));
     }
     if is_best && known_metric.better == Better::Neither {
         let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             message,
             "name another metric, or bound its ratio with `compare`",
         ));
     }
     if is_best && written.excess_over.is_some() {
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
-        return Err(Fault::nowhere(message, "omit `best` or `excess_over`"));
+        return Err(PlanFault::nowhere(message, "omit `best` or `excess_over`"));
     }
     let published = published_value(written, &metric, are_absolute)?;
     let sides = if are_absolute || is_best {
@@ -160,36 +164,40 @@ fn claim(
 }
 
 /// Refuses a claim about power cuts that nothing can decide.
-fn check_cuts(written: &written::Claim, metric: &str, schedule: &Schedule) -> Result<(), Fault> {
+fn check_cuts(
+    written: &written::WrittenClaim,
+    metric: &str,
+    schedule: &Schedule,
+) -> Result<(), PlanFault> {
     let id = &written.id;
     let Some(cuts) = &schedule.cuts else {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` is about power cuts, and the plan has none"),
             "add [cuts] with number = 1000",
         ));
     };
     let Source::Cuts(what) = metric::of(metric).source else { return Ok(()) };
     if what == AfterCuts::Rejected && cuts.check.is_none() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` is what the plan's own check says, and it has none"),
             "add it to [cuts], for example check = \"git fsck\"",
         ));
     }
-    if what.is_at_random() && cuts.moments == Moments::Events {
-        return Err(Fault::nowhere(
+    if what.is_at_random() && cuts.moments == CutMoments::Events {
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` is over cuts at random moments, and there are none"),
             "leave `where` out of [cuts], or claim the share of cuts with a finding",
         ));
     }
     if what.is_of_files() && !schedule.workload.has_history() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` needs files that record what they must hold"),
             "add a phase with do = \"replace\", \"append\", \"database\" or \"sequences\", \
              or claim `rejected`",
         ));
     }
     if written.best.is_some() || written.excess_over.is_some() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` is bounded, or compared with one other treatment"),
             "use `compare`, and at_least or at_most, instead of `best` and `excess_over`",
         ));
@@ -199,11 +207,11 @@ fn check_cuts(written: &written::Claim, metric: &str, schedule: &Schedule) -> Re
 
 /// Refuses phases that the workload lacks, or whose values of a metric are meaningless.
 fn check_phases(
-    written: &written::Claim,
+    written: &written::WrittenClaim,
     (name, metric): (&str, &Metric),
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<(), Fault> {
+    factors: &[VariedFactor],
+) -> Result<(), PlanFault> {
     let id = &written.id;
     let planned = |phase: &Spanned<String>| {
         schedule.workload.phases.iter().find(|planned| planned.name == *phase.get_ref())
@@ -214,7 +222,7 @@ fn check_phases(
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         let name = phase.get_ref();
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             phase.span(),
             format!("claim `{id}`: the plan does not say how often a day `{name}` runs"),
             "give the phase `a_day`, for example a_day = 10",
@@ -222,28 +230,32 @@ fn check_phases(
     }
     if written.phases.len() > 1 && metric.together == Together::Never {
         let message = format!("claim `{id}`: `{name}` cannot be combined over several phases");
-        return Err(Fault::nowhere(message, "name one phase"));
+        return Err(PlanFault::nowhere(message, "name one phase"));
     }
     let known = schedule.phase_names();
     for (at, phase) in written.phases.iter().enumerate() {
         let own = phase.get_ref();
         if compared::is_unknown(own, &known, factors) {
             let message = format!("claim `{id}`: there is no phase `{own}`");
-            return Err(Fault::at(phase.span(), message, format!("phases: {}", known.join(", "))));
+            return Err(PlanFault::at(
+                phase.span(),
+                message,
+                format!("phases: {}", known.join(", ")),
+            ));
         }
         if written.phases[..at].iter().any(|earlier| earlier.get_ref() == own) {
             let message = format!("claim `{id}` names phase `{own}` twice");
             let help = "name each phase once: their values are added up";
-            return Err(Fault::at(phase.span(), message, help));
+            return Err(PlanFault::at(phase.span(), message, help));
         }
         let lack = planned(phase).and_then(|planned| measured::lacks(planned, name, *metric));
         if let Some((why, help)) = lack {
             let message = format!("claim `{id}`: there is no `{name}`: {why}");
-            return Err(Fault::at(phase.span(), message, help));
+            return Err(PlanFault::at(phase.span(), message, help));
         }
     }
     if written.phases.is_empty() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}` names no phase"),
             "name at least one: phases = [\"...\"]",
         ));
@@ -253,20 +265,20 @@ fn check_phases(
 
 /// The published value of a claim's quantity.
 fn published_value(
-    written: &written::Claim,
+    written: &written::WrittenClaim,
     metric: &str,
     is_absolute: bool,
-) -> Result<Option<f64>, Fault> {
+) -> Result<Option<f64>, PlanFault> {
     let Some(bound) = &written.published else { return Ok(None) };
     let id = &written.id;
     if matches!(bound, Bound::Amount(_)) != is_absolute {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: the published value and the bounds are of different kinds"),
             "write both as ratios, or both as amounts of the metric",
         ));
     }
     amount(bound, metric).map(Some).map_err(|message| {
-        Fault::nowhere(
+        PlanFault::nowhere(
             format!("claim `{id}`: {message}"),
             "write the published value in the same form as a bound",
         )
@@ -274,7 +286,7 @@ fn published_value(
 }
 
 /// The claims that answer the question.
-pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, Fault> {
+pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, PlanFault> {
     let Some(written) = &plan.answer else {
         return Ok(match claims {
             [only] => vec![only.id.clone()],
@@ -286,11 +298,15 @@ pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, Fault
     let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
     if let Some(id) = ids.iter().find(is_unknown) {
         let message = format!("`answer` names `{id}`, and no claim is called so");
-        return Err(Fault::at(written.span(), message, format!("claims: {}", known.join(", "))));
+        return Err(PlanFault::at(
+            written.span(),
+            message,
+            format!("claims: {}", known.join(", ")),
+        ));
     }
     if let Some((_, id)) = ids.iter().enumerate().find(|(index, id)| ids[..*index].contains(id)) {
         let message = format!("`answer` names `{id}` twice");
-        return Err(Fault::at(written.span(), message, "name each claim once"));
+        return Err(PlanFault::at(written.span(), message, "name each claim once"));
     }
     Ok(ids.clone())
 }
@@ -307,9 +323,9 @@ impl Schedule {
 
 /// The competitors of a claim to be the best, by today's names.
 fn among(
-    written: &written::Claim,
-    factors: &[Varied],
-) -> Result<BTreeMap<Factor, Vec<String>>, Fault> {
+    written: &written::WrittenClaim,
+    factors: &[VariedFactor],
+) -> Result<BTreeMap<Factor, Vec<String>>, PlanFault> {
     let id = &written.id;
     let best = written.best.as_ref().map(modern).unwrap_or_default();
     let mut among = BTreeMap::new();
@@ -317,11 +333,11 @@ fn among(
         if written.best.is_none() {
             let message =
                 format!("claim `{id}`: `among` names competitors, but the claim has no `best`");
-            return Err(Fault::nowhere(message, "use it with `best`"));
+            return Err(PlanFault::nowhere(message, "use it with `best`"));
         }
         let Some(own) = best.0.get(factor) else {
             let message = format!("claim `{id}`: `among` names `{factor}`, and `best` does not");
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 message,
                 format!("name a level of `{factor}` in `best`, or omit it"),
             ));
@@ -334,7 +350,7 @@ fn among(
         }
         if todays.iter().all(|level| level == own) {
             let message = format!("claim `{id}`: `among` names no other {factor} than \"{own}\"");
-            return Err(Fault::nowhere(message, "name those that it leads"));
+            return Err(PlanFault::nowhere(message, "name those that it leads"));
         }
         among.insert(*factor, todays);
     }
@@ -345,47 +361,47 @@ fn among(
 pub(super) fn published(
     plan: &Plan,
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<Vec<Published>, Fault> {
+    factors: &[VariedFactor],
+) -> Result<Vec<Published>, PlanFault> {
     let known = schedule.phase_names();
-    let one = |written: &written::Published| {
+    let one = |written: &written::WrittenPublished| {
         let only = modern(&written.only);
         check_levels("published", &only, factors)?;
         let mut values = BTreeMap::new();
         for (phase, value) in &written.values {
             if compared::is_unknown(phase, &known, factors) {
                 let help = format!("phases: {}", known.join(", "));
-                return Err(Fault::nowhere(format!("there is no phase `{phase}`"), help));
+                return Err(PlanFault::nowhere(format!("there is no phase `{phase}`"), help));
             }
             let value = amount(value, &schedule.metric).map_err(|message| {
-                Fault::nowhere(message, format!("write a {}", schedule.metric))
+                PlanFault::nowhere(message, format!("write a {}", schedule.metric))
             })?;
             values.insert(phase.clone(), value);
         }
         let fitted = written.fitted.clone();
         if let Some(phase) = fitted.iter().find(|phase| !values.contains_key(*phase)) {
             let message = format!("nothing is published of `{phase}` here");
-            return Err(Fault::nowhere(message, "name phases of `values` in `fitted`"));
+            return Err(PlanFault::nowhere(message, "name phases of `values` in `fitted`"));
         }
         Ok(Published { only, values, fitted })
     };
-    let placed = |entry: &toml::Spanned<written::Published>| {
+    let placed = |entry: &toml::Spanned<written::WrittenPublished>| {
         one(entry.get_ref()).map_err(|fault| fault.placed(entry.span()))
     };
     plan.published.iter().map(placed).collect()
 }
 
-fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), Fault> {
+fn check_levels(id: &str, levels: &Levels, factors: &[VariedFactor]) -> Result<(), PlanFault> {
     for (factor, level) in &levels.0 {
         let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 format!("`{id}` names `{factor}`, which the plan does not vary"),
                 format!("add `{factor}` to [factors]"),
             ));
         };
         // Levels that the command line dropped leave the claim undecided, not the plan wrong.
         if varied.lacks(level) {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 format!("`{id}`: {factor} = \"{level}\" is not one of the plan's levels"),
                 format!("levels of `{factor}`: {}", varied.levels.join(", ")),
             ));
@@ -395,7 +411,7 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), Fau
 }
 
 /// Whether a claim's bounds are amounts, and the bounds as numbers.
-fn bounds(claim: &written::Claim, metric: &str) -> Result<(bool, Bounds), String> {
+fn bounds(claim: &written::WrittenClaim, metric: &str) -> Result<(bool, Bounds), String> {
     let written = [&claim.at_least, &claim.at_most];
     let is_of_cuts = metric::of(metric).is_of_cuts();
     // At most 0 times another, or at most 0, means none at all.

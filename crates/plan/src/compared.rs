@@ -6,22 +6,22 @@
 use ssdlab_quantity::did_you_mean;
 use toml::Spanned;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::Factor;
-use super::io::{SyncBy, SyncPolicy};
+use super::io::{IoSyncPolicy, SyncBy};
 use super::measured::measures;
 use super::metric::{Metric, Unit};
 use super::schedule::{Action, Schedule};
-use super::varied::{Origin, Varied};
-use super::written::{Bound, Claim};
+use super::varied::{LevelOrigin, VariedFactor};
+use super::written::{Bound, WrittenClaim};
 
 /// The phases that a claim compares; `None` if it compares treatments only.
 pub(super) fn phases(
-    written: &Claim,
+    written: &WrittenClaim,
     (name, metric): (&str, &Metric),
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<Option<[String; 2]>, Fault> {
+    factors: &[VariedFactor],
+) -> Result<Option<[String; 2]>, PlanFault> {
     let id = &written.id;
     let own = written.compare.phase.as_ref();
     let other = written.against.as_ref().and_then(|side| side.phase.as_ref());
@@ -35,7 +35,7 @@ pub(super) fn phases(
             let mut names = schedule.phase_names();
             names.retain(|name| name != word);
             let example = names.first().map_or("...", String::as_str);
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 one.span(),
                 format!("claim `{id}`: `{has}` names a phase and `{lacks}` does not"),
                 format!(
@@ -46,7 +46,7 @@ pub(super) fn phases(
         }
     };
     if !written.phases.is_empty() {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             own.span(),
             format!("claim `{id}` has `phases`, and compares phases"),
             "omit `phases`: `compare` and `against` say which phases it is about",
@@ -54,14 +54,14 @@ pub(super) fn phases(
     }
     if own.get_ref() == other.get_ref() {
         let word = own.get_ref();
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             other.span(),
             format!("claim `{id}` compares phase `{word}` with itself"),
             format!("name another phase; to compare treatments, write phases = [\"{word}\"]"),
         ));
     }
     if metric.is_of_cuts() {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             own.span(),
             format!("claim `{id}`: `{name}` is about power cuts, which compare treatments"),
             "name one phase in `phases`, and the levels of two treatments in `compare` and \
@@ -69,7 +69,7 @@ pub(super) fn phases(
         ));
     }
     if [&written.at_least, &written.at_most].into_iter().flatten().any(is_amount) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             own.span(),
             format!("claim `{id}`: an amount is compared with nothing"),
             format!(
@@ -86,7 +86,7 @@ pub(super) fn phases(
         && metric.unit == Unit::Ns
         && leaves_out_syncs(own, schedule) != leaves_out_syncs(other, schedule)
     {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             own.span(),
             format!(
                 "claim `{id}`: what `{name}` times in `{}` is not what it times in `{}`",
@@ -106,7 +106,7 @@ fn leaves_out_syncs(phase: &Spanned<String>, schedule: &Schedule) -> bool {
     planned.any(|planned| {
         planned.name == *phase.get_ref()
             && matches!(&planned.action, Action::Io(io) if io.read_share < 1.0
-                && io.sync != SyncPolicy::Never
+                && io.sync != IoSyncPolicy::Never
                 && io.sync_by != SyncBy::ODsync)
     })
 }
@@ -121,13 +121,13 @@ fn check(
     phase: &Spanned<String>,
     (name, metric): (&str, &Metric),
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<(), Fault> {
+    factors: &[VariedFactor],
+) -> Result<(), PlanFault> {
     let word = phase.get_ref();
     let known = schedule.phase_names();
     if is_unknown(word, &known, factors) {
         let meant = did_you_mean(word, known.iter().map(String::as_str));
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             phase.span(),
             format!("claim `{id}`: there is no phase `{word}`"),
             format!("{meant}phases: {}", known.join(", ")),
@@ -135,7 +135,7 @@ fn check(
     }
     let mut planned = schedule.workload.phases.iter();
     if planned.any(|planned| planned.name == *word && !measures(planned, name, metric.source)) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             phase.span(),
             format!("claim `{id}`: phase `{word}` does not measure `{name}`"),
             "name a metric that both phases have: `ssdlab list metrics` lists them",
@@ -145,11 +145,11 @@ fn check(
 }
 
 /// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
-pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
+pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[VariedFactor]) -> bool {
     let is_dropped = phase == "fstrim"
-        && factors
-            .iter()
-            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
+        && factors.iter().any(|varied| {
+            varied.factor == Factor::Discard && varied.origin == LevelOrigin::Elsewhere
+        });
     !is_dropped && !known.iter().any(|name| name == phase)
 }
 

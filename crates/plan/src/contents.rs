@@ -7,7 +7,7 @@ use std::fmt;
 use super::factor::Factor;
 use super::io::IoContents;
 use super::metric::{self, Unit};
-use super::schedule::{Action, Claim, Phase, Schedule, Tree, Workload};
+use super::schedule::{Action, Claim, FileTree, Phase, Schedule, Workload};
 use super::setup::Setup;
 
 impl fmt::Display for IoContents {
@@ -81,7 +81,7 @@ impl Schedule {
         match &phase.action {
             Action::Io(io) => (io.read_share < 1.0).then_some(io.contents),
             Action::Unpack => match self.workload.tree {
-                Some(Tree::Synthetic { .. }) => Some(IoContents::Text),
+                Some(FileTree::Synthetic { .. }) => Some(IoContents::Text),
                 _ => None,
             },
             _ => None,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::Words;
 use toml::Spanned;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::lab_kind::LabKind;
 use super::layer::Layer;
 
@@ -22,7 +22,7 @@ pub struct WrittenCuts {
     /// Where in a trial they fall: `half and half` (default), `events` or `random`.
     #[serde(default, rename = "where")]
     #[schemars(example = &"random")]
-    pub moments: Moments,
+    pub moments: CutMoments,
     /// How many of the states in which a cut may leave the drive are examined (default 1).
     #[schemars(example = 3)]
     pub survivors: Option<u32>,
@@ -35,7 +35,8 @@ pub struct WrittenCuts {
 
 /// Where in a trial the power is cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Moments {
+#[schemars(rename = "Moments")]
+pub enum CutMoments {
     /// Half of the cuts at events, the other half at random moments.
     #[default]
     #[serde(rename = "half and half")]
@@ -50,7 +51,7 @@ pub enum Moments {
     Random,
 }
 
-impl Moments {
+impl CutMoments {
     /// How many of a number of cuts are to be at events.
     #[must_use]
     pub const fn at_events(self, number: usize) -> usize {
@@ -73,8 +74,8 @@ pub struct Cuts {
     /// How often the power is cut in each trial.
     pub of_trial: u32,
     /// Where in the trial.
-    #[serde(default, rename = "where", skip_serializing_if = "Moments::is_default")]
-    pub moments: Moments,
+    #[serde(default, rename = "where", skip_serializing_if = "CutMoments::is_default")]
+    pub moments: CutMoments,
     /// How many of the states that a cut may leave its drive in are examined.
     pub survivors: u32,
     /// The plan's own check of what survived: a program and its arguments.
@@ -94,9 +95,9 @@ impl Cuts {
 pub(super) fn check_layer(
     written: Option<&Spanned<WrittenCuts>>,
     layer: Option<&Layer>,
-) -> Result<(), Fault> {
+) -> Result<(), PlanFault> {
     match (written, layer) {
-        (Some(written), Some(layer)) => Err(Fault::at(
+        (Some(written), Some(layer)) => Err(PlanFault::at(
             written.span(),
             format!("drives are not recovered through {layer} after power cuts"),
             "leave out `layer`, or [cuts]",
@@ -112,15 +113,15 @@ pub(super) fn resolve(
     lab: LabKind,
     has_history: bool,
     blocks: u32,
-) -> Result<Option<Cuts>, Fault> {
+) -> Result<Option<Cuts>, PlanFault> {
     let Some(written) = written else { return Ok(None) };
     let fault =
-        |message: &str, help: &str| Err(Fault::at(written.span(), message.to_owned(), help));
+        |message: &str, help: &str| Err(PlanFault::at(written.span(), message.to_owned(), help));
     let WrittenCuts { number, moments, survivors, check } = written.get_ref().clone();
     let survivors = survivors.unwrap_or(1);
     let cuts = Cuts { of_trial: number, moments, survivors, check };
     if !cuts.are_possible() {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             written.span(),
             format!("number = {number} times survivors = {survivors} is not from 1 to 10,000,000"),
             "for example number = 1000, survivors = 1",

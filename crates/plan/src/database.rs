@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_operations::cuts::database::{Shape, TornPages};
+use ssdlab_operations::cuts::database::{DatabaseShape, TornPages};
 use ssdlab_quantity::{Bytes, Span};
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{first_false, small, sound};
 use super::think::think_ns;
 
@@ -66,7 +66,7 @@ pub struct WrittenDatabase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
     /// Its constants.
-    pub shape: Shape,
+    pub shape: DatabaseShape,
     /// Commits.
     pub commits: u32,
     /// The time between two commits, in ns.
@@ -77,7 +77,7 @@ impl fmt::Display for Database {
     /// As a plan writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shape, commits, think_ns } = self;
-        let Shape { page_bytes, pages, checkpoint_every, torn_pages, .. } = shape;
+        let DatabaseShape { page_bytes, pages, checkpoint_every, torn_pages, .. } = shape;
         let size = shape.table_bytes();
         let think = Span(Duration::from_nanos(*think_ns));
         let torn_pages = torn_pages.name();
@@ -93,7 +93,7 @@ impl fmt::Display for Database {
 impl Database {
     /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
-        let Shape { page_bytes, table_pages, pages, checkpoint_every, .. } = self.shape;
+        let DatabaseShape { page_bytes, table_pages, pages, checkpoint_every, .. } = self.shape;
         let is_page = page_bytes.is_power_of_two() && PAGE_BYTES.contains(&page_bytes);
         first_false([
             (is_page, "`page` must be a power of two from 4 KiB to 64 KiB"),
@@ -121,10 +121,10 @@ pub(super) fn resolve(
     written: &WrittenDatabase,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Database, Fault> {
+) -> Result<Database, PlanFault> {
     let page_bytes = written.page.unwrap_or(PAGE).0;
     let table_pages = written.size.unwrap_or(SIZE).0.checked_div(page_bytes).unwrap_or(0);
-    let shape = Shape {
+    let shape = DatabaseShape {
         page_bytes: small(page_bytes),
         table_pages: small(table_pages),
         pages: written.pages.unwrap_or(PAGES),

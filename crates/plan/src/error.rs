@@ -21,7 +21,7 @@ pub struct PlanError {
 
 /// A fault found while resolving, before it is tied to its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct PlanFault {
     /// What is wrong.
     pub message: String,
     /// The bytes of the file it is about.
@@ -30,7 +30,7 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-impl Fault {
+impl PlanFault {
     /// A fault at a place in the file.
     pub fn at(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), at: Some(span), help: Some(help.into()) }

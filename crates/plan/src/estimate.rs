@@ -2,7 +2,7 @@
 //!
 //! It only tells minutes from hours. Once trials have ended, their own pace is a better estimate.
 
-mod asked;
+mod phase_work;
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::lab_kind::LabKind;
 use super::layer::Layer;
 use super::schedule::Schedule;
 use super::setup::{Amount, Setup};
-use asked::{Asked, before_phases, of_action, of_look};
+use phase_work::{PhaseWork, before_phases, of_action, of_look};
 
 /// The time to recover a filesystem from a power cut and check it, in ns of real time.
 const RECOVERY_NS: u64 = 50_000_000;
@@ -73,7 +73,7 @@ impl Pace {
 
 impl Pace {
     /// The time of some work, in ns.
-    fn of_work(&self, asked: Asked) -> u64 {
+    fn of_work(&self, asked: PhaseWork) -> u64 {
         let parts = [
             asked.calls.saturating_mul(self.call_ns),
             asked.tree_calls.saturating_mul(self.tree_call_ns),

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::slice;
 
 use super::factor::{Factor, Level, Levels};
-use super::written::{Claim, OneOrMany, Plan};
+use super::written::{OneOrMany, Plan, WrittenClaim};
 
 /// A level of a factor; if it names a file, by a path that starts at the root and has no
 /// `.` or `..`, so that one file is one level. `base` is the folder that relative paths start from.
@@ -56,7 +56,7 @@ impl Plan {
     }
 }
 
-impl Claim {
+impl WrittenClaim {
     fn tables_mut(&mut self) -> impl Iterator<Item = &mut Levels> {
         let against = self.against.as_mut().map(|side| &mut side.levels);
         let optional = [self.best.as_mut(), against, self.excess_over.as_mut()];

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
 
-use super::error::Fault;
-use super::io::{IoContents, Pattern, Sizes, SyncBy, SyncPolicy, WrittenIo};
+use super::error::PlanFault;
+use super::io::{IoContents, IoPattern, IoSyncPolicy, Sizes, SyncBy, WrittenIo};
 use super::written::Plan;
 
 /// Returns the text of a job file; `None` if there is none, since it may be where the plan will
@@ -30,14 +30,14 @@ const WITHOUT_EFFECT: [&str; 28] = [
 ];
 
 /// Reads the job files that a plan names.
-pub(super) fn read(plan: &Plan, read: Option<ReadJob>, base: &Path) -> Result<Jobs, Fault> {
+pub(super) fn read(plan: &Plan, read: Option<ReadJob>, base: &Path) -> Result<Jobs, PlanFault> {
     let mut jobs = Jobs::new();
     for entry in plan.workload.phases.get_ref() {
         let Some((read, job)) = read.zip(entry.get_ref().job.as_ref()) else { continue };
         let path = base.join(job);
         let help = "change the job file; what a job may do: files in the trial's directory, by \
                     relative names";
-        let text = read(&path).map_err(|message| Fault::at(entry.span(), message, help))?;
+        let text = read(&path).map_err(|message| PlanFault::at(entry.span(), message, help))?;
         jobs.extend(text.map(|text| (path, text)));
     }
     Ok(jobs)
@@ -250,17 +250,17 @@ impl<'a> Options<'a> {
     }
 
     /// The order of places, and the share of operations that read.
-    fn pattern(&mut self) -> Result<(Pattern, f64), String> {
+    fn pattern(&mut self) -> Result<(IoPattern, f64), String> {
         let share = |percent: &str| percent.parse().ok().filter(|percent| *percent <= 100);
         let reads: Option<u32> = self.number(&["rwmixread"], share)?;
         let writes: Option<u32> = self.number(&["rwmixwrite"], share)?;
         let mixed = reads.or(writes.map(|writes| 100 - writes)).unwrap_or(50);
         match self.take(&["rw", "readwrite"]).unwrap_or("read") {
-            "read" => Ok((Pattern::Sequential, 1.0)),
-            "write" => Ok((Pattern::Sequential, 0.0)),
-            "randread" => Ok((Pattern::Random, 1.0)),
-            "randwrite" => Ok((Pattern::Random, 0.0)),
-            "randrw" => Ok((Pattern::Random, f64::from(mixed) / 100.0)),
+            "read" => Ok((IoPattern::Sequential, 1.0)),
+            "write" => Ok((IoPattern::Sequential, 0.0)),
+            "randread" => Ok((IoPattern::Random, 1.0)),
+            "randwrite" => Ok((IoPattern::Random, 0.0)),
+            "randrw" => Ok((IoPattern::Random, f64::from(mixed) / 100.0)),
             other => Err(format!(
                 "`rw={other}` has no equivalent there: only read, write, randread, randwrite and \
                  randrw have"
@@ -282,24 +282,26 @@ impl<'a> Options<'a> {
         }
     }
 
-    fn sync(&mut self) -> Result<(SyncPolicy, Option<SyncBy>), String> {
-        let mut every = |name: &str, by: SyncBy| -> Result<Option<(SyncPolicy, SyncBy)>, String> {
+    fn sync(&mut self) -> Result<(IoSyncPolicy, Option<SyncBy>), String> {
+        let mut every = |name: &str,
+                         by: SyncBy|
+         -> Result<Option<(IoSyncPolicy, SyncBy)>, String> {
             let number = self.number(&[name], |value| value.parse().ok())?;
-            Ok(number.filter(|number| *number > 0).map(|number| (SyncPolicy::Every(number), by)))
+            Ok(number.filter(|number| *number > 0).map(|number| (IoSyncPolicy::Every(number), by)))
         };
         let fsync = every("fsync", SyncBy::Fsync)?;
         let data = every("fdatasync", SyncBy::Fdatasync)?;
-        let end = self.is_on("end_fsync").then_some((SyncPolicy::AtEnd, SyncBy::Fsync));
+        let end = self.is_on("end_fsync").then_some((IoSyncPolicy::AtEnd, SyncBy::Fsync));
         let flag = match self.take(&["sync"]).unwrap_or("none") {
             "0" | "none" => None,
-            "dsync" => Some((SyncPolicy::Every(1), SyncBy::ODsync)),
+            "dsync" => Some((IoSyncPolicy::Every(1), SyncBy::ODsync)),
             other => {
                 return Err(format!("`sync={other}` has no equivalent there: sync=dsync has"));
             }
         };
         let mut all = [fsync, data, end, flag].into_iter().flatten();
         match (all.next(), all.next()) {
-            (None, _) => Ok((SyncPolicy::Never, None)),
+            (None, _) => Ok((IoSyncPolicy::Never, None)),
             (Some((sync, by)), None) => Ok((sync, Some(by))),
             _ => {
                 Err("`fsync`, `fdatasync`, `end_fsync` and `sync` exclude each other there: keep \

@@ -10,19 +10,19 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Deserialize;
 use ssdlab_flash::evidence::{Evidence, EvidenceByKey, Value};
-use ssdlab_flash::grounded::{self, Grounded};
-use ssdlab_flash::plausible::Uncertain;
+use ssdlab_flash::grounded::{self, EvidencedValue};
+use ssdlab_flash::plausible::UncertainValue;
 use ssdlab_quantity::{Bytes, in_words, was_meant};
 use toml::Spanned;
 
-use super::error::Fault;
+use super::error::PlanFault;
 
 mod costs;
 mod figure;
 
 pub use costs::Costs;
 use costs::picoseconds;
-use figure::{Figure, FiguresByName};
+use figure::{HostFigure, HostFigures};
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,9 +38,9 @@ pub struct HostModel {
     /// The values of its file, by their dotted keys.
     published: BTreeMap<String, Value>,
     /// The uncertain costs.
-    uncertain: Vec<Uncertain>,
+    uncertain: Vec<UncertainValue>,
     /// The figures that they were fitted to, by name.
-    figures: BTreeMap<String, Figure>,
+    figures: BTreeMap<String, HostFigure>,
 }
 
 /// The prefix of a host value's key in a draw; its key in the host's file follows.
@@ -58,7 +58,7 @@ impl HostModel {
     /// none is found.
     pub fn drawn(&self, seed: u64, draw: u32) -> Result<(Self, BTreeMap<String, Value>), String> {
         for round in 0..ROUNDS {
-            let value = |of: &Uncertain| (of.key.clone(), of.draw(seed, draw, round));
+            let value = |of: &UncertainValue| (of.key.clone(), of.draw(seed, draw, round));
             let values: BTreeMap<String, Value> = self.uncertain.iter().map(value).collect();
             let host = self.with(&values);
             if self.figures.values().all(|figure| figure.is_given_by(&host.costs)) {
@@ -77,7 +77,7 @@ impl HostModel {
 
     /// The costs that vary, in the order of their keys.
     #[must_use]
-    pub fn uncertain(&self) -> &[Uncertain] {
+    pub fn uncertain(&self) -> &[UncertainValue] {
         &self.uncertain
     }
 
@@ -130,7 +130,7 @@ impl HostModel {
     ///
     /// Fails, at the place in the file, if a key is unknown or missing, a cost or the memory is out
     /// of range, or evidence is for a value that the file does not set or contradicts it.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Fault> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, PlanFault> {
         let (file, published) = HostFile::parse(text)?;
         file.model(name, published)
     }
@@ -139,7 +139,7 @@ impl HostModel {
 /// The values of a host file in the order of their keys, each with its evidence.
 ///
 /// Fails as [`HostModel::parse`] does.
-pub fn grounded_host(text: &str) -> Result<Vec<Grounded>, Fault> {
+pub fn grounded_host(text: &str) -> Result<Vec<EvidencedValue>, PlanFault> {
     let (file, values) = HostFile::parse(text)?;
     Ok(grounded::with_evidence(values, &file.evidence))
 }
@@ -187,8 +187,8 @@ struct HostFile {
     /// Published times that costs were fitted to, by the names in `fitted_to`:
     /// [`[figures.NAME]`](#figuresname).
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, Figure>")]
-    figures: FiguresByName,
+    #[schemars(with = "BTreeMap<String, HostFigure>")]
+    figures: HostFigures,
 }
 
 /// The times per KiB of copying, digesting and encrypting, for which real processors have special
@@ -227,8 +227,8 @@ const MEMORY_BYTES: RangeInclusive<u64> = 256 << 20..=1 << 40;
 
 impl HostFile {
     /// The file, and its values by their dotted keys.
-    fn parse(text: &str) -> Result<(Self, BTreeMap<String, Value>), Fault> {
-        let file: Self = toml::from_str(text).map_err(|error| Fault {
+    fn parse(text: &str) -> Result<(Self, BTreeMap<String, Value>), PlanFault> {
+        let file: Self = toml::from_str(text).map_err(|error| PlanFault {
             message: in_words(error.message()),
             at: error.span(),
             help: Some(was_meant(error.message()).unwrap_or_else(|| {
@@ -239,7 +239,7 @@ impl HostFile {
         for (key, evidence) in &file.evidence {
             let fault = grounded::fault(&values, key, evidence.get_ref(), "ns_per_kib.copy");
             if let Some((message, help)) = fault {
-                return Err(Fault::at(evidence.span(), message, help));
+                return Err(PlanFault::at(evidence.span(), message, help));
             }
             let may_cost = |value: &Value| HostModel::may_cost(key, value);
             if key != MEMORY && !evidence.get_ref().alternatives().all(may_cost) {
@@ -249,12 +249,12 @@ impl HostFile {
         Ok((file, values))
     }
 
-    fn model(self, name: &str, published: BTreeMap<String, Value>) -> Result<HostModel, Fault> {
+    fn model(self, name: &str, published: BTreeMap<String, Value>) -> Result<HostModel, PlanFault> {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2, aes } = self.ns_per_kib;
         let memory_bytes = self.memory.get_ref().0;
         if !MEMORY_BYTES.contains(&memory_bytes) {
             let [least, most] = [MEMORY_BYTES.start(), MEMORY_BYTES.end()].map(|of| Bytes(*of));
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 self.memory.span(),
                 "a guest cannot have this much memory",
                 format!("give an amount from {least} to {most}"),
@@ -286,7 +286,7 @@ impl HostFile {
                 .evidence
                 .into_iter()
                 .filter(|(key, _)| key != MEMORY)
-                .filter_map(|(key, evidence)| Uncertain::of(key, evidence.into_inner()))
+                .filter_map(|(key, evidence)| UncertainValue::of(key, evidence.into_inner()))
                 .collect(),
             figures: figures.collect(),
         })
@@ -303,13 +303,13 @@ fn is_cost(ns: f64, most: u64) -> bool {
     (0.0..=most as f64).contains(&ns)
 }
 
-fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
+fn cost(written: &Spanned<u64>) -> Result<u64, PlanFault> {
     let (nanos, most) = (*written.get_ref(), MOST_NS);
     if is_cost(nanos as f64, most) { Ok(nanos) } else { Err(out_of_range(written.span(), most)) }
 }
 
 /// The cost of a block, in ps.
-fn block_cost(written: &Spanned<f64>) -> Result<u64, Fault> {
+fn block_cost(written: &Spanned<f64>) -> Result<u64, PlanFault> {
     let (nanos, most) = (*written.get_ref(), MOST_BLOCK_NS);
     if is_cost(nanos, most) {
         Ok(picoseconds(nanos))
@@ -318,8 +318,8 @@ fn block_cost(written: &Spanned<f64>) -> Result<u64, Fault> {
     }
 }
 
-fn out_of_range(span: Range<usize>, most: u64) -> Fault {
-    Fault::at(span, "this cost is out of range", format!("give ns from 0 to {most}"))
+fn out_of_range(span: Range<usize>, most: u64) -> PlanFault {
+    PlanFault::at(span, "this cost is out of range", format!("give ns from 0 to {most}"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{NO_WORK, fault_of_bytes, first_false};
 
 /// The file's name if the plan gives none.
@@ -47,7 +47,7 @@ pub struct WrittenIo {
     /// The access pattern (default `random`).
     #[serde(default)]
     #[schemars(example = &"sequential")]
-    pub pattern: Pattern,
+    pub pattern: IoPattern,
     /// The share of operations that read (default `0 %`: all write).
     #[schemars(example = &"70 %")]
     pub reads: Option<Share>,
@@ -70,7 +70,7 @@ pub struct WrittenIo {
     #[serde(default)]
     #[schemars(with = "String")]
     #[schemars(example = &"every 16 writes")]
-    pub sync: SyncPolicy,
+    pub sync: IoSyncPolicy,
     /// How they are made durable (default `fdatasync`).
     #[schemars(example = &"fsync")]
     pub sync_by: Option<SyncBy>,
@@ -103,7 +103,8 @@ pub enum Sizes {
 /// The order in which places of a file are visited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Pattern {
+#[schemars(rename = "Pattern")]
+pub enum IoPattern {
     /// Every offset is equally likely.
     #[default]
     Random,
@@ -147,7 +148,7 @@ pub enum SyncBy {
 /// When what was written is made to last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum SyncPolicy {
+pub enum IoSyncPolicy {
     /// Never.
     #[default]
     Never,
@@ -157,7 +158,7 @@ pub enum SyncPolicy {
     Every(u64),
 }
 
-impl TryFrom<String> for SyncPolicy {
+impl TryFrom<String> for IoSyncPolicy {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -176,13 +177,13 @@ impl TryFrom<String> for SyncPolicy {
     }
 }
 
-impl From<SyncPolicy> for String {
-    fn from(policy: SyncPolicy) -> Self {
+impl From<IoSyncPolicy> for String {
+    fn from(policy: IoSyncPolicy) -> Self {
         policy.to_string()
     }
 }
 
-impl fmt::Display for SyncPolicy {
+impl fmt::Display for IoSyncPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Never => f.write_str("none"),
@@ -203,11 +204,11 @@ pub struct Io {
     /// The size of each before the first phase, in bytes.
     pub size_bytes: u64,
     /// The order of places.
-    pub pattern: Pattern,
+    pub pattern: IoPattern,
     /// The share of operations that read, 0 to 1.
     pub read_share: f64,
     /// The block sizes.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BlockSize>,
     /// What they hold, and what is written to them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub contents: IoContents,
@@ -216,19 +217,19 @@ pub struct Io {
     /// Whether the page cache is bypassed.
     pub direct: bool,
     /// When what was written is made to last.
-    pub sync: SyncPolicy,
+    pub sync: IoSyncPolicy,
     /// How it is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync_by: SyncBy,
     /// When it ends.
-    pub end: End,
+    pub end: IoEnd,
     /// The time between two operations of an open load, in ns; none for a closed one.
     pub period_ns: Option<u64>,
 }
 
 /// A block size and how often it occurs, written as `"4 KiB: 3"` or `"4 KiB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct BlockSize {
     /// The size in bytes.
     pub bytes: u32,
     /// How often, relative to the others.
@@ -238,7 +239,7 @@ pub struct Block {
 /// When a phase that counts its operations ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum End {
+pub enum IoEnd {
     /// When so many bytes have been read and written.
     Bytes(u64),
     /// After so many operations.
@@ -247,7 +248,7 @@ pub enum End {
     Time(u64),
 }
 
-impl FromStr for Block {
+impl FromStr for BlockSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -292,19 +293,19 @@ pub(super) fn resolve(
     written: &WrittenIo,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Io, Fault> {
-    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+) -> Result<Io, PlanFault> {
+    let fault = |message: String, help: &str| PlanFault::at(at.clone(), message, help);
     let sizes = match &written.block {
         Some(Sizes::One(size)) => std::slice::from_ref(size),
         Some(Sizes::Mix(sizes)) => sizes,
         None => &["4 KiB".to_owned()][..],
     };
-    let blocks = sizes.iter().map(|text| text.parse()).collect::<Result<Vec<Block>, _>>();
+    let blocks = sizes.iter().map(|text| text.parse()).collect::<Result<Vec<BlockSize>, _>>();
     let blocks = blocks.map_err(|message| fault(message, "for example block = \"4 KiB\""))?;
     let Some(largest) = blocks.iter().map(|block| block.bytes).max() else {
         return Err(fault("there is no block size".to_owned(), "for example block = \"4 KiB\""));
     };
-    let appends = written.pattern == Pattern::Append;
+    let appends = written.pattern == IoPattern::Append;
     if let Some(block) = blocks.iter().find(|block| !appends && !block.is_whole()) {
         return Err(fault(
             format!("a block of {} bytes is not a multiple of 512 bytes", block.bytes),
@@ -343,7 +344,7 @@ pub(super) fn resolve(
         ));
     };
     let sync_by = sync_by(written).map_err(|(message, help)| fault(message.to_owned(), help))?;
-    let end = End::of(written.amount, written.operations, written.time)
+    let end = IoEnd::of(written.amount, written.operations, written.time)
         .ok_or_else(|| {
             fault(
                 "the end of the phase is not defined".to_owned(),
@@ -372,11 +373,11 @@ pub(super) fn resolve(
 /// How what is written is made durable; the error is what is wrong, and what to write instead.
 fn sync_by(written: &WrittenIo) -> Result<SyncBy, (&'static str, &'static str)> {
     match (written.sync_by, written.sync) {
-        (Some(_), SyncPolicy::Never) => Err((
+        (Some(_), IoSyncPolicy::Never) => Err((
             "`sync_by` says how data are made durable, but not when",
             "add sync = \"every 1 write\", or omit `sync_by`",
         )),
-        (Some(SyncBy::ODsync), SyncPolicy::AtEnd | SyncPolicy::Every(2..)) => Err((
+        (Some(SyncBy::ODsync), IoSyncPolicy::AtEnd | IoSyncPolicy::Every(2..)) => Err((
             "with O_DSYNC each write is made durable",
             "write sync = \"every 1 write\", or choose sync_by = \"fdatasync\"",
         )),
@@ -404,7 +405,7 @@ impl Io {
     #[must_use]
     pub fn mean_block_bytes(&self) -> u64 {
         let weights: u64 = self.blocks.iter().map(|block| u64::from(block.weight)).sum();
-        let of = |block: &Block| u128::from(block.bytes) * u128::from(block.weight);
+        let of = |block: &BlockSize| u128::from(block.bytes) * u128::from(block.weight);
         let sum: u128 = self.blocks.iter().map(of).sum();
         u64::try_from(sum / u128::from(weights.max(1))).unwrap_or(u64::MAX)
     }
@@ -414,8 +415,10 @@ impl Io {
     pub fn appended_bytes(&self) -> u64 {
         let smallest = self.blocks.iter().map(|block| block.bytes).min().unwrap_or(0);
         match (self.pattern, self.end) {
-            (Pattern::Append, End::Bytes(bytes)) => bytes,
-            (Pattern::Append, End::Operations(number)) => number.saturating_mul(smallest.into()),
+            (IoPattern::Append, IoEnd::Bytes(bytes)) => bytes,
+            (IoPattern::Append, IoEnd::Operations(number)) => {
+                number.saturating_mul(smallest.into())
+            }
             _ => 0,
         }
     }
@@ -425,11 +428,12 @@ impl Io {
         if let Err(fault) = check_name(&self.file) {
             return Some(fault);
         }
-        let appends = self.pattern == Pattern::Append;
+        let appends = self.pattern == IoPattern::Append;
         let largest = self.largest_block_bytes();
-        let is_possible = |block: &Block| block.is_possible() && (appends || block.is_whole());
+        let is_possible = |block: &BlockSize| block.is_possible() && (appends || block.is_whole());
         let fits = appends || u64::from(largest) <= self.size_bytes;
-        let is_direct = |block: &Block| !self.direct || block.bytes.is_multiple_of(DIRECT_BYTES);
+        let is_direct =
+            |block: &BlockSize| !self.direct || block.bytes.is_multiple_of(DIRECT_BYTES);
         let fault = first_false([
             (self.blocks.iter().all(is_possible), "a block's size or weight is impossible"),
             (0 < largest && fits, "no block fits into its file"),
@@ -439,7 +443,7 @@ impl Io {
             ((0.0..=1.0).contains(&self.read_share), "its share of reads is out of range"),
             (!appends || self.read_share <= 0.0, "nothing can be read behind the end of a file"),
             (
-                self.sync_by != SyncBy::ODsync || self.sync == SyncPolicy::Every(1),
+                self.sync_by != SyncBy::ODsync || self.sync == IoSyncPolicy::Every(1),
                 "with O_DSYNC each write is made durable",
             ),
             (self.period_ns != Some(0), "its rate is out of range"),
@@ -449,7 +453,7 @@ impl Io {
     }
 }
 
-impl Block {
+impl BlockSize {
     fn is_possible(self) -> bool {
         (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(self.bytes)) && self.weight > 0
     }
@@ -465,7 +469,7 @@ fn is_depth(depth: u32, largest_bytes: u32) -> bool {
         && u64::from(depth) * u64::from(largest_bytes) <= MOST_BUFFER_BYTES
 }
 
-impl End {
+impl IoEnd {
     /// The end, if exactly one is given.
     pub(super) fn of(
         amount: Option<Bytes>,

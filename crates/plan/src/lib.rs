@@ -61,7 +61,7 @@ mod treatments;
 mod usual;
 mod varied;
 pub mod versions;
-mod worded;
+mod wording;
 mod workload;
 mod written;
 
@@ -71,7 +71,7 @@ use ssdlab_quantity::{in_words, was_meant};
 
 pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
-pub use error::{Fault, PlanError};
+pub use error::{PlanError, PlanFault};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
 pub use files::level_from;
@@ -84,14 +84,14 @@ pub use level_error::LevelError;
 pub use needs::differ_in_machine;
 pub use overrides::Overrides;
 pub use percentile::ShortPercentile;
-pub use published::{Basis, Beside, Published};
-pub use question::{Mounted, Question, Work};
+pub use published::{Published, PublishedBasis, PublishedValue};
+pub use question::{AskedFilesystem, Question, QuestionWork};
 pub use resolve::check_name;
 pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
-pub use setting::Chosen;
+pub use setting::ChosenLevel;
 pub use setup::{Amount, Atime, Discard, Setup};
-pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, Simulated, names_file};
+pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, SimulatedMachine, names_file};
 pub use ssdlab_quantity::{Bytes, Rate, Span, did_you_mean};
 pub use target::{CAPACITY_BYTES, SLC_CACHE_BYTES, Target, WHOLE_SLC_CACHE_BYTES};
 pub use written::{Plan, Verb};
@@ -101,7 +101,7 @@ pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     toml::from_str(text).map_err(|error| {
         let (message, at) = (in_words(error.message()), error.span());
         let help = was_meant(&message);
-        Fault { message, at, help }.in_file(file, text)
+        PlanFault { message, at, help }.in_file(file, text)
     })
 }
 

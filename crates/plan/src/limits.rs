@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::Fault;
+use super::error::PlanFault;
 
 /// The most bytes of one file or tree: sums of some thousand of them do not overflow.
 pub(super) const MOST_BYTES: u64 = 1 << 50;
@@ -36,8 +36,8 @@ pub(super) fn sound<T>(
     fault: Option<String>,
     at: &Range<usize>,
     help: &str,
-) -> Result<T, Fault> {
-    fault.map_or(Ok(work), |fault| Err(Fault::at(at.clone(), fault, help)))
+) -> Result<T, PlanFault> {
+    fault.map_or(Ok(work), |fault| Err(PlanFault::at(at.clone(), fault, help)))
 }
 
 /// The message of the first condition that is false.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::Span;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{first_false, small, sound};
 use super::think::think_ns;
 
@@ -102,7 +102,7 @@ pub(super) fn resolve(
     written: &WrittenMaildir,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Maildir, Fault> {
+) -> Result<Maildir, PlanFault> {
     let maildir = Maildir {
         messages: small(scaled(written.messages.into())),
         mailboxes: written.mailboxes.unwrap_or(MAILBOXES),

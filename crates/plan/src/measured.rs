@@ -2,8 +2,8 @@
 
 use toml::Spanned;
 
-use super::error::Fault;
-use super::io::{SyncBy, SyncPolicy};
+use super::error::PlanFault;
+use super::io::{IoSyncPolicy, SyncBy};
 use super::lab_kind::LabKind;
 use super::metric::{
     self, BONNIE_PREFIX, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, READER_PREFIX, Source,
@@ -90,7 +90,7 @@ fn reports(phase: &Phase, name: &str) -> bool {
         ("reader", _) => phase.reader,
         ("read", Action::Io(io)) => io.read_share > 0.0,
         ("write", Action::Io(io)) => io.read_share < 1.0,
-        ("sync", Action::Io(io)) => io.sync != SyncPolicy::Never && io.sync_by != SyncBy::ODsync,
+        ("sync", Action::Io(io)) => io.sync != IoSyncPolicy::Never && io.sync_by != SyncBy::ODsync,
         ("sync", Action::Transactions(_)) => true,
         ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
         ("fio", action) => matches!(action, Action::Fio { .. }),
@@ -99,12 +99,12 @@ fn reports(phase: &Phase, name: &str) -> bool {
 }
 
 /// Refuses a metric of a plan that none of its phases has.
-pub(super) fn check_metrics(plan: &Plan, schedule: &Schedule) -> Result<(), Fault> {
+pub(super) fn check_metrics(plan: &Plan, schedule: &Schedule) -> Result<(), PlanFault> {
     let several = plan.metrics.iter().flat_map(Spanned::get_ref);
     plan.metric.iter().chain(several).try_for_each(|written| check_metric(written, schedule))
 }
 
-fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), Fault> {
+fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), PlanFault> {
     let name = written.get_ref();
     let mut first = None;
     for phase in &schedule.workload.phases {
@@ -114,7 +114,7 @@ fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), Fa
     match first {
         None => Ok(()),
         Some((why, help)) => {
-            Err(Fault::at(written.span(), format!("no phase has `{name}`: {why}"), help))
+            Err(PlanFault::at(written.span(), format!("no phase has `{name}`: {why}"), help))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_quantity::similar;
 
 use super::bonnie::BonnieTest;
@@ -81,7 +81,7 @@ pub enum Source {
     Time, Settled, Cpu, KernelThreads, Interrupts, ApplicationBytes, Commits,
     WrittenBytes, WriteRequests, WriteMerges, ReadBytes, ReadRequests, DiscardedBytes,
     DiscardRequests, Flushes,
-    Written(Kind),
+    Written(BlockKind),
     FlashWrittenBytes, FlashReadBytes, Erases, Stalled, HottestErases, RepeatsUntilWorn,
     YearsUntilWorn, YearsByBytes, WriteAmplification,
     Operations, OpsRate, ByteRate,
@@ -194,7 +194,7 @@ const fn cost(unit: Unit, source: Source) -> Metric {
 }
 
 /// Bytes written of a kind.
-const fn kind(kind: Kind) -> Metric {
+const fn kind(kind: BlockKind) -> Metric {
     cost(Bytes, Written(kind))
 }
 
@@ -233,17 +233,18 @@ pub const METRICS: [(&str, Metric, &str); 73] = [
     ("flushes", cost(Number, Flushes), "cache flushes the device completed"),
     ("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
     // Bytes that a filesystem wrote, by kind: they add up to `written_bytes`.
-    ("data_bytes", kind(Kind::Data), "of the bytes written: file contents"),
-    ("journal_bytes", kind(Kind::Journal), "of the bytes written: the journal or log"),
-    ("inode_bytes", kind(Kind::Inode), "of the bytes written: inodes, access times included"),
-    ("directory_bytes", kind(Kind::Directory), "of the bytes written: directories and extents"),
-    ("allocation_bytes", kind(Kind::Allocation),
+    ("data_bytes", kind(BlockKind::Data), "of the bytes written: file contents"),
+    ("journal_bytes", kind(BlockKind::Journal), "of the bytes written: the journal or log"),
+    ("inode_bytes", kind(BlockKind::Inode), "of the bytes written: inodes, access times included"),
+    ("directory_bytes", kind(BlockKind::Directory),
+        "of the bytes written: directories and extents"),
+    ("allocation_bytes", kind(BlockKind::Allocation),
         "of the bytes written: bitmaps and trees of free space"),
-    ("superblock_bytes", kind(Kind::Superblock),
+    ("superblock_bytes", kind(BlockKind::Superblock),
         "of the bytes written: superblocks, group descriptors, checkpoints"),
-    ("cow_metadata_bytes", kind(Kind::CowMetadata),
+    ("cow_metadata_bytes", kind(BlockKind::CowMetadata),
         "of the bytes written: trees that are never written in place"),
-    ("unattributed_bytes", kind(Kind::Unattributed),
+    ("unattributed_bytes", kind(BlockKind::Unattributed),
         "of the bytes written: could not be attributed"),
     // A phase's effect on the flash of a simulated drive. The hottest block of one phase need not
     // be that of another.
@@ -384,7 +385,7 @@ pub fn shows_discards(name: &str) -> bool {
 
 /// The metric of a kind of written bytes.
 #[must_use]
-pub fn written(kind: Kind) -> &'static str {
+pub fn written(kind: BlockKind) -> &'static str {
     let row = METRICS.iter().find(|row| row.1.source == Written(kind));
     row.map_or("", |row| row.0)
 }

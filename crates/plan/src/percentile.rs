@@ -6,7 +6,7 @@
 //! are some ten such events; were all independent, their number would still vary by a fifth (two
 //! standard errors of a count).
 
-use super::io::End;
+use super::io::IoEnd;
 use super::metric::{self, Source};
 use super::schedule::{Action, Claim, Phase, Schedule};
 
@@ -71,9 +71,9 @@ impl Schedule {
     #[must_use]
     pub fn planned_operations(&self, phase: &str, metric: &str) -> Option<u64> {
         let is_it = |own: &Phase| own.name == phase && metric.starts_with("latency.");
-        let of = |end: End| match end {
-            End::Operations(operations) => Some(operations),
-            End::Bytes(_) | End::Time(_) => None,
+        let of = |end: IoEnd| match end {
+            IoEnd::Operations(operations) => Some(operations),
+            IoEnd::Bytes(_) | IoEnd::Time(_) => None,
         };
         let own = (0..self.treatments.len()).flat_map(|treatment| self.phases(treatment));
         match own.into_iter().find(is_it)?.action {

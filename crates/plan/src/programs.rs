@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_quantity::Words;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::lab_kind::LabKind;
 use super::schedule::{Action, Schedule};
 
@@ -32,10 +32,10 @@ impl Schedule {
 }
 
 /// Refuses programs that guests cannot have.
-pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
+pub(super) fn check(schedule: &Schedule) -> Result<(), PlanFault> {
     match schedule.misnamed_program() {
         None => Ok(()),
-        Some(name) => Err(Fault::nowhere(
+        Some(name) => Err(PlanFault::nowhere(
             format!("the virtual lab finds programs by their names, not by a path: `{name}`"),
             "write the name only, and have its folder in PATH when ssdlab runs",
         )),

@@ -24,7 +24,8 @@ pub struct Published {
 /// What an agreement with a published number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Basis {
+#[schemars(rename = "Basis")]
+pub enum PublishedBasis {
     /// That the fit succeeded: values were chosen so that the number comes out, or assumed such
     /// that it does.
     Fitted,
@@ -32,7 +33,7 @@ pub enum Basis {
     Predicted,
 }
 
-impl fmt::Display for Basis {
+impl fmt::Display for PublishedBasis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fitted => "fitted",
@@ -41,7 +42,7 @@ impl fmt::Display for Basis {
     }
 }
 
-impl Basis {
+impl PublishedBasis {
     /// The basis of a number that something was, or was not, fitted to.
     #[must_use]
     pub const fn of(is_fitted: bool) -> Self {
@@ -51,18 +52,18 @@ impl Basis {
 
 /// A published number beside a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Beside {
+pub struct PublishedValue {
     /// The number, in the metric's unit.
     pub value: f64,
     /// Whether something was fitted to it.
-    pub basis: Basis,
+    pub basis: PublishedBasis,
 }
 
 impl Published {
     /// The number of a phase.
     #[must_use]
-    pub fn of(&self, phase: &str) -> Option<Beside> {
+    pub fn of(&self, phase: &str) -> Option<PublishedValue> {
         let value = *self.values.get(phase)?;
-        Some(Beside { value, basis: Basis::of(self.fitted.contains(phase)) })
+        Some(PublishedValue { value, basis: PublishedBasis::of(self.fitted.contains(phase)) })
     }
 }

@@ -17,9 +17,9 @@ use super::metric::{self, Better, Together};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// The treatments; the others are compared with the first.
-    pub treatments: Vec<Mounted>,
+    pub treatments: Vec<AskedFilesystem>,
     /// The work.
-    pub work: Work,
+    pub work: QuestionWork,
     /// The simulated drives, by name or file; empty for the default of plans.
     pub drives: Vec<String>,
     /// The metrics, the first of which ranks treatments; empty for those of the work.
@@ -29,12 +29,12 @@ pub struct Question {
 /// A filesystem and its mount options: `ext4:noatime,commit=60`. Whether there are such is checked
 /// with the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mounted {
+pub struct AskedFilesystem {
     filesystem: String,
     options: Option<String>,
 }
 
-impl FromStr for Mounted {
+impl FromStr for AskedFilesystem {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -48,7 +48,7 @@ impl FromStr for Mounted {
     }
 }
 
-impl fmt::Display for Mounted {
+impl fmt::Display for AskedFilesystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.filesystem)?;
         self.options.iter().try_for_each(|options| write!(f, " with {options}"))
@@ -57,7 +57,7 @@ impl fmt::Display for Mounted {
 
 /// Work that can be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Work {
+pub enum QuestionWork {
     /// Deliver 1,000 messages into Maildirs, as Postfix does.
     Maildir,
     /// Commit 10,000 times, as a database server does.
@@ -79,7 +79,7 @@ pub enum Work {
 /// Of work that waits for each operation: the mean does not hang on a few, as the percentile does.
 const LATENCIES: &[&str] = &["latency.mean_ns", "latency.p99_ns", "written_bytes"];
 
-impl Work {
+impl QuestionWork {
     /// Its name, as it is asked for.
     fn name(self) -> String {
         let value = self.to_possible_value().expect("no work is left out");
@@ -185,7 +185,7 @@ impl fmt::Display for Question {
         writeln!(f, "name = {}", text(&self.name()))?;
         writeln!(f, "question = {}", text(&self.sentence()))?;
         writeln!(f, "metrics = {}", Value::from(self.metrics()))?;
-        for Mounted { filesystem, options } in &self.treatments {
+        for AskedFilesystem { filesystem, options } in &self.treatments {
             writeln!(f, "\n[[treatments]]\nfilesystem = {}", text(filesystem))?;
             options.iter().try_for_each(|options| writeln!(f, "mount = {}", text(options)))?;
         }

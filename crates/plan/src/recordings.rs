@@ -31,7 +31,7 @@ impl fmt::Display for Recording {
 
 /// A shipped log.
 #[derive(Debug, Clone, Copy)]
-pub struct Shipped {
+pub struct ShippedLog {
     /// The log, compressed by gzip.
     pub log: &'static [u8],
     /// How many operations it has.
@@ -40,12 +40,12 @@ pub struct Shipped {
     pub written_bytes: u64,
 }
 
-const fn shipped(log: &'static [u8], operations: u64, written_bytes: u64) -> Shipped {
-    Shipped { log, operations, written_bytes }
+const fn shipped(log: &'static [u8], operations: u64, written_bytes: u64) -> ShippedLog {
+    ShippedLog { log, operations, written_bytes }
 }
 
 /// Every shipped log, by name.
-pub const ALL: [(&str, Shipped); 5] = [
+pub const ALL: [(&str, ShippedLog); 5] = [
     (
         "zstd-clone",
         shipped(include_bytes!("../../../plans/recorded/zstd-clone.log.gz"), 2_594, 9_719_040),
@@ -67,6 +67,6 @@ pub const ALL: [(&str, Shipped); 5] = [
 
 /// A shipped log by its name.
 #[must_use]
-pub fn find(name: &str) -> Option<Shipped> {
+pub fn find(name: &str) -> Option<ShippedLog> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shipped)| shipped)
 }

@@ -8,15 +8,15 @@ use std::path::Path;
 
 use ssdlab_quantity::Span;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
 use super::target::Target;
-use super::worded::Worded;
-use super::workload::Ground;
+use super::wording::PlanWording;
+use super::workload::WorkloadContext;
 use super::written::{Plan, Verb};
 use super::{
     amounts, claims, cuts, limits, measured, needs, order, postponed, programs, shown, steps,
@@ -38,9 +38,9 @@ const TRANSLATED: &str = "the virtual lab has no fio: an `io` phase does what th
 
 /// Resolves a plan, levels before workload before claims. `base` is the folder that relative paths
 /// in it start from.
-pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
+pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, PlanFault> {
     check_name(plan.name.get_ref()).map_err(|message| {
-        Fault::at(plan.name.span(), message, "use letters, digits, `-` and `_`")
+        PlanFault::at(plan.name.span(), message, "use letters, digits, `-` and `_`")
     })?;
     let mut notes = Vec::new();
     let target = target(plan, overrides)?;
@@ -50,8 +50,9 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         notes.extend(unnamed_machine(&treatments.treatments));
     }
     let jobs = fio_job::read(plan, overrides.read_job, base)?;
-    let ground = Ground { base, target: &target, treatments: &treatments.treatments, jobs: &jobs };
-    let workload = workload::resolve(&plan.workload, overrides, &ground)?;
+    let context =
+        WorkloadContext { base, target: &target, treatments: &treatments.treatments, jobs: &jobs };
+    let workload = workload::resolve(&plan.workload, overrides, &context)?;
     if target.lab() == LabKind::Virtual && !jobs.is_empty() {
         notes.push(TRANSLATED.to_owned());
     }
@@ -66,7 +67,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
-        question: Worded::new(plan, &factors).question(),
+        question: PlanWording::new(plan, &factors).question(),
         source: plan.source.clone(),
         metric: named.next().unwrap_or_else(|| usual(plan, &workload, &jobs, &mut notes)),
         beside: named.collect(),
@@ -99,11 +100,11 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     Ok(schedule)
 }
 
-fn trials(schedule: &Schedule) -> Result<Vec<Trial>, Fault> {
+fn trials(schedule: &Schedule) -> Result<Vec<Trial>, PlanFault> {
     let blocks = schedule.blocks().last().map_or(0, |last| last.end);
     let treatments = schedule.treatments.len();
     if treatments as u64 * u64::from(blocks) > MOST_TRIALS {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("{treatments} treatments in {blocks} blocks are too many trials"),
             format!("stay below {MOST_TRIALS}: fewer levels, or a smaller `most`"),
         ));
@@ -159,7 +160,7 @@ fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>)
     usual.to_owned()
 }
 
-fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
+fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, PlanFault> {
     let implied = match overrides {
         Overrides { device: Some(_), .. } => Some(LabKind::Device),
         Overrides { drive: Some(_), .. } | Overrides { capacity: Some(_), .. } => {
@@ -180,7 +181,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     ];
     for (option, is_given, own) in of_other_labs {
         if is_given && lab != own {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 format!("{option} is only for the {own} lab"),
                 format!("omit {option}, or add --lab {own}"),
             ));
@@ -188,7 +189,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     }
     let directory = directory.clone();
     match lab {
-        LabKind::Virtual if directory.is_some() => Err(Fault::nowhere(
+        LabKind::Virtual if directory.is_some() => Err(PlanFault::nowhere(
             "--dir names a directory of this machine, which the virtual lab does not use",
             "say --lab directory to measure in it, or --lab image to put the image there",
         )),
@@ -203,7 +204,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         LabKind::Device => Ok(Target::Device { path: device.clone() }),
         LabKind::Directory => match directory {
             Some(path) => Ok(Target::Directory { path }),
-            None => Err(Fault::nowhere(
+            None => Err(PlanFault::nowhere(
                 "the directory lab needs a directory",
                 "name it with --dir PATH",
             )),
@@ -212,10 +213,10 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
 }
 
 /// The number of plausible drives. `--runs` asks for blocks on the published drive only.
-fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Fault> {
+fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, PlanFault> {
     if lab != LabKind::Virtual {
         return match overrides.plausible {
-            Some(_) => Err(Fault::nowhere(
+            Some(_) => Err(PlanFault::nowhere(
                 format!("--plausible draws simulated drives; the {lab} lab has none"),
                 "omit it, or add --lab virtual",
             )),
@@ -224,7 +225,7 @@ fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Fa
     }
     let drives = match overrides {
         Overrides { runs: Some(_), plausible: Some(1..), .. } => {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 "--runs repeats the published drive, --plausible draws others",
                 "give one of them",
             ));
@@ -234,14 +235,14 @@ fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Fa
     };
     let ranks = !plan.steps.is_empty() || plan.ranking.is_some();
     if drives > 0 && ranks {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "a plan that ranks treatments cannot draw plausible drives: a ranking is over repeated \
              runs of the same drive",
             "omit `plausible`, or the `steps` and the `ranking`",
         ));
     }
     if drives >= limits::MOST_BLOCKS {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("{drives} plausible drives cannot be run"),
             format!("draw fewer than {}", limits::MOST_BLOCKS),
         ));
@@ -254,7 +255,7 @@ fn repetitions(
     overrides: &Overrides,
     lab: LabKind,
     plausible: u32,
-) -> Result<Repetitions, Fault> {
+) -> Result<Repetitions, PlanFault> {
     let written = &plan.repetitions;
     let blocks = match plausible {
         0 => plan.simulated.seeds.unwrap_or(SEEDS),
@@ -265,14 +266,14 @@ fn repetitions(
     let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
     let written_is_right = 0 < least && least <= most;
     if !written_is_right || most > limits::MOST_BLOCKS {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("{least} to {most} blocks cannot be run"),
             format!("repetitions: 1 <= least <= most <= {}", limits::MOST_BLOCKS),
         ));
     }
     let (least, most) = exactly.map_or((least, most), |blocks| (blocks, blocks));
     if least == 0 || most > limits::MOST_BLOCKS {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("{most} runs of each treatment cannot be run"),
             format!("choose from 1 to {}", limits::MOST_BLOCKS),
         ));

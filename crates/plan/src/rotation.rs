@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_operations::cuts::contents::RECORD_BYTES;
 use ssdlab_quantity::{Bytes, Span};
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{fault_of_bytes, first_false, small, sound};
 use super::think::think_ns;
 
@@ -83,7 +83,7 @@ pub(super) fn resolve(
     written: &WrittenRotate,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Rotate, Fault> {
+) -> Result<Rotate, PlanFault> {
     let rotate = Rotate {
         records: small(scaled(written.records.into())),
         size_bytes: written.size.unwrap_or(SIZE).0,

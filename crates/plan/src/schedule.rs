@@ -115,12 +115,12 @@ pub struct Schedule {
     pub overrides: Vec<String>,
     /// The files that the plan names, as they were when the run began; all of its trials require
     /// the same contents. Empty before they were hashed.
-    #[serde(default, skip_serializing_if = "Hashes::is_empty")]
-    pub inputs: Hashes,
+    #[serde(default, skip_serializing_if = "FileHashes::is_empty")]
+    pub inputs: FileHashes,
 }
 
 /// The SHA-256 of files in hex, by their absolute paths.
-pub type Hashes = BTreeMap<PathBuf, String>;
+pub type FileHashes = BTreeMap<PathBuf, String>;
 
 /// One combination of levels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -174,7 +174,7 @@ pub struct Trial {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// The tree of `unpack` and `delete`.
-    pub tree: Option<Tree>,
+    pub tree: Option<FileTree>,
     /// The build of `clone`, `make` and `clean`.
     pub build: Option<Build>,
     /// The sizes of Bonnie's tests.
@@ -205,8 +205,8 @@ impl Workload {
     /// The files that it names: an archive, operation logs, fio job files.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let tree = self.tree.iter().filter_map(|tree| match tree {
-            Tree::Archive { path, .. } => Some(path.as_path()),
-            Tree::Synthetic { .. } => None,
+            FileTree::Archive { path, .. } => Some(path.as_path()),
+            FileTree::Synthetic { .. } => None,
         });
         tree.chain(self.phases.iter().filter_map(|phase| match &phase.action {
             Action::Replay { log: Recording::File(path) } | Action::Fio { job: path, .. } => {
@@ -220,7 +220,7 @@ impl Workload {
 /// The tree of `unpack` and `delete`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tree {
+pub enum FileTree {
     /// Made from the trial's seed, with the shape of kernel sources.
     Synthetic {
         /// Files.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_operations::cuts::Sequence;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{first_false, sound};
 
 /// The most operations of a sequence: the number of sequences grows by a factor of ten with each.
@@ -72,7 +72,7 @@ impl Sequences {
 }
 
 /// Checks a plan's table.
-pub(super) fn resolve(sequences: Sequences, at: &Range<usize>) -> Result<Sequences, Fault> {
+pub(super) fn resolve(sequences: Sequences, at: &Range<usize>) -> Result<Sequences, PlanFault> {
     let help = "for example sequences = { operations = 2 }";
     sound(sequences, sequences.fault(), at, help)
 }

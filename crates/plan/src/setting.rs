@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_filesystem::{self as filesystem, Filesystem, Level, Setting};
+use ssdlab_filesystem::{self as filesystem, Filesystem, Setting, SettingLevel};
 
 use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
 
 /// A level of such a factor, as the treatment's filesystem defines it.
 #[derive(Debug, Clone, Copy)]
-pub struct Chosen {
+pub struct ChosenLevel {
     /// The factor.
     pub factor: Factor,
     /// The filesystem's definition of the factor.
     pub setting: &'static Setting,
     /// The filesystem's definition of the level.
-    pub level: &'static Level,
+    pub level: &'static SettingLevel,
 }
 
 type Of = fn(&'static Filesystem) -> &'static Setting;
@@ -29,9 +29,9 @@ const FACTORS: [(Factor, Of); 2] = [
 pub(super) fn read(
     levels: &Levels,
     filesystem: Option<&'static Filesystem>,
-) -> Result<Vec<Chosen>, LevelError> {
+) -> Result<Vec<ChosenLevel>, LevelError> {
     let written = |(factor, of): (Factor, Of)| Some((factor, of, levels.0.get(&factor)?));
-    let chosen: Vec<Chosen> = FACTORS
+    let chosen: Vec<ChosenLevel> = FACTORS
         .into_iter()
         .filter_map(written)
         .map(|(factor, of, level)| choose(factor, of, level, filesystem))
@@ -45,7 +45,7 @@ fn choose(
     of: Of,
     level: &str,
     filesystem: Option<&'static Filesystem>,
-) -> Result<Chosen, LevelError> {
+) -> Result<ChosenLevel, LevelError> {
     if filesystem::ALL.iter().all(|filesystem| of(filesystem).find(level).is_none()) {
         let known: BTreeSet<&str> =
             filesystem::ALL.iter().flat_map(|filesystem| of(filesystem).names()).collect();
@@ -68,11 +68,14 @@ fn choose(
         message: format!("{name} has no level `{level}` of `{factor}`; it has {has}"),
         help: leave_out(name, &[(factor, level)]),
     })?;
-    Ok(Chosen { factor, setting, level: found })
+    Ok(ChosenLevel { factor, setting, level: found })
 }
 
 /// Refuses settings that the filesystem's driver does not support together.
-fn check_together(chosen: &[Chosen], filesystem: Option<&Filesystem>) -> Result<(), LevelError> {
+fn check_together(
+    chosen: &[ChosenLevel],
+    filesystem: Option<&Filesystem>,
+) -> Result<(), LevelError> {
     let hindrance = chosen.iter().find(|chosen| chosen.level.hinders_compression);
     let compression = chosen
         .iter()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use ssdlab_filesystem::{self as filesystem, Driver, Filesystem, Journal};
+use ssdlab_filesystem::{self as filesystem, Driver, Filesystem, JournalSupport};
 use ssdlab_quantity::{Bytes, split_words};
 
 use super::age::{self, Age};
@@ -15,8 +15,8 @@ use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
 use super::node_feature;
 use super::scheduler;
-use super::setting::{self, Chosen};
-use super::simulated::Simulated;
+use super::setting::{self, ChosenLevel};
+use super::simulated::SimulatedMachine;
 
 /// Access-time policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct Setup {
     /// With or without a journal.
     pub journal: Option<bool>,
     /// What its filesystem has in its own words: checksums, compression.
-    pub settings: Vec<Chosen>,
+    pub settings: Vec<ChosenLevel>,
     /// The access-time policy.
     pub atime: Option<Atime>,
     /// How the drive learns which space is free.
@@ -101,7 +101,7 @@ pub struct Setup {
     /// The drive's write cache.
     pub write_cache: Option<bool>,
     /// The simulated machine, which only the virtual lab has.
-    pub simulated: Simulated,
+    pub simulated: SimulatedMachine,
 }
 
 impl Serialize for Setup {
@@ -147,7 +147,7 @@ impl Setup {
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
-            simulated: Simulated::new(levels)?,
+            simulated: SimulatedMachine::new(levels)?,
         };
         level(Factor::NodeFeature).map(node_feature::read).transpose()?;
         setup.check_mkfs()?;
@@ -230,12 +230,16 @@ impl Setup {
         };
         let name = filesystem.name;
         let message = match (filesystem.journal, journal) {
-            (Journal::Optional, _) | (Journal::Always, true) | (Journal::Never, false) => {
+            (JournalSupport::Optional, _)
+            | (JournalSupport::Always, true)
+            | (JournalSupport::Never, false) => {
                 return Ok(());
             }
-            (Journal::Always, false) => format!("{name} always has a journal; it cannot be off"),
-            (Journal::Never, true) => format!("{name} has no journal; it cannot be on"),
-            (Journal::NotApplicable, _) => {
+            (JournalSupport::Always, false) => {
+                format!("{name} always has a journal; it cannot be off")
+            }
+            (JournalSupport::Never, true) => format!("{name} has no journal; it cannot be on"),
+            (JournalSupport::NotApplicable, _) => {
                 format!("the journal of {name} cannot be switched on or off")
             }
         };
@@ -361,7 +365,7 @@ impl Setup {
     }
 
     fn check_settings(&self) -> Result<(), LevelError> {
-        for Chosen { factor, setting, .. } in &self.settings {
+        for ChosenLevel { factor, setting, .. } in &self.settings {
             for (free, words) in [(Factor::Mkfs, &self.mkfs), (Factor::Mount, &self.mount)] {
                 if let Some(word) = words.iter().find(|word| setting.is_said_by(word)) {
                     return Err(said_twice(free, word, *factor));

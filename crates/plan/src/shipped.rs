@@ -2,7 +2,7 @@
 
 /// When a plan's question was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum QuestionEra {
     /// In 2009 and 2011, in the posts that ssdlab was made to answer.
     Founding,
     /// Since then, in issues and forums.
@@ -11,17 +11,17 @@ pub enum Asked {
 
 /// A plan's name and its text.
 #[derive(Debug, Clone, Copy)]
-pub struct Shipped {
+pub struct ShippedPlan {
     /// The name `ssdlab run` takes.
     pub name: &'static str,
     /// When its question was asked.
-    pub asked: Asked,
+    pub asked: QuestionEra,
     /// The TOML file.
     pub text: &'static str,
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 20] = [
+pub const ALL: [ShippedPlan; 20] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("small-files", include_str!("../../../plans/small-files.toml")),
@@ -44,16 +44,16 @@ pub const ALL: [Shipped; 20] = [
     today("container-host", include_str!("../../../plans/container-host.toml")),
 ];
 
-const fn founding(name: &'static str, text: &'static str) -> Shipped {
-    Shipped { name, asked: Asked::Founding, text }
+const fn founding(name: &'static str, text: &'static str) -> ShippedPlan {
+    ShippedPlan { name, asked: QuestionEra::Founding, text }
 }
 
-const fn today(name: &'static str, text: &'static str) -> Shipped {
-    Shipped { name, asked: Asked::Today, text }
+const fn today(name: &'static str, text: &'static str) -> ShippedPlan {
+    ShippedPlan { name, asked: QuestionEra::Today, text }
 }
 
 /// Finds a shipped plan by name.
 #[must_use]
-pub fn find(name: &str) -> Option<Shipped> {
+pub fn find(name: &str) -> Option<ShippedPlan> {
     ALL.into_iter().find(|plan| plan.name == name)
 }

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::metric;
 use super::schedule::Schedule;
 use super::written::Plan;
@@ -12,25 +12,25 @@ use super::written::Plan;
 /// # Errors
 ///
 /// If it names them in both ways, none of several, one twice, or one that phases cannot have.
-pub(super) fn named(plan: &Plan) -> Result<Vec<String>, Fault> {
+pub(super) fn named(plan: &Plan) -> Result<Vec<String>, PlanFault> {
     let Some(several) = &plan.metrics else {
         let Some(one) = &plan.metric else { return Ok(Vec::new()) };
-        let fault = |(message, help)| Fault::at(one.span(), message, help);
+        let fault = |(message, help)| PlanFault::at(one.span(), message, help);
         metric::of_phases(one.get_ref()).map_err(fault)?;
         return Ok(vec![one.get_ref().clone()]);
     };
     if plan.metric.is_some() {
         let message = "the plan has both `metric` and `metrics`";
         let help = "put the one first in `metrics`, and omit `metric`";
-        return Err(Fault::at(several.span(), message, help));
+        return Err(PlanFault::at(several.span(), message, help));
     }
     if several.get_ref().is_empty() {
         let help = "name one or more, or omit it: `ssdlab list metrics` lists them";
-        return Err(Fault::at(several.span(), "`metrics` names none", help));
+        return Err(PlanFault::at(several.span(), "`metrics` names none", help));
     }
     let mut names = Vec::new();
     for name in several.get_ref() {
-        let fault = |(message, help)| Fault::at(name.span(), message, help);
+        let fault = |(message, help)| PlanFault::at(name.span(), message, help);
         check_next(&names, name.get_ref()).map_err(fault)?;
         names.push(name.get_ref().clone());
     }

@@ -4,11 +4,11 @@
 //! the effect of something that the claim does not name. A plan that leaves the other side open is
 //! refused: a guess might judge a different claim.
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::schedule::{Claim, Schedule};
 use super::side::PHASE;
-use super::varied::{Origin, Varied};
+use super::varied::{LevelOrigin, VariedFactor};
 
 /// The two sides of a claim.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ impl Sides {
         [compare, only, baseline]: [&Levels; 3],
         against: Option<&Levels>,
         phases: Option<&[String; 2]>,
-        factors: &[Varied],
-    ) -> Result<Self, Fault> {
+        factors: &[VariedFactor],
+    ) -> Result<Self, PlanFault> {
         if let Some((factor, _)) =
             against.and_then(|named| named.0.iter().find(|(f, _)| !compare.0.contains_key(f)))
         {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 format!(
                     "claim `{id}`: `against` names `{factor}` and `compare` does not, so that the \
                      sides would differ in more than is compared"
@@ -53,7 +53,7 @@ impl Sides {
             Self { compare: Levels::default(), against: Levels::default(), only: only.clone() };
         for (factor, level) in &compare.0 {
             if let Some(shared) = only.0.get(factor).filter(|shared| *shared != level) {
-                return Err(Fault::nowhere(
+                return Err(PlanFault::nowhere(
                     format!(
                         "claim `{id}` compares {factor} = \"{level}\", but `where` limits it to \
                          {factor} = \"{shared}\""
@@ -70,7 +70,7 @@ impl Sides {
             sides.against.0.extend(other.map(|other| (*factor, other.clone())));
         }
         if sides.compare.0.is_empty() && phases.is_none() {
-            return Err(Fault::nowhere(
+            return Err(PlanFault::nowhere(
                 format!("claim `{id}` compares a treatment with itself"),
                 "in `compare`, name levels other than those of the baseline (or of `against`)",
             ));
@@ -83,8 +83,8 @@ impl Sides {
 
 /// Whether the levels of a factor are the plan's own. If the command line or another lab has
 /// replaced them, a claim may stay undecided.
-fn is_of_plan(factor: Factor, factors: &[Varied]) -> bool {
-    factors.iter().any(|varied| varied.factor == factor && varied.origin != Origin::Elsewhere)
+fn is_of_plan(factor: Factor, factors: &[VariedFactor]) -> bool {
+    factors.iter().any(|varied| varied.factor == factor && varied.origin != LevelOrigin::Elsewhere)
 }
 
 /// The refusal of a claim whose other side is not given; it says what to write.
@@ -93,8 +93,8 @@ fn undetermined(
     open: Factor,
     [compare, other]: [&Levels; 2],
     phases: Option<&[String; 2]>,
-    factors: &[Varied],
-) -> Fault {
+    factors: &[VariedFactor],
+) -> PlanFault {
     let level = |(factor, own): (&Factor, &String)| {
         let varied = factors.iter().find(|varied| varied.factor == *factor);
         let others = varied.into_iter().flat_map(|varied| &varied.levels);
@@ -118,7 +118,7 @@ fn undetermined(
         ),
         None => format!("give `{open}` a second level in [factors], and name it in `against`"),
     };
-    Fault::nowhere(message, help)
+    PlanFault::nowhere(message, help)
 }
 
 impl Schedule {
@@ -189,8 +189,8 @@ impl Claim {
 pub(super) fn check_pairs(
     claim: &Claim,
     schedule: &Schedule,
-    factors: &[Varied],
-) -> Result<(), Fault> {
+    factors: &[VariedFactor],
+) -> Result<(), PlanFault> {
     let id = &claim.id;
     if let Some(factor) = claim
         .excess_over()
@@ -198,17 +198,17 @@ pub(super) fn check_pairs(
         .flat_map(|part| part.0.keys())
         .find(|factor| claim.compare.0.contains_key(factor))
     {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: `excess_over` names `{factor}`, in which the sides differ"),
             format!("name a factor there that both sides share, or compare without `{factor}`"),
         ));
     }
-    if factors.iter().any(|varied| varied.origin == Origin::Elsewhere) {
+    if factors.iter().any(|varied| varied.origin == LevelOrigin::Elsewhere) {
         return Ok(());
     }
     let pairs = claim.pairs(schedule);
     if pairs.is_empty() && claim.compare.0.is_empty() && claim.against_phase.is_some() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: no treatment has {}", claim.only),
             "`exclude` drops such treatments: name others in `where`",
         ));
@@ -222,7 +222,7 @@ pub(super) fn check_pairs(
         } else {
             String::new()
         };
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!(
                 "claim `{id}`: no treatment has {}{against}{}",
                 claim.compare,
@@ -239,7 +239,7 @@ pub(super) fn check_pairs(
     if let Some(part) = claim.excess_over()
         && !pairs.iter().any(has_excess)
     {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("claim `{id}`: no pair of treatments has counterparts with {part}"),
             "in `where`, name another level of that factor; see that `exclude` keeps both",
         ));

@@ -20,7 +20,7 @@ const DEFAULT_HOST: &str = "modern-2020s";
 
 /// The machine that the virtual lab simulates.
 #[derive(Debug, Clone)]
-pub struct Simulated {
+pub struct SimulatedMachine {
     /// The drive: a preset's name or a file.
     pub drive: String,
     /// The state it is brought into first.
@@ -61,7 +61,7 @@ impl Model {
     }
 }
 
-impl Simulated {
+impl SimulatedMachine {
     /// The models of this machine.
     #[must_use]
     pub fn models(&self) -> [Model; 2] {
@@ -99,7 +99,7 @@ impl Factor {
     }
 }
 
-impl Simulated {
+impl SimulatedMachine {
     /// Reads the levels that describe it.
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
         let level = |factor, default| levels.0.get(&factor).map_or(default, String::as_str);

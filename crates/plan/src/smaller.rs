@@ -1,6 +1,6 @@
 //! Smaller workloads, among which the smallest that still shows something can be searched for.
 
-use ssdlab_operations::cuts::database::Shape;
+use ssdlab_operations::cuts::database::DatabaseShape;
 
 use super::database::Database;
 use super::schedule::{Action, Workload};
@@ -63,11 +63,12 @@ impl Action {
 }
 
 /// With fewer pages in a commit, more checkpoints, or a smaller table.
-fn smaller_shapes(shape: Shape) -> impl Iterator<Item = Shape> {
-    let pages = fewer(shape.pages).map(move |pages| Shape { pages, ..shape });
+fn smaller_shapes(shape: DatabaseShape) -> impl Iterator<Item = DatabaseShape> {
+    let pages = fewer(shape.pages).map(move |pages| DatabaseShape { pages, ..shape });
     let checkpoints = fewer(shape.checkpoint_every)
-        .map(move |checkpoint_every| Shape { checkpoint_every, ..shape });
-    let tables = fewer(shape.table_pages).map(move |table_pages| Shape { table_pages, ..shape });
+        .map(move |checkpoint_every| DatabaseShape { checkpoint_every, ..shape });
+    let tables =
+        fewer(shape.table_pages).map(move |table_pages| DatabaseShape { table_pages, ..shape });
     pages.chain(checkpoints).chain(tables)
 }
 

@@ -10,7 +10,7 @@ use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
 use super::maildir::Maildir;
 use super::recordings::{self, Recording};
 use super::rotation::Rotate;
-use super::schedule::{Action, Build, Claim, Schedule, Tree, Workload};
+use super::schedule::{Action, Build, Claim, FileTree, Schedule, Workload};
 use super::sequences::Sequences;
 use super::transactions::Transactions;
 use super::versions::{Append, Replace};
@@ -74,8 +74,8 @@ impl Schedule {
 /// What of a workload exceeds the limits of plans, if anything.
 pub(super) fn fault_of(workload: &Workload) -> Option<String> {
     let tree = match &workload.tree {
-        Some(Tree::Synthetic { files, bytes }) => fault_of_files(*files, *bytes),
-        Some(Tree::Archive { share, .. }) => first_false([(
+        Some(FileTree::Synthetic { files, bytes }) => fault_of_files(*files, *bytes),
+        Some(FileTree::Archive { share, .. }) => first_false([(
             *share > 0.0 && *share <= 1.0,
             "the share of an archive is out of range",
         )]),

@@ -3,8 +3,8 @@
 use ssdlab_quantity::Bytes;
 
 use super::bonnie::Bonnie;
-use super::error::Fault;
-use super::schedule::{Action, Build, Tree, Workload};
+use super::error::PlanFault;
+use super::schedule::{Action, Build, FileTree, Workload};
 use super::setup::{Amount, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
@@ -13,7 +13,7 @@ use super::transactions::STREAM_BYTES;
 const BUILD_GROWTH: f64 = 1.8;
 
 /// Refuses a workload that cannot fit, if the size of the device is known.
-pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Result<(), Fault> {
+pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Result<(), PlanFault> {
     let (device, what, help) = match *target {
         Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
         Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
@@ -22,7 +22,7 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
     if let Some(filesystem) = setup.filesystem
         && device < filesystem.smallest_bytes
     {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
             format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
         ));
@@ -40,7 +40,7 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
             Bytes(needed),
             Bytes(device)
         );
-        Err(Fault::nowhere(what, format!("set a larger {help}, or a smaller {other}")))
+        Err(PlanFault::nowhere(what, format!("set a larger {help}, or a smaller {other}")))
     };
     let free = device.saturating_sub(before);
     let (needed, stale) = (needed_bytes(workload), bytes_of(setup.stale, device));
@@ -58,7 +58,7 @@ pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Resu
 fn needed_bytes(workload: &Workload) -> u64 {
     let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
     let tree = match &workload.tree {
-        Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
+        Some(FileTree::Synthetic { files: count, bytes }) => files(*count, *bytes),
         _ => 0,
     };
     let build = match &workload.build {

@@ -5,21 +5,25 @@
 
 use std::ops::Range;
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::measured::measures;
 use super::metric::{self, Better, Together};
 use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
 use super::scheduler::modern;
-use super::varied::Varied;
+use super::varied::VariedFactor;
 use super::written::{self, Plan};
 
 /// Resolves the steps; a plan without any has none.
-pub(super) fn resolve(plan: &Plan, factors: &[Varied], blocks: u32) -> Result<Vec<Step>, Fault> {
+pub(super) fn resolve(
+    plan: &Plan,
+    factors: &[VariedFactor],
+    blocks: u32,
+) -> Result<Vec<Step>, PlanFault> {
     let mut steps: Vec<Step> = Vec::new();
     for entry in &plan.steps {
         let written = entry.get_ref();
-        let fault = |message: String, help: &str| Fault::at(entry.span(), message, help);
+        let fault = |message: String, help: &str| PlanFault::at(entry.span(), message, help);
         if steps.iter().any(|earlier| earlier.name == written.name) {
             let message = format!("two steps are called `{}`", written.name);
             return Err(fault(message, "give each step a name of its own"));
@@ -43,12 +47,12 @@ pub(super) fn resolve(plan: &Plan, factors: &[Varied], blocks: u32) -> Result<Ve
         && entry.get_ref().keep.is_some()
     {
         let message = "the last step has a `keep`, but no step follows it".to_owned();
-        return Err(Fault::at(entry.span(), message, "remove its `keep`"));
+        return Err(PlanFault::at(entry.span(), message, "remove its `keep`"));
     }
     Ok(steps)
 }
 
-fn keep(written: &written::Step, factors: &[Varied]) -> Result<Option<Keep>, String> {
+fn keep(written: &written::WrittenStep, factors: &[VariedFactor]) -> Result<Option<Keep>, String> {
     let Some(keep) = &written.keep else { return Ok(None) };
     let mut kept = keep.iter();
     let (Some((factor, count)), None) = (kept.next(), kept.next()) else {
@@ -61,7 +65,7 @@ fn keep(written: &written::Step, factors: &[Varied]) -> Result<Option<Keep>, Str
     Ok(Some(Keep { factor: *factor, count: *count }))
 }
 
-fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(), String> {
+fn check(factors: &[VariedFactor], factor: Factor, level: Option<&String>) -> Result<(), String> {
     let varied = factors.iter().find(|varied| varied.factor == factor);
     let varied = varied.ok_or_else(|| format!("the plan does not vary `{factor}`"))?;
     match level {
@@ -74,7 +78,7 @@ fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(
 
 /// Resolves the ranking of treatments: a plan with steps ranks them, by default by its own metric
 /// over all phases.
-pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking>, Fault> {
+pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking>, PlanFault> {
     let phases = schedule.phase_names();
     let Some(entry) = &plan.ranking else {
         let Some(first) = plan.steps.first() else { return Ok(None) };
@@ -83,7 +87,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
         let phases = measured(schedule, &metric, phases);
         return Ok(Some(Ranking { metric, phases }));
     };
-    let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
+    let fault = |message: String, help: String| PlanFault::at(entry.span(), message, help);
     let written = entry.get_ref();
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
     let known = metric::of_phases(&metric).map_err(|(message, help)| fault(message, help))?;
@@ -110,10 +114,10 @@ fn measured(schedule: &Schedule, metric: &str, mut phases: Vec<String>) -> Vec<S
     phases
 }
 
-fn check_direction(metric: &str, at: Range<usize>) -> Result<(), Fault> {
+fn check_direction(metric: &str, at: Range<usize>) -> Result<(), PlanFault> {
     if metric::of(metric).better == Better::Neither {
         let message = format!("neither more nor less of `{metric}` is better");
-        return Err(Fault::at(at, message, "rank by another metric: [ranking] metric"));
+        return Err(PlanFault::at(at, message, "rank by another metric: [ranking] metric"));
     }
     Ok(())
 }

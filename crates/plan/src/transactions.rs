@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, PerSecond, Rate, Span};
 
-use super::error::Fault;
-use super::io::End;
+use super::error::PlanFault;
+use super::io::IoEnd;
 use super::limits::{NO_WORK, fault_of_bytes, first_false};
 use super::think::think_ns;
 
@@ -104,7 +104,7 @@ pub struct Transactions {
     #[serde(default)]
     pub synchronous: Synchronous,
     /// When it ends.
-    pub end: End,
+    pub end: IoEnd,
     /// The time between the end of a transaction and the next of a closed load, in ns.
     pub think_ns: u64,
     /// The time between two transactions of an open load, in ns; none for a closed one.
@@ -121,7 +121,7 @@ impl Transactions {
                 are_few(self.pages, self.database_pages),
                 "the number of pages per transaction is out of range",
             ),
-            (!matches!(self.end, End::Bytes(_)), "transactions do not end after bytes"),
+            (!matches!(self.end, IoEnd::Bytes(_)), "transactions do not end after bytes"),
             (self.period_ns != Some(0), "its rate is out of range"),
             (self.beside_bytes_per_second != Some(0), "the rate of `beside` is out of range"),
             (self.end.has_work(), NO_WORK),
@@ -140,9 +140,9 @@ impl Transactions {
     #[must_use]
     pub fn lasts_ns(&self) -> u64 {
         match self.end {
-            End::Operations(number) => number.saturating_mul(self.pause_ns()),
-            End::Time(ns) => ns,
-            End::Bytes(_) => 0,
+            IoEnd::Operations(number) => number.saturating_mul(self.pause_ns()),
+            IoEnd::Time(ns) => ns,
+            IoEnd::Bytes(_) => 0,
         }
     }
 
@@ -165,9 +165,9 @@ pub(super) fn resolve(
     written: &WrittenTransactions,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Transactions, Fault> {
-    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
-    let end = End::of(None, written.number, written.time).ok_or_else(|| {
+) -> Result<Transactions, PlanFault> {
+    let fault = |message: String, help: &str| PlanFault::at(at.clone(), message, help);
+    let end = IoEnd::of(None, written.number, written.time).ok_or_else(|| {
         let help = "give one of number = 500, time = \"60 s\"";
         fault("the end of the phase is not defined".to_owned(), help)
     })?;

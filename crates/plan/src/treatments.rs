@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::by_hand;
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::level_error::LevelError;
 use super::limits::MOST_TREATMENTS;
 use super::schedule::Treatment;
 use super::scheduler::modern;
-use super::varied::{Varied, fault, level_fault};
+use super::varied::{VariedFactor, fault, level_fault};
 use super::written::Plan;
 
 /// The treatments, and what they mean.
-pub(super) struct Resolved {
+pub(super) struct ResolvedTreatments {
     pub baseline: Levels,
     pub treatments: Vec<Treatment>,
 }
@@ -21,9 +21,9 @@ pub(super) struct Resolved {
 /// Resolves the treatments; every factor's levels are checked by then.
 pub(super) fn resolve(
     plan: &Plan,
-    factors: &[Varied],
+    factors: &[VariedFactor],
     notes: &mut Vec<String>,
-) -> Result<Resolved, Fault> {
+) -> Result<ResolvedTreatments, PlanFault> {
     let mut listed = by_hand::listed(plan)?;
     let is_left_out =
         |factor: &Factor| factors.iter().any(|own| own.factor == *factor && own.is_left_out());
@@ -33,7 +33,7 @@ pub(super) fn resolve(
     let baseline = baseline(plan, factors, &listed, notes)?;
     let is_listed = |factor: Factor| listed.iter().any(|levels| levels.0.contains_key(&factor));
     let mut combinations = if listed.is_empty() { vec![Levels::default()] } else { listed.clone() };
-    let is_varied = |varied: &&Varied| !varied.is_left_out() && !is_listed(varied.factor);
+    let is_varied = |varied: &&VariedFactor| !varied.is_left_out() && !is_listed(varied.factor);
     for varied in factors.iter().filter(is_varied) {
         combinations = combinations
             .iter()
@@ -55,7 +55,7 @@ pub(super) fn resolve(
     let excluded = excluded(plan, factors)?;
     combinations.retain(|levels| !excluded.iter().any(|part| levels.matches(part)));
     if combinations.is_empty() {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "no combination of levels is left to run",
             "`exclude` drops all of them; remove some of its entries",
         ));
@@ -75,25 +75,25 @@ pub(super) fn resolve(
             let of_factor = factors.iter().find(|varied| varied.factor == error.factor);
             let message = format!("{} ({levels})", error.message);
             let error = LevelError { message, ..error.clone() };
-            return Err(level_fault(error, of_factor.and_then(Varied::at)));
+            return Err(level_fault(error, of_factor.and_then(VariedFactor::at)));
         }
     }
-    Ok(Resolved { baseline, treatments })
+    Ok(ResolvedTreatments { baseline, treatments })
 }
 
 fn baseline(
     plan: &Plan,
-    factors: &[Varied],
+    factors: &[VariedFactor],
     listed: &[Levels],
     notes: &mut Vec<String>,
-) -> Result<Levels, Fault> {
+) -> Result<Levels, PlanFault> {
     let varied: Vec<_> = factors.iter().filter(|varied| varied.levels.len() > 1).collect();
     let Some(written) = &plan.baseline else {
         return match varied[..] {
             [] => Ok(Levels::default()),
             _ if let [first, _, ..] = listed => Ok(first.clone()),
             [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
-            _ => Err(Fault::nowhere(
+            _ => Err(PlanFault::nowhere(
                 "the plan varies several factors but names no baseline",
                 "add [baseline] with, for example, the factor in question and the level to compare \
                  with",
@@ -107,7 +107,7 @@ fn baseline(
     baseline.0.retain(|factor, _| !is_left_out(factor));
     for (factor, level) in &mut baseline.0 {
         let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 written.span(),
                 format!("the baseline names `{factor}`, which the plan does not vary"),
                 format!("add `{factor}` to [factors], or remove it from [baseline]"),
@@ -115,7 +115,7 @@ fn baseline(
         };
         if !varied.levels.contains(level) {
             if varied.lacks(level) {
-                return Err(Fault::at(
+                return Err(PlanFault::at(
                     written.span(),
                     format!(
                         "the baseline's {factor} = \"{level}\" is not one of the plan's levels"
@@ -134,13 +134,13 @@ fn baseline(
 }
 
 /// The excluded combinations, checked: a typo here would run unwanted treatments.
-fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
+fn excluded(plan: &Plan, factors: &[VariedFactor]) -> Result<Vec<Levels>, PlanFault> {
     let check = |part: &toml::Spanned<Levels>| {
         let levels = modern(part.get_ref());
         for (factor, level) in &levels.0 {
             let varied = factors.iter().find(|varied| varied.factor == *factor);
             if varied.is_none_or(|varied| varied.lacks(level)) {
-                return Err(Fault::at(
+                return Err(PlanFault::at(
                     part.span(),
                     format!("`exclude` names {factor} = \"{level}\", which the plan does not vary"),
                     "remove or correct it",

@@ -4,7 +4,7 @@
 //! operations, by a rate, or by a time after which the phase ends. What is measured then is how
 //! long an operation makes a program wait, or how many are done in that time.
 
-use super::io::End;
+use super::io::IoEnd;
 use super::measured::measures;
 use super::metric;
 use super::schedule::{Action, Phase, Workload};
@@ -29,9 +29,9 @@ fn pace(action: &Action) -> Pace {
         Action::Database(work) => (work.think_ns > 0, false),
         Action::Transactions(work) => {
             let is_paced = work.think_ns > 0 || work.period_ns.is_some();
-            (is_paced, matches!(work.end, End::Time(_)))
+            (is_paced, matches!(work.end, IoEnd::Time(_)))
         }
-        Action::Io(work) => (work.period_ns.is_some(), matches!(work.end, End::Time(_))),
+        Action::Io(work) => (work.period_ns.is_some(), matches!(work.end, IoEnd::Time(_))),
         _ => (false, false),
     };
     match (is_paced, is_timed) {

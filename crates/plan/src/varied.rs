@@ -6,7 +6,7 @@ use std::ops::Range;
 use ssdlab_quantity::did_you_mean;
 
 use super::by_hand;
-use super::error::Fault;
+use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::level_error::LevelError;
@@ -17,15 +17,15 @@ use super::setup::{ANY_FILESYSTEM, Setup};
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.
-pub(super) struct Varied {
+pub(super) struct VariedFactor {
     pub factor: Factor,
     pub levels: Vec<String>,
-    pub origin: Origin,
+    pub origin: LevelOrigin,
 }
 
 /// Who named a factor's levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum LevelOrigin {
     /// The plan, at this place.
     File(Range<usize>),
     /// The command line, or another lab than the levels are meant for: what the plan says about
@@ -35,23 +35,23 @@ pub(super) enum Origin {
     Default,
 }
 
-impl Varied {
+impl VariedFactor {
     /// Whether the factor has no meaning in this lab; the plan may name it anyway.
     pub fn is_left_out(&self) -> bool {
-        self.levels.is_empty() && self.origin == Origin::Elsewhere
+        self.levels.is_empty() && self.origin == LevelOrigin::Elsewhere
     }
 
     /// The place in the file to blame.
     pub fn at(&self) -> Option<&Range<usize>> {
         match &self.origin {
-            Origin::File(at) => Some(at),
+            LevelOrigin::File(at) => Some(at),
             _ => None,
         }
     }
 
     /// Whether a level that the plan names elsewhere is a mistake.
     pub fn lacks(&self, level: &str) -> bool {
-        self.origin != Origin::Elsewhere && !self.levels.iter().any(|known| known == level)
+        self.origin != LevelOrigin::Elsewhere && !self.levels.iter().any(|known| known == level)
     }
 }
 
@@ -61,13 +61,13 @@ pub(super) fn factors(
     overrides: &Overrides,
     lab: LabKind,
     notes: &mut Vec<String>,
-) -> Result<Vec<Varied>, Fault> {
-    let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
+) -> Result<Vec<VariedFactor>, PlanFault> {
+    let mut factors: Vec<VariedFactor> = written_factors(&plan.factors).collect();
     let listed = by_hand::varied(plan)?.into_iter();
-    factors.extend(listed.map(|own| Varied {
+    factors.extend(listed.map(|own| VariedFactor {
         factor: own.factor,
         levels: own.levels,
-        origin: Origin::File(own.at),
+        origin: LevelOrigin::File(own.at),
     }));
     for mut simulated in written_factors(&plan.simulated.factors) {
         if plan.factors.contains_key(&simulated.factor) {
@@ -77,7 +77,7 @@ pub(super) fn factors(
         }
         if lab != LabKind::Virtual {
             simulated.levels.truncate(1);
-            simulated.origin = Origin::Elsewhere;
+            simulated.origin = LevelOrigin::Elsewhere;
         }
         factors.push(simulated);
     }
@@ -95,7 +95,10 @@ pub(super) fn factors(
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
         let levels = vec![level.to_owned()];
-        factors.insert(0, Varied { factor: Factor::Filesystem, levels, origin: Origin::Default });
+        factors.insert(
+            0,
+            VariedFactor { factor: Factor::Filesystem, levels, origin: LevelOrigin::Default },
+        );
     }
     for varied in factors.iter_mut().filter(|varied| !varied.is_left_out()) {
         check_levels(varied)?;
@@ -109,17 +112,21 @@ pub(super) fn factors(
 /// The factors of a part of a plan.
 fn written_factors(
     written: &BTreeMap<Factor, toml::Spanned<OneOrMany>>,
-) -> impl Iterator<Item = Varied> {
-    written.iter().map(|(factor, levels)| Varied {
+) -> impl Iterator<Item = VariedFactor> {
+    written.iter().map(|(factor, levels)| VariedFactor {
         factor: *factor,
         levels: levels.get_ref().levels(),
-        origin: Origin::File(levels.span()),
+        origin: LevelOrigin::File(levels.span()),
     })
 }
 
 /// Simulated factors are for the virtual lab. A plan may fix one and run elsewhere without it,
 /// unless it is what the plan varies.
-fn simulate(factors: &mut [Varied], lab: LabKind, by_option: &[Factor]) -> Result<(), Fault> {
+fn simulate(
+    factors: &mut [VariedFactor],
+    lab: LabKind,
+    by_option: &[Factor],
+) -> Result<(), PlanFault> {
     if lab == LabKind::Virtual {
         return Ok(());
     }
@@ -142,7 +149,7 @@ fn simulate(factors: &mut [Varied], lab: LabKind, by_option: &[Factor]) -> Resul
         }
     }
     for varied in factors.iter_mut().filter(|varied| varied.factor.is_simulated()) {
-        varied.origin = Origin::Elsewhere;
+        varied.origin = LevelOrigin::Elsewhere;
         varied.levels.clear();
     }
     Ok(())
@@ -150,14 +157,14 @@ fn simulate(factors: &mut [Varied], lab: LabKind, by_option: &[Factor]) -> Resul
 
 /// Reads `--set FACTOR=L1,L2`. Options of mkfs and mount contain commas, so there each `--set`
 /// is one level.
-fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
-    let mut factors: Vec<Varied> = Vec::new();
+fn set_levels(set: &[String]) -> Result<Vec<VariedFactor>, PlanFault> {
+    let mut factors: Vec<VariedFactor> = Vec::new();
     for text in set {
         let (name, levels) = text.split_once('=').ok_or_else(|| {
-            Fault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
+            PlanFault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
         })?;
         let factor = Factor::find(name).ok_or_else(|| {
-            Fault::nowhere(
+            PlanFault::nowhere(
                 format!("--set {text}: there is no factor `{name}`"),
                 format!(
                     "{}factors: {}",
@@ -172,18 +179,18 @@ fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
         };
         match factors.iter_mut().find(|varied| varied.factor == factor) {
             Some(varied) => varied.levels.extend(levels),
-            None => factors.push(Varied { factor, levels, origin: Origin::Elsewhere }),
+            None => factors.push(VariedFactor { factor, levels, origin: LevelOrigin::Elsewhere }),
         }
     }
     Ok(factors)
 }
 
-pub(super) fn fault(at: Option<&Range<usize>>, message: String, help: String) -> Fault {
-    Fault { message, at: at.cloned(), help: Some(help) }
+pub(super) fn fault(at: Option<&Range<usize>>, message: String, help: String) -> PlanFault {
+    PlanFault { message, at: at.cloned(), help: Some(help) }
 }
 
-fn check_levels(varied: &Varied) -> Result<(), Fault> {
-    let Varied { factor, levels, .. } = varied;
+fn check_levels(varied: &VariedFactor) -> Result<(), PlanFault> {
+    let VariedFactor { factor, levels, .. } = varied;
     let at = varied.at();
     if *factor == Factor::Label {
         return Err(fault(
@@ -232,13 +239,13 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> Fault {
+pub(super) fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> PlanFault {
     fault(at, error.message, error.help)
 }
 
 /// Former names stand for current schedulers; two names of one scheduler would give one treatment
 /// twice.
-fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(), Fault> {
+fn rename_schedulers(varied: &mut VariedFactor, notes: &mut Vec<String>) -> Result<(), PlanFault> {
     for level in &mut varied.levels {
         if let Some(today) = todays_name(level) {
             notes.push(format!(

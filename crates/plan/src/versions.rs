@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_operations::cuts::contents::{HEADER_BYTES, RECORD_BYTES};
 use ssdlab_quantity::{Bytes, Span};
 
-use super::error::Fault;
+use super::error::PlanFault;
 use super::limits::{first_false, small, sound};
 use super::think::think_ns;
 
@@ -35,7 +35,7 @@ pub struct WrittenReplace {
     /// that, both, or nothing (default).
     #[serde(default)]
     #[schemars(example = &"file")]
-    pub sync: Synced,
+    pub sync: ReplaceSync,
     /// The time from the end of a replacement to the next (default 100 ms).
     #[schemars(example = &"100 ms")]
     pub think: Option<Span>,
@@ -43,7 +43,8 @@ pub struct WrittenReplace {
 
 /// What is synced when a file is replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Synced {
+#[schemars(rename = "Synced")]
+pub enum ReplaceSync {
     /// Nothing.
     #[default]
     #[serde(rename = "none")]
@@ -59,7 +60,7 @@ pub enum Synced {
     Both,
 }
 
-impl Synced {
+impl ReplaceSync {
     /// Its name in plans.
     const fn name(self) -> &'static str {
         match self {
@@ -109,7 +110,7 @@ pub struct Replace {
     /// How often each is replaced.
     pub rounds: u32,
     /// What is synced.
-    pub sync: Synced,
+    pub sync: ReplaceSync,
     /// The time between two replacements, in ns.
     pub think_ns: u64,
 }
@@ -217,7 +218,7 @@ pub(super) fn replace(
     written: &WrittenReplace,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Replace, Fault> {
+) -> Result<Replace, PlanFault> {
     let replace = Replace {
         files: written.files,
         rounds: small(scaled(written.rounds.into())),
@@ -233,7 +234,7 @@ pub(super) fn append(
     written: &WrittenAppend,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
-) -> Result<Append, Fault> {
+) -> Result<Append, PlanFault> {
     let append = Append {
         records: small(scaled(written.records.into())),
         record_bytes: match written.record {

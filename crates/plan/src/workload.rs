@@ -7,12 +7,12 @@ use std::time::Duration;
 use ssdlab_quantity::{Bytes, Span};
 
 use super::bonnie::{self, BonnieTest, WrittenBonnie};
-use super::error::Fault;
+use super::error::PlanFault;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
+use super::schedule::{Action, Build, FileTree, Phase, Treatment, Workload};
 use super::setup::{Discard, Setup};
 use super::target::Target;
 use super::written::{self, Verb};
@@ -27,23 +27,23 @@ const BUILD_BYTES: u64 = 340_000_000;
 
 /// Resolves the workload, and checks whether it is possible for a target and each treatment.
 pub(super) fn resolve(
-    written: &written::Workload,
+    written: &written::WrittenWorkload,
     overrides: &Overrides,
-    ground: &Ground<'_>,
-) -> Result<Workload, Fault> {
-    let Ground { base, target, treatments, .. } = *ground;
+    context: &WorkloadContext<'_>,
+) -> Result<Workload, PlanFault> {
+    let WorkloadContext { base, target, treatments, .. } = *context;
     let quiet_ns = written.quiet.unwrap_or(Span(Duration::from_millis(5))).nanos();
     let limit_ns = written.limit.unwrap_or(Span(Duration::from_mins(30))).nanos();
     let scale = scale(overrides)?;
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        let common = Common { quiet_ns, limit_ns, ground, scale };
+        let common = Common { quiet_ns, limit_ns, context, scale };
         for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
             share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
             let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
             if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
-                return Err(Fault::at(
+                return Err(PlanFault::at(
                     entry.span(),
                     format!("the phase name `{}` is already taken", phase.name),
                     "give each phase a name of its own: name = \"...\"",
@@ -55,7 +55,7 @@ pub(super) fn resolve(
     }
     let at = written.phases.span();
     if phases.is_empty() {
-        return Err(Fault::at(at, "the workload has no phases", "add at least one"));
+        return Err(PlanFault::at(at, "the workload has no phases", "add at least one"));
     }
     let does = |verbs: &[Verb]| {
         written.phases.get_ref().iter().any(|phase| verbs.contains(&phase.get_ref().verb))
@@ -64,7 +64,7 @@ pub(super) fn resolve(
     check_order(written)?;
     check_tests(written)?;
     if overrides.source.is_some() && !builds && !unpacks {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "--source names a tree, but no phase unpacks or clones one",
             "omit --source, or run a plan with such a phase",
         ));
@@ -73,7 +73,7 @@ pub(super) fn resolve(
         let path = overrides.source.as_ref().filter(|_| ours).cloned();
         path.or_else(|| own.map(|path| base.join(path)))
     };
-    let own = written.tree.clone().or_else(|| unpacks.then(written::Tree::default));
+    let own = written.tree.clone().or_else(|| unpacks.then(written::WrittenTree::default));
     let tree = own.map(|own| tree(&own, source(own.archive.as_ref(), unpacks), scale));
     let own = builds.then(|| written.build.clone().unwrap_or_default());
     let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
@@ -85,7 +85,7 @@ pub(super) fn resolve(
         || does(&[Verb::Database, Verb::Maildir, Verb::Rotate]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "--scale has nothing to scale: programs and fio jobs define their own sizes",
             "change the size in the plan's command or job file",
         ));
@@ -93,7 +93,7 @@ pub(super) fn resolve(
     let programs = written.programs.clone();
     let workload = Workload { tree, build, bonnie, quiet_ns, phases, programs };
     if let Some(fault) = soundness::fault_of(&workload) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at,
             fault,
             "give amounts within these limits; --scale multiplies them",
@@ -108,7 +108,7 @@ pub(super) fn resolve(
 
 /// Refuses phases without the earlier phase that they depend on, and phases that would overwrite
 /// the files of an earlier one.
-fn check_order(written: &written::Workload) -> Result<(), Fault> {
+fn check_order(written: &written::WrittenWorkload) -> Result<(), PlanFault> {
     // Since the last `delete`.
     let mut done: Vec<Verb> = Vec::new();
     for entry in written.phases.get_ref() {
@@ -122,14 +122,14 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
         if let Some((needs, why)) = needs
             && !done.contains(&needs)
         {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 entry.span(),
                 format!("{why}: no `{}` before this phase", needs.name()),
                 format!("add a phase with do = \"{}\" before it", needs.name()),
             ));
         }
         if matches!(verb, Verb::Unpack | Verb::Clone) && done.contains(&verb) {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 entry.span(),
                 format!("`{}` would overwrite its own files", verb.name()),
                 "delete them first: a phase with do = \"delete\"",
@@ -147,12 +147,12 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
 struct Common<'a> {
     quiet_ns: u64,
     limit_ns: u64,
-    ground: &'a Ground<'a>,
+    context: &'a WorkloadContext<'a>,
     scale: f64,
 }
 
 /// What a workload is resolved for.
-pub(super) struct Ground<'a> {
+pub(super) struct WorkloadContext<'a> {
     /// The folder that relative paths start from.
     pub base: &'a Path,
     /// Where trials run.
@@ -164,8 +164,8 @@ pub(super) struct Ground<'a> {
 }
 
 /// A fio job that no phase of the virtual lab can perform.
-fn untranslated(job: &Path, why: &str, at: &Range<usize>) -> Fault {
-    Fault::at(
+fn untranslated(job: &Path, why: &str, at: &Range<usize>) -> PlanFault {
+    PlanFault::at(
         at.clone(),
         format!(
             "{}: the virtual lab has no fio, and an `io` phase cannot do this: {why}",
@@ -193,11 +193,11 @@ fn share_size(phase: &mut Phase, earlier: &mut [Phase]) {
 }
 
 /// Phases that name the same file work on one file, which exists before the first phase.
-fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
+fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), PlanFault> {
     let files = phase.action.files();
     let Some((name, _)) = files.first() else { return Ok(()) };
     if earlier.iter().any(|other| other.action == Action::Delete) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at,
             format!("the file `{name}` is already deleted: files are made before the first phase"),
             "move the `delete` phase after this one",
@@ -206,7 +206,7 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     for (name, earlier_bytes) in earlier.iter().flat_map(|other| other.action.files()) {
         let differs = |(own, bytes): &&(String, u64)| *own == name && *bytes != earlier_bytes;
         if let Some((_, bytes)) = files.iter().find(differs) {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 at,
                 format!(
                     "the file `{name}` has {} here, but {} in an earlier phase",
@@ -222,7 +222,7 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
 
 /// Files have one history each: a workload replaces files in one phase, appends in one, performs
 /// sequences, delivers mail and rotates a log in one, and has one database of each kind.
-fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
+fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), PlanFault> {
     let is_same = |other: &Phase| match (&phase.action, &other.action) {
         (Action::Replace(_), Action::Replace(_))
         | (Action::Append(_), Action::Append(_))
@@ -236,18 +236,18 @@ fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     };
     let Some(other) = earlier.iter().find(|other| is_same(other)) else { return Ok(()) };
     let message = format!("the phase `{}` already has these files", other.name);
-    Err(Fault::at(at, message, "make it a plan of its own"))
+    Err(PlanFault::at(at, message, "make it a plan of its own"))
 }
 
 /// The phases of one entry: Bonnie's tests are a phase each.
 fn phases(
-    written: &written::Phase,
+    written: &written::WrittenPhase,
     at: &Range<usize>,
     common: &Common<'_>,
-) -> Result<Vec<Phase>, Fault> {
+) -> Result<Vec<Phase>, PlanFault> {
     check_keys(written, at)?;
     if written.a_day.is_some_and(|times| !times.is_finite() || times <= 0.0) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at.clone(),
             "`a_day` must be above 0".to_owned(),
             "for example a_day = 10",
@@ -282,7 +282,7 @@ fn phases(
 }
 
 /// Bonnie's tests that a phase performs; none if it does something else.
-fn tests(written: &written::Phase) -> &[BonnieTest] {
+fn tests(written: &written::WrittenPhase) -> &[BonnieTest] {
     match (&written.tests, written.verb) {
         (Some(tests), Verb::Bonnie) => tests,
         (None, Verb::Bonnie) => &BonnieTest::ALL,
@@ -291,7 +291,7 @@ fn tests(written: &written::Phase) -> &[BonnieTest] {
 }
 
 /// Refuses Bonnie's tests that lack the files of an earlier one, or would collide with them.
-fn check_tests(written: &written::Workload) -> Result<(), Fault> {
+fn check_tests(written: &written::WrittenWorkload) -> Result<(), PlanFault> {
     let mut made: Vec<BonnieTest> = Vec::new();
     for entry in written.phases.get_ref() {
         if entry.get_ref().verb == Verb::Delete {
@@ -300,7 +300,7 @@ fn check_tests(written: &written::Workload) -> Result<(), Fault> {
         for test in tests(entry.get_ref()).iter().copied() {
             let fault = |message: String, other: BonnieTest| {
                 let help = format!("add the test \"{}\" before it", other.name());
-                Err(Fault::at(entry.span(), message, help))
+                Err(PlanFault::at(entry.span(), message, help))
             };
             if let Some(needs) = test.needs()
                 && !made.contains(&needs)
@@ -322,7 +322,7 @@ fn check_tests(written: &written::Workload) -> Result<(), Fault> {
 }
 
 /// Refuses a key that has no meaning for the phase's action.
-fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> {
+fn check_keys(written: &written::WrittenPhase, at: &Range<usize>) -> Result<(), PlanFault> {
     let verb = written.verb;
     for (is_set, key, owner) in [
         (written.run.is_some(), "run", Verb::Command),
@@ -342,7 +342,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
-            return Err(Fault::at(
+            return Err(PlanFault::at(
                 at.clone(),
                 format!("`{key}` does not apply to do = \"{}\"", verb.name()),
                 format!("use `{key}` with do = \"{}\"", owner.name()),
@@ -353,14 +353,14 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
 }
 
 fn action(
-    written: &written::Phase,
+    written: &written::WrittenPhase,
     at: &Range<usize>,
     common: &Common<'_>,
-) -> Result<Action, Fault> {
-    let Common { quiet_ns, ground, scale, .. } = *common;
-    let base = ground.base;
+) -> Result<Action, PlanFault> {
+    let Common { quiet_ns, context, scale, .. } = *common;
+    let base = context.base;
     let needs = |key: &str, example: &str| {
-        Fault::at(
+        PlanFault::at(
             at.clone(),
             format!("do = \"{}\" needs `{key}`", written.verb.name()),
             format!("for example {example}"),
@@ -390,8 +390,8 @@ fn action(
             let job =
                 written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?;
             let job = base.join(job);
-            match ground.jobs.get(&job) {
-                Some(text) if ground.target.lab() == LabKind::Virtual => {
+            match context.jobs.get(&job) {
+                Some(text) if context.target.lab() == LabKind::Virtual => {
                     let io =
                         fio_job::translated(text).map_err(|why| untranslated(&job, &why, at))?;
                     Action::Io(io::resolve(&io, at, |amount| scaled(amount, scale))?)
@@ -456,10 +456,10 @@ fn action(
     })
 }
 
-fn scale(overrides: &Overrides) -> Result<f64, Fault> {
+fn scale(overrides: &Overrides) -> Result<f64, PlanFault> {
     let scale = overrides.scale.unwrap_or(1.0);
     if !scale.is_finite() || scale <= 0.0 || scale > 10_000.0 {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             format!("--scale {scale} is out of range"),
             "give a number above 0 and at most 10000",
         ));
@@ -467,27 +467,31 @@ fn scale(overrides: &Overrides) -> Result<f64, Fault> {
     Ok(scale)
 }
 
-fn tree(written: &written::Tree, archive: Option<PathBuf>, scale: f64) -> Result<Tree, Fault> {
+fn tree(
+    written: &written::WrittenTree,
+    archive: Option<PathBuf>,
+    scale: f64,
+) -> Result<FileTree, PlanFault> {
     let Some(path) = archive else {
-        return Ok(Tree::Synthetic {
+        return Ok(FileTree::Synthetic {
             files: count(written.files.unwrap_or(TREE_FILES), scale)?,
             bytes: scaled(written.size.map_or(TREE_BYTES, |size| size.0), scale),
         });
     };
     if scale > 1.0 {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "--scale above 1 cannot make an archive larger",
             "use --scale of 1 or below, or a synthetic tree",
         ));
     }
-    Ok(Tree::Archive { path, share: scale })
+    Ok(FileTree::Archive { path, share: scale })
 }
 
 fn build(
-    written: &written::Build,
+    written: &written::WrittenBuild,
     repository: Option<PathBuf>,
     scale: f64,
-) -> Result<Build, Fault> {
+) -> Result<Build, PlanFault> {
     let Some(repository) = repository else {
         return Ok(Build::Synthetic {
             files: count(written.files.unwrap_or(BUILD_FILES), scale)?,
@@ -496,7 +500,7 @@ fn build(
     };
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if scale != 1.0 {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "--scale cannot make a repository larger or smaller",
             "omit --scale, or use the synthetic build",
         ));
@@ -513,11 +517,11 @@ fn build(
 }
 
 /// A number of files: each is an entry of a list in memory.
-fn count(files: u64, scale: f64) -> Result<u64, Fault> {
+fn count(files: u64, scale: f64) -> Result<u64, PlanFault> {
     let files = scaled(files, scale);
     match soundness::fault_of_count(files) {
         Some(fault) => {
-            Err(Fault::nowhere(fault, "change `files`, or omit it; --scale multiplies it"))
+            Err(PlanFault::nowhere(fault, "change `files`, or omit it; --scale multiplies it"))
         }
         None => Ok(files),
     }
@@ -537,10 +541,10 @@ fn check_setup(
     target: &Target,
     setup: &Setup,
     at: &Range<usize>,
-) -> Result<(), Fault> {
+) -> Result<(), PlanFault> {
     let own_trim = workload.phases.iter().any(|phase| phase.action == Action::Fstrim);
     if own_trim && setup.discard == Some(Discard::Fstrim) {
-        return Err(Fault::at(
+        return Err(PlanFault::at(
             at.clone(),
             "discard = \"fstrim\" appends an fstrim phase, but every treatment here has one \
              already",
@@ -548,7 +552,7 @@ fn check_setup(
         ));
     }
     if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
-        return Err(Fault::nowhere(
+        return Err(PlanFault::nowhere(
             "filesystem = \"any\" uses an existing directory, but this lab makes a filesystem",
             "name one: --set filesystem=ext4, or use --lab directory",
         ));
@@ -558,7 +562,7 @@ fn check_setup(
 
 /// A guest of the virtual lab has the programs that a plan names, but not all of a build's, and
 /// fio's clock is not its own.
-fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
+fn check_programs(workload: &Workload, target: &Target) -> Result<(), PlanFault> {
     let foreign = workload.phases.iter().find(|phase| match phase.action {
         Action::Fio { .. } => true,
         Action::Clone | Action::Make | Action::Clean => {
@@ -567,7 +571,7 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
         _ => false,
     });
     match foreign {
-        Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
+        Some(phase) if target.lab() == LabKind::Virtual => Err(PlanFault::nowhere(
             format!("phase `{}` runs fio or a real build", phase.name),
             "the virtual lab has neither: use --lab image (with root) or --lab directory",
         )),

@@ -55,11 +55,11 @@ pub struct Plan {
     pub metrics: Option<Spanned<Vec<Spanned<String>>>>,
     /// Where the trials run.
     #[serde(default)]
-    pub target: Target,
+    pub target: WrittenTarget,
     /// Requirements on the machines that perform shares (`--on slurm`, `--shares`); ignored on one
     /// machine.
     #[serde(default)]
-    pub needs: Needs,
+    pub needs: WrittenNeeds,
     /// The factors and their levels: `discard = ["off", "on"]`. A single level fixes a setting.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
@@ -67,7 +67,7 @@ pub struct Plan {
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
     /// Differences in the virtual lab.
     #[serde(default, rename = "virtual")]
-    pub simulated: Simulated,
+    pub simulated: WrittenVirtual,
     /// Treatments listed one by one, beside all combinations of what `[factors]` vary. A treatment
     /// without a level of `mount` or `mkfs` has `defaults`, without one of `discard` `off`. The
     /// first is what the others are compared with, unless there is a `[baseline]`.
@@ -88,22 +88,22 @@ pub struct Plan {
     #[schemars(example = json!({"discard":"off"}))]
     pub baseline: Option<Spanned<Levels>>,
     /// The operations to perform on the filesystem.
-    pub workload: Workload,
+    pub workload: WrittenWorkload,
     /// Power cuts in the virtual lab: how many, and how many of the resulting drive states to
     /// examine.
     #[schemars(with = "Option<WrittenCuts>")]
     pub cuts: Option<Spanned<WrittenCuts>>,
     /// How many blocks to run, how precise the results must be, and when to stop.
     #[serde(default)]
-    pub repetitions: Repetitions,
+    pub repetitions: WrittenRepetitions,
     /// How treatments are ranked (default: in a plan with steps, by the plan's metric over all
     /// phases; otherwise not at all).
-    #[schemars(with = "Option<Ranking>")]
-    pub ranking: Option<Spanned<Ranking>>,
+    #[schemars(with = "Option<WrittenRanking>")]
+    pub ranking: Option<Spanned<WrittenRanking>>,
     /// Narrows the set of treatments step by step; each step runs its own blocks.
     #[serde(default)]
-    #[schemars(with = "Vec<Step>")]
-    pub steps: Vec<Spanned<Step>>,
+    #[schemars(with = "Vec<WrittenStep>")]
+    pub steps: Vec<Spanned<WrittenStep>>,
     /// The ids of the claims that answer the question, in the order in which the answer states them
     /// (default: the only claim). The answer to a yes-or-no question is yes if all of them hold.
     #[schemars(with = "Option<Vec<String>>")]
@@ -111,12 +111,12 @@ pub struct Plan {
     pub answer: Option<Spanned<Vec<String>>>,
     /// Statements to judge.
     #[serde(default)]
-    #[schemars(with = "Vec<Claim>")]
-    pub claims: Vec<Spanned<Claim>>,
+    #[schemars(with = "Vec<WrittenClaim>")]
+    pub claims: Vec<Spanned<WrittenClaim>>,
     /// Published measurements, shown next to the measured values.
     #[serde(default)]
-    #[schemars(with = "Vec<Published>")]
-    pub published: Vec<Spanned<Published>>,
+    #[schemars(with = "Vec<WrittenPublished>")]
+    pub published: Vec<Spanned<WrittenPublished>>,
 }
 
 /// One level, or a list of them.
@@ -147,7 +147,8 @@ impl OneOrMany {
 /// Where the trials run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Target {
+#[schemars(rename = "Target")]
+pub struct WrittenTarget {
     /// The lab (default `virtual`); `--lab` overrides it.
     #[schemars(example = &"image")]
     pub lab: Option<LabKind>,
@@ -159,7 +160,8 @@ pub struct Target {
 /// Requirements on a machine that a batch scheduler chooses.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Needs {
+#[schemars(rename = "Needs")]
+pub struct WrittenNeeds {
     /// The kind of drive: selects Slurm nodes with the feature `ssd=NAME`.
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"x25m")]
@@ -174,7 +176,8 @@ pub struct Needs {
 /// Differences in the virtual lab.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Simulated {
+#[schemars(rename = "Simulated")]
+pub struct WrittenVirtual {
     /// Factors and levels for simulated drives only, because they would take too long on real ones
     /// or wear them out. In other labs each factor has only its first level.
     #[serde(default)]
@@ -200,11 +203,12 @@ pub struct Simulated {
 /// The operations performed on the filesystem, phase by phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Workload {
+#[schemars(rename = "Workload")]
+pub struct WrittenWorkload {
     /// The file tree that `unpack` and `delete` work on.
-    pub tree: Option<Tree>,
+    pub tree: Option<WrittenTree>,
     /// The build that `clone`, `make` and `clean` perform.
-    pub build: Option<Build>,
+    pub build: Option<WrittenBuild>,
     /// The sizes of Bonnie's tests.
     pub bonnie: Option<WrittenBonnie>,
     /// How long the device must be inactive to count as idle (default 5 ms). Discards that a
@@ -221,15 +225,16 @@ pub struct Workload {
     #[schemars(example = ["sqlite3"])]
     pub programs: Vec<String>,
     /// The timed steps, in order.
-    #[schemars(with = "Vec<Phase>")]
-    pub phases: Spanned<Vec<Spanned<Phase>>>,
+    #[schemars(with = "Vec<WrittenPhase>")]
+    pub phases: Spanned<Vec<Spanned<WrittenPhase>>>,
 }
 
 /// A file tree: generated from a seed in the shape of the kernel sources, with text that compresses
 /// to about a third as theirs does, or unpacked from an archive.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Tree {
+#[schemars(rename = "Tree")]
+pub struct WrittenTree {
     /// The number of files in a synthetic tree (default 36706, as in the sources of Linux 2.6.39).
     #[schemars(example = 10000)]
     pub files: Option<u64>,
@@ -244,7 +249,8 @@ pub struct Tree {
 /// A build: the file operations of a kernel build, or a real one.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Build {
+#[schemars(rename = "Build")]
+pub struct WrittenBuild {
     /// The number of files in the synthetic source tree (default 26700, about as many as in Linux
     /// 2.6.29).
     #[schemars(example = 5000)]
@@ -266,7 +272,8 @@ pub struct Build {
 /// A timed step of the workload.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Phase {
+#[schemars(rename = "Phase")]
+pub struct WrittenPhase {
     /// Its name in tables and results (default: what it does).
     #[schemars(example = &"read again")]
     pub name: Option<String>,
@@ -421,7 +428,8 @@ impl Verb {
 /// of every treatment.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Repetitions {
+#[schemars(rename = "Repetitions")]
+pub struct WrittenRepetitions {
     /// The number of blocks to run before a run may end because it is precise (default 10, and no
     /// fewer; six decide a claim).
     #[schemars(example = 10)]
@@ -444,7 +452,8 @@ pub struct Repetitions {
 /// What treatments are ranked by.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Ranking {
+#[schemars(rename = "Ranking")]
+pub struct WrittenRanking {
     /// The metric (default: the plan's).
     #[schemars(example = &"ops_per_second")]
     pub metric: Option<String>,
@@ -456,7 +465,8 @@ pub struct Ranking {
 /// A step of a run that narrows the choice.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+#[schemars(rename = "Step")]
+pub struct WrittenStep {
     /// Its name in the report.
     #[schemars(example = &"filesystems")]
     pub name: String,
@@ -473,7 +483,8 @@ pub struct Step {
 /// A statement about an effect, to be judged.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+#[schemars(rename = "Claim")]
+pub struct WrittenClaim {
     /// A short name: letters, digits, `-` and `_`.
     #[schemars(example = &"bfq-slower")]
     pub id: String,
@@ -546,7 +557,8 @@ pub struct Claim {
 /// Values measured by others.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+#[schemars(rename = "Published")]
+pub struct WrittenPublished {
     /// The treatments next to which these values are shown.
     #[serde(default, rename = "where")]
     #[schemars(example = json!({"discard":"on"}))]

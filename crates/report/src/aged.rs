@@ -2,14 +2,14 @@
 
 use ssdlab_advice::Analysis;
 use ssdlab_plan::{Factor, Levels, Schedule};
-use ssdlab_results::Aged;
+use ssdlab_results::AgeingRecord;
 
 /// The layout scores, one for all treatments that share an aged filesystem; `None` if nothing was
 /// aged.
 pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let mut scores: Vec<(Levels, String)> = Vec::new();
     for treatment in &analysis.treatments {
-        let aged: Vec<&Aged> =
+        let aged: Vec<&AgeingRecord> =
             treatment.trials.iter().filter_map(|trial| trial.aged.as_ref()).collect();
         let shapes = |factor: &Factor| factor.shapes_aged() || factor.is_simulated();
         let levels = schedule.distinct(&treatment.levels).only(shapes);
@@ -24,7 +24,7 @@ pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-fn score(aged: &[&Aged]) -> String {
+fn score(aged: &[&AgeingRecord]) -> String {
     let known: Vec<f64> = aged.iter().filter_map(|aged| aged.layout_score).collect();
     if known.is_empty() {
         return "unknown".to_owned();

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{
-    AgainstNothing, Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, NoRatio,
-    PhaseSummary, Place, StepRanking, TreatmentResult, TreatmentStatus, Verdict,
+    Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, NoRatio, PhaseSummary,
+    RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus, Verdict, ZeroComparison,
     are_by_construction,
 };
 use ssdlab_plan::{Factor, Levels, Schedule, metric};
@@ -19,7 +19,7 @@ use super::evidence::sides;
 use super::levels::label;
 use super::number;
 use super::plausible;
-use super::reason::{Of, main_reason};
+use super::reason::{ReasonSide, main_reason};
 use super::words::counted;
 
 /// The answer of a run.
@@ -139,7 +139,7 @@ pub(super) fn verdicts(analysis: &Analysis) -> Option<String> {
 /// about, which are those that the baseline does not name.
 fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
-    let mut groups: Vec<(Levels, Vec<&Place>)> = Vec::new();
+    let mut groups: Vec<(Levels, Vec<&RankedTreatment>)> = Vec::new();
     for place in &ranking.places {
         let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
         let context = schedule.distinct(&place.levels).only(is_context);
@@ -163,7 +163,7 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
             Some(format!("{by} is {leader}{unranked}"))
         }
         _ => {
-            let of = |(context, places): &(Levels, Vec<&Place>)| {
+            let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
                 let leader = leader_of_group(schedule, analysis, ranking, places)?;
                 Some(format!("for {} {leader}", listed_levels(context)))
             };
@@ -197,15 +197,15 @@ fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
 }
 
 /// Whether none of these places differs from the first by what matters.
-fn are_alike(places: &[&Place]) -> bool {
+fn are_alike(places: &[&RankedTreatment]) -> bool {
     places.iter().all(|place| is_negligible(place.ratio / places[0].ratio))
 }
 
-fn named(schedule: &Schedule, places: &[&Place]) -> Vec<String> {
+fn named(schedule: &Schedule, places: &[&RankedTreatment]) -> Vec<String> {
     places.iter().map(|place| label(schedule, &place.levels)).collect()
 }
 
-fn are_told_apart(one: &Place, other: &Place) -> bool {
+fn are_told_apart(one: &RankedTreatment, other: &RankedTreatment) -> bool {
     !one.sets.iter().any(|set| other.sets.contains(set))
 }
 
@@ -214,7 +214,7 @@ fn leader(
     schedule: &Schedule,
     analysis: &Analysis,
     ranking: &StepRanking,
-    places: &[&Place],
+    places: &[&RankedTreatment],
 ) -> Option<String> {
     let (first, others) = places.split_first()?;
     let alike = others.iter().take_while(|place| is_negligible(place.ratio)).count();
@@ -249,7 +249,7 @@ fn leader_of_group(
     schedule: &Schedule,
     analysis: &Analysis,
     ranking: &StepRanking,
-    places: &[&Place],
+    places: &[&RankedTreatment],
 ) -> Option<String> {
     let (first, others) = places.split_first()?;
     let own = |levels: &Levels| {
@@ -294,15 +294,15 @@ fn leader_of_group(
 }
 
 /// Two treatments in the same phases.
-fn both<'a>(treatments: [&'a Levels; 2], phases: &'a [String]) -> [Of<'a>; 2] {
-    treatments.map(|levels| Of { levels, phases })
+fn both<'a>(treatments: [&'a Levels; 2], phases: &'a [String]) -> [ReasonSide<'a>; 2] {
+    treatments.map(|levels| ReasonSide { levels, phases })
 }
 
 /// The largest of the differences of the plan's metric of which one side has nothing in every run,
 /// if there are runs enough; `None` if there is none.
 fn against_nothing(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let is_shown = |own: &&NoRatio| {
-        let AgainstNothing { in_runs, of, .. } = own.found;
+        let ZeroComparison { in_runs, of, .. } = own.found;
         in_runs == of && (of >= FEWEST_RUNS || analysis.plausible_drives > 0)
     };
     let amount = |own: &NoRatio| own.found.own.max(own.found.other.unwrap_or(0.0));

@@ -9,7 +9,8 @@ use super::answer::answer;
 
 /// An analysis with its answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Answered<'a> {
+#[schemars(rename = "Answered")]
+pub struct AnsweredAnalysis<'a> {
     /// The answer to the question, in one sentence: the first of every report.
     pub answer: String,
     /// The analysis.
@@ -17,7 +18,7 @@ pub struct Answered<'a> {
     pub analysis: &'a Analysis,
 }
 
-impl<'a> Answered<'a> {
+impl<'a> AnsweredAnalysis<'a> {
     /// The analysis with its answer.
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &'a Analysis) -> Self {

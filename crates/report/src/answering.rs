@@ -1,7 +1,7 @@
 //! What the claims that answer a question say: yes or no if it asks for that, and the result of
 //! each claim, with its range and the reason.
 
-use ssdlab_advice::{Analysis, Found, Judgement, Verdict, Why, are_by_construction};
+use ssdlab_advice::{Analysis, EstimatedValue, Judgement, Verdict, Why, are_by_construction};
 use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Factor, Levels, Schedule};
@@ -11,7 +11,7 @@ use super::claims::varied;
 use super::levels::level_names;
 use super::number;
 use super::plausible;
-use super::reason::{Of, main_reason};
+use super::reason::{ReasonSide, main_reason};
 use super::words::counted;
 
 /// The first words of yes-or-no questions.
@@ -144,7 +144,9 @@ fn found(
 
 /// A case of which one side has nothing, as a clause with its verdict, unless that `is_said`.
 fn against_nothing(schedule: &Schedule, claim: &Judgement, is_said: bool) -> Option<String> {
-    let Found::AgainstNothing(found) = &claim.outcome.estimate()?.found else { return None };
+    let EstimatedValue::AgainstNothing(found) = &claim.outcome.estimate()?.found else {
+        return None;
+    };
     let levels = |levels: &Option<Levels>| {
         levels.as_ref().map_or(String::new(), |own| listed_levels(&schedule.distinct(own)))
     };
@@ -245,8 +247,8 @@ fn of_one(
     let is_shown = around.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
     let why = baseline.filter(|_| is_shown && claim.excess_over().is_none());
     let why = why.and_then(|baseline| {
-        let own = Of { levels: &levels, phases: &claim.phases };
-        let other = Of { levels: baseline, phases: claim.other_phases() };
+        let own = ReasonSide { levels: &levels, phases: &claim.phases };
+        let other = ReasonSide { levels: baseline, phases: claim.other_phases() };
         main_reason(analysis, [own, other], &claim.metric)
     });
     let why = why.map_or(String::new(), |why| format!(", because {why}"));

@@ -6,7 +6,7 @@ use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::Schedule;
 use textwrap::core::display_width;
 
-use super::compared::Compared;
+use super::compared::ComparedTreatments;
 use super::grid::FILE_WIDTH;
 use super::levels::label;
 use super::number;
@@ -71,7 +71,7 @@ pub(super) fn answering<'a>(
 /// screen.
 pub(super) fn brief<'a>(
     schedule: &'a Schedule,
-    compared: &Compared<'_>,
+    compared: &ComparedTreatments<'_>,
     style: Style,
 ) -> Option<(&'a str, String)> {
     let claim = schedule.answering_claim()?;

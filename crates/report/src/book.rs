@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::figures::{Against, Amount, Figure, Standing};
+use crate::figures::{Agreement, Figure, FigureReference, PublishedAmount};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::capitalised;
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number;
 use super::words::{Style, counted};
 
@@ -25,12 +25,13 @@ pub struct Book<'a> {
     /// How many independent tests came out how well, in a few sentences.
     pub summary: String,
     /// Every published number, then every number of the cross-check.
-    pub figures: Vec<Entry<'a>>,
+    pub figures: Vec<BookEntry<'a>>,
 }
 
 /// A published number, or one of the same drive served in real time, and ours.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Entry<'a> {
+#[schemars(rename = "Entry")]
+pub struct BookEntry<'a> {
     /// Its name.
     pub id: &'a str,
     /// Who says so.
@@ -42,7 +43,7 @@ pub struct Entry<'a> {
     /// The same of the model; absent where there is none.
     pub ours: Option<String>,
     /// What agreement with it says.
-    pub basis: Standing,
+    pub basis: Agreement,
     /// The test that it is of, which counts once.
     pub test: &'a str,
     /// By which share of the published number ours is above it; absent where there is none.
@@ -55,7 +56,7 @@ impl<'a> Book<'a> {
     /// The book with some figures.
     #[must_use]
     pub fn new(figures: &'a [Figure]) -> Self {
-        let entry = |figure: &'a Figure| Entry {
+        let entry = |figure: &'a Figure| BookEntry {
             id: &figure.id,
             source: &figure.source,
             what: &figure.what,
@@ -82,7 +83,7 @@ pub fn book(figures: &[Figure], style: Style) -> String {
         vec![figure.id.clone(), basis, published, ours, error]
     };
     let header = ["figure", "basis", "published", "ours", "error"];
-    let table = Grid {
+    let table = ReportTable {
         header: header.map(str::to_owned).into(),
         rows: figures.iter().map(row).collect(),
         numbers: 2,
@@ -97,15 +98,15 @@ fn cells(figure: &Figure) -> [String; 4] {
 
 fn published(figure: &Figure) -> String {
     match &figure.published {
-        Amount::Of(unit, value) => number::amount(*unit, *value),
-        Amount::Written(text) => text.clone(),
+        PublishedAmount::Of(unit, value) => number::amount(*unit, *value),
+        PublishedAmount::Written(text) => text.clone(),
     }
 }
 
 fn ours(figure: &Figure) -> Option<String> {
     match &figure.published {
-        Amount::Of(unit, _) => Some(number::amount(*unit, figure.ours?)),
-        Amount::Written(_) => None,
+        PublishedAmount::Of(unit, _) => Some(number::amount(*unit, figure.ours?)),
+        PublishedAmount::Written(_) => None,
     }
 }
 
@@ -114,13 +115,13 @@ fn ours(figure: &Figure) -> Option<String> {
 /// table of one run, or the parts of a sentence, agree or fail together.
 fn summary(figures: &[Figure]) -> String {
     let (published, served): (Vec<&Figure>, Vec<&Figure>) =
-        figures.iter().partition(|figure| figure.against == Against::Published);
+        figures.iter().partition(|figure| figure.against == FigureReference::Published);
     let mut says = format!(
         "{} of {}.",
         counted(published.len(), "published figure"),
         counted(tests(&published).len(), "independent test")
     );
-    for standing in Standing::ALL {
+    for standing in Agreement::ALL {
         let own: Vec<&Figure> =
             published.iter().filter(|figure| figure.basis == standing).copied().collect();
         let (compared, within) = accuracy(&own);

@@ -8,11 +8,11 @@ use ssdlab_plan::Schedule;
 
 use super::answer::{answer, capitalised, verdicts};
 use super::answering::{amount, of_which};
-use super::claims::{Claim, advice, claims, varied};
-use super::compared::Compared;
+use super::claims::{ReportedClaim, advice, claims, varied};
+use super::compared::ComparedTreatments;
 use super::evidence::{self, why_open};
-use super::grid::Grid;
-use super::table::{Layout, places};
+use super::grid::ReportTable;
+use super::table::{TableLayout, places};
 use super::text::{INDENT, main_heading, ranking_heading, verdict, write_setting};
 use super::words::{Style, counted, plain, wrapped, written};
 use super::{bars, cuts};
@@ -60,7 +60,7 @@ fn write_claims(
 ) -> std::fmt::Result {
     let Some(summary) = verdicts(analysis) else { return Ok(()) };
     writeln!(out, "\n{}", wrapped("", &capitalised(&summary), "", style))?;
-    let answers = |claim: &Claim<'_>| {
+    let answers = |claim: &ReportedClaim<'_>| {
         claim.cases.iter().any(|case| schedule.answer.contains(&case.judgement.claim.id))
     };
     let claims = claims(schedule, analysis);
@@ -82,7 +82,7 @@ fn write_claims(
 
 /// A claim with its verdict and its number, which is never left out. Why there is no verdict is
 /// left out before words of the claim are.
-fn shown(claim: &Claim<'_>, says_construction: bool, style: Style) -> String {
+fn shown(claim: &ReportedClaim<'_>, says_construction: bool, style: Style) -> String {
     let judgements: Vec<&Judgement> = claim.cases.iter().map(|case| case.judgement).collect();
     let (first, number, mut why) = match &judgements[..] {
         [only] => (verdict(only.outcome.verdict(), style), evidence::amount(only), why_open(only)),
@@ -153,7 +153,7 @@ fn write_evidence(
     analysis: &Analysis,
     style: Style,
 ) -> std::fmt::Result {
-    let compared = Compared::of_answer(schedule, analysis);
+    let compared = ComparedTreatments::of_answer(schedule, analysis);
     if let Some(table) = cuts::brief_table(analysis, &compared) {
         let heading = format!("{}{}", cuts::BRIEF_HEADING, compared.context());
         writeln!(out, "\n{}", wrapped("", &heading, "", style))?;
@@ -182,12 +182,12 @@ fn write_evidence(
         return writeln!(out, "\n{}\n{bars}", wrapped("", &heading, "", style));
     }
     writeln!(out, "\n{}", wrapped("", &main_heading(schedule, analysis), "", style))?;
-    let layout = Layout::answering(schedule, analysis, &compared);
+    let layout = TableLayout::answering(schedule, analysis, &compared);
     layout.main_table(style).into_iter().try_for_each(|table| write_rows(out, table, style))
 }
 
 /// The first rows of a table.
-fn write_rows(out: &mut String, mut table: Grid, style: Style) -> std::fmt::Result {
+fn write_rows(out: &mut String, mut table: ReportTable, style: Style) -> std::fmt::Result {
     let left_out = table.rows.len().saturating_sub(MOST_ROWS);
     table.rows.truncate(MOST_ROWS);
     writeln!(out, "{}", table.text(style))?;

@@ -10,17 +10,17 @@ use super::levels::level_name;
 use super::reason::reasons;
 
 /// A claim, and each treatment or pair of treatments for which it was judged.
-pub(super) struct Claim<'a> {
+pub(super) struct ReportedClaim<'a> {
     /// The claim in words.
     pub says: &'a str,
     /// What several cases share: their levels, and their evidence.
     pub shared: Vec<String>,
     /// The cases, one or more.
-    pub cases: Vec<Case<'a>>,
+    pub cases: Vec<ClaimCase<'a>>,
 }
 
 /// A case of a claim.
-pub(super) struct Case<'a> {
+pub(super) struct ClaimCase<'a> {
     /// Its judgement.
     pub judgement: &'a Judgement,
     /// The sides that were compared; if there are several cases, by how this one differs.
@@ -31,7 +31,7 @@ pub(super) struct Case<'a> {
     pub reason: Option<String>,
 }
 
-impl Case<'_> {
+impl ClaimCase<'_> {
     /// One case of several on a line: its sides, and the evidence that is not shared.
     pub fn line(&self) -> String {
         let says = [&*self.sides, &*self.evidence];
@@ -47,7 +47,7 @@ pub(super) fn advice(setting: &RecommendedSetting) -> String {
 }
 
 /// The claims of a run, in the order of its plan.
-pub(super) fn claims<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Claim<'a>> {
+pub(super) fn claims<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<ReportedClaim<'a>> {
     let mut reasons = reasons(analysis).into_iter();
     let by_claim = analysis.claims.chunk_by(|one, other| one.claim.id == other.claim.id);
     by_claim.map(|cases| claim(schedule, cases, reasons.by_ref())).collect()
@@ -57,7 +57,7 @@ fn claim<'a>(
     schedule: &Schedule,
     judgements: &'a [Judgement],
     reasons: impl Iterator<Item = Option<String>>,
-) -> Claim<'a> {
+) -> ReportedClaim<'a> {
     let all: Vec<&Judgement> = judgements.iter().collect();
     let varied = varied(&all);
     let parts: Vec<Vec<String>> = judgements.iter().map(evidence).collect();
@@ -74,10 +74,10 @@ fn claim<'a>(
         let own: Vec<String> = parts.iter().filter(|part| !is_shared(part)).cloned().collect();
         let is_own = |factor: &Factor| varied.is_empty() || varied.contains(factor);
         let sides = self::sides(schedule, judgement, varied.is_empty(), &is_own);
-        Case { judgement, sides, evidence: own.join("; "), reason }
+        ClaimCase { judgement, sides, evidence: own.join("; "), reason }
     };
     let cases = judgements.iter().zip(&parts).zip(reasons).map(case).collect();
-    Claim { says: &judgements[0].claim.says, shared, cases }
+    ReportedClaim { says: &judgements[0].claim.says, shared, cases }
 }
 
 /// That the verdict differs between kernels, where cases differ in the kernel alone.

@@ -8,7 +8,7 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 use super::levels::named;
 
 /// Treatments, and how they differ.
-pub(super) struct Compared<'a> {
+pub(super) struct ComparedTreatments<'a> {
     pub treatments: Vec<&'a TreatmentResult>,
     /// The phases that are compared; empty for all.
     pub phases: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Compared<'a> {
     shared: Levels,
 }
 
-impl<'a> Compared<'a> {
+impl<'a> ComparedTreatments<'a> {
     /// The treatments and phases that the claims compare which answer the question. All that were
     /// selected if the plan names no such claim, or if another metric was asked for.
     pub fn of_answer(schedule: &Schedule, analysis: &'a Analysis) -> Self {

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{
-    Between, Compared, Comparison, ComparisonCell, ComparisonRow, Completeness, Difference, NEAR,
+    ComparedRun, Comparison, ComparisonCell, ComparisonRow, Completeness, Difference, NEAR,
+    RunRatio,
 };
 use ssdlab_plan::Levels;
 
-use super::grid::{Grid, side_by_side};
+use super::grid::{ReportTable, side_by_side};
 use super::markdown::{inline, table};
 use super::number;
 use super::words::{Style, counted, plain, wrapped, written};
@@ -18,7 +19,7 @@ const LABEL_WIDTH: usize = 36;
 /// A comparison for the terminal.
 #[must_use]
 pub fn comparison(comparison: &Comparison, style: Style) -> String {
-    let draw = |table: Grid| table.text(style) + "\n";
+    let draw = |table: ReportTable| table.text(style) + "\n";
     let para = |first: &str, text: &str, indent: &str| wrapped(first, text, indent, style);
     let beside = side_by_side(style, LABEL_WIDTH).saturating_sub(1).max(1);
     written(|out| write(out, comparison, beside, draw, para))
@@ -41,7 +42,7 @@ fn write(
     out: &mut String,
     comparison: &Comparison,
     beside: usize,
-    draw: impl Fn(Grid) -> String,
+    draw: impl Fn(ReportTable) -> String,
     para: impl Fn(&str, &str, &str) -> String,
 ) -> std::fmt::Result {
     let runs = &comparison.runs;
@@ -94,7 +95,7 @@ fn write(
     Ok(())
 }
 
-fn described(run: &Compared) -> String {
+fn described(run: &ComparedRun) -> String {
     format!(
         "{}, plan {}, {} lab, {}, {} of {} went well{}",
         run.run,
@@ -114,18 +115,18 @@ fn numbered(runs: impl Iterator<Item = usize>) -> impl Iterator<Item = String> {
     runs.map(|run| format!("run {}", run + 1))
 }
 
-fn differences(differences: &[Difference], runs: usize) -> Grid {
+fn differences(differences: &[Difference], runs: usize) -> ReportTable {
     let header = [String::new()].into_iter().chain(numbered(0..runs)).collect();
     let value = |value: &Option<String>| plain(value.as_deref().unwrap_or("-"));
     let row = |difference: &Difference| {
         let name = plain(&difference.what);
         [name].into_iter().chain(difference.values.iter().map(value)).collect()
     };
-    Grid { header, rows: differences.iter().map(row).collect(), numbers: usize::MAX }
+    ReportTable { header, rows: differences.iter().map(row).collect(), numbers: usize::MAX }
 }
 
 /// A table of the first run and some others.
-fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
+fn effects(comparison: &Comparison, others: &[usize]) -> ReportTable {
     let differing = |levels: &Levels| {
         levels.only(|factor| {
             let level = levels.0.get(factor);
@@ -146,7 +147,7 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
         let labels = labelled.then_some(name).into_iter().chain([phases(row)]);
         rows.push(labels.chain(values).collect());
     }
-    Grid { header, rows, numbers: 1 + usize::from(labelled) }
+    ReportTable { header, rows, numbers: 1 + usize::from(labelled) }
 }
 
 fn phases(row: &ComparisonRow) -> String {
@@ -176,10 +177,10 @@ fn cell(comparison: &Comparison, row: &ComparisonRow, run: usize) -> String {
     format!("{own}{against}\n{}", effect_of(effect))
 }
 
-fn effect_of(effect: &Between) -> String {
+fn effect_of(effect: &RunRatio) -> String {
     let found = match effect {
-        Between { is_different: true, ratio, .. } if *ratio > 1.0 => Some("higher"),
-        Between { is_different: true, .. } => Some("lower"),
+        RunRatio { is_different: true, ratio, .. } if *ratio > 1.0 => Some("higher"),
+        RunRatio { is_different: true, .. } => Some("lower"),
         _ => None,
     };
     let near = effect.is_near.then(|| format!("within {:.0} %", NEAR * 100.0));

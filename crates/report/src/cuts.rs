@@ -1,13 +1,13 @@
 //! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
-use ssdlab_operations::cuts::Fault;
+use ssdlab_operations::cuts::Damage;
 use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
 use ssdlab_quantity::listed;
 
-use super::compared::Compared;
-use super::grid::Grid;
+use super::compared::ComparedTreatments;
+use super::grid::ReportTable;
 use super::levels::label;
 use super::number;
 use super::table::mean;
@@ -36,7 +36,7 @@ impl<'a> Row<'a> {
 
 /// A row for each treatment with power cuts; `None` if there were none. The plan's own check has a
 /// column if the plan has one, and so has the plan's metric if it was measured.
-pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
+pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<ReportTable> {
     let cut = analysis
         .treatments
         .iter()
@@ -46,17 +46,20 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
 
 /// The same for the treatments that the answer compares, with one line for each: intervals, the
 /// last columns, and all quantiles but the median are left out.
-pub(super) fn brief_table(analysis: &Analysis, compared: &Compared<'_>) -> Option<Grid> {
+pub(super) fn brief_table(
+    analysis: &Analysis,
+    compared: &ComparedTreatments<'_>,
+) -> Option<ReportTable> {
     let cut = compared.treatments.iter().filter_map(|own| Row::of(compared.name(own), own));
-    let Grid { header, rows, numbers } = of(analysis, cut.collect())?;
+    let ReportTable { header, rows, numbers } = of(analysis, cut.collect())?;
     let columns = header.len() - DETAILS;
     let first_line =
         |cell: &String| cell.lines().next().unwrap_or_default().replace("less than", "<");
     let short = |row: &Vec<String>| row[..columns].iter().map(first_line).collect();
-    Some(Grid { header: short(&header), rows: rows.iter().map(short).collect(), numbers })
+    Some(ReportTable { header: short(&header), rows: rows.iter().map(short).collect(), numbers })
 }
 
-fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
+fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<ReportTable> {
     let metric = analysis.metric.as_str();
     let has_check = cut.iter().any(|row| row.cuts.rejected.is_some());
     let has_cost = cut.iter().any(|row| cost(metric, row.treatment).is_some());
@@ -85,7 +88,7 @@ fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<Grid> {
     ];
     let header = shown(header.map(str::to_owned));
     let rows: Vec<Vec<String>> = cut.into_iter().map(|row| shown(cells(metric, row))).collect();
-    (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
+    (!rows.is_empty()).then_some(ReportTable { header, rows, numbers: 1 })
 }
 
 /// The maximum number of treatments whose losses are told in a sentence.
@@ -136,24 +139,24 @@ fn counted_cuts(number: u64) -> String {
 }
 
 /// Files with a fault, by what the plan's phases write.
-fn damaged(schedule: &Schedule, fault: Fault) -> &'static str {
+fn damaged(schedule: &Schedule, fault: Damage) -> &'static str {
     let phases = schedule.workload.phases.iter().filter(|phase| phase.action.has_history());
     let actions: Vec<&Action> = phases.map(|phase| &phase.action).collect();
     let are_logs = actions.iter().all(|action| matches!(action, Action::Append(_)));
     let are_databases = actions.iter().all(|action| matches!(action, Action::Database(_)));
     match fault {
-        Fault::Torn if are_logs => "logs that end in part of a record",
-        Fault::Zeros if are_logs => "logs that end in zeros",
-        Fault::Garbage if are_logs => "logs that end in garbage",
-        Fault::Torn if are_databases => "torn pages in databases",
-        Fault::Zeros if are_databases => "zeros in databases",
-        Fault::Garbage if are_databases => "garbage in databases",
-        Fault::Missing => "no file where there was one",
-        Fault::Unreadable => "unreadable files",
-        Fault::Empty => "empty files",
-        Fault::Torn => "torn files",
-        Fault::Zeros => "files with zeros",
-        Fault::Garbage => "files with garbage",
+        Damage::Torn if are_logs => "logs that end in part of a record",
+        Damage::Zeros if are_logs => "logs that end in zeros",
+        Damage::Garbage if are_logs => "logs that end in garbage",
+        Damage::Torn if are_databases => "torn pages in databases",
+        Damage::Zeros if are_databases => "zeros in databases",
+        Damage::Garbage if are_databases => "garbage in databases",
+        Damage::Missing => "no file where there was one",
+        Damage::Unreadable => "unreadable files",
+        Damage::Empty => "empty files",
+        Damage::Torn => "torn files",
+        Damage::Zeros => "files with zeros",
+        Damage::Garbage => "files with garbage",
     }
 }
 

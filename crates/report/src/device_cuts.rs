@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use ssdlab_advice::DeviceCuts;
-use ssdlab_operations::cuts::Moment;
+use ssdlab_operations::cuts::CutMoment;
 use ssdlab_results::{DeviceCase, DeviceCut};
 
 use super::cuts::{proportion, quantiles};
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number;
-use super::repeat::{Recovered, at_risk, write_recovery};
+use super::repeat::{ReportedRecovery, at_risk, write_recovery};
 use super::words::{Style, wrapped, written};
 
 /// The heading of the table.
@@ -27,7 +27,7 @@ pub fn device_cuts(cuts: &DeviceCuts, style: Style) -> String {
         quantiles(cuts.recovery_ns, number::duration),
     ];
     let header = header.map(str::to_owned).to_vec();
-    let table = Grid { header, rows: vec![row], numbers: 0 }.text(style);
+    let table = ReportTable { header, rows: vec![row], numbers: 0 }.text(style);
     format!("{}\n{table}\n", wrapped("", HEADING, "", style))
 }
 
@@ -42,14 +42,14 @@ fn write_cut(out: &mut String, cut: &DeviceCut, style: Style) -> std::fmt::Resul
     let DeviceCase { cut, survivor, entry, mark, moment, .. } = case;
     let after = mark.as_ref().map_or_else(String::new, |mark| format!(", after the mark {mark:?}"));
     let chosen = match moment {
-        Moment::Event => "at a request or a flush",
-        Moment::Random => "at a random place",
+        CutMoment::Event => "at a request or a flush",
+        CutMoment::Random => "at a random place",
     };
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
     say(&format!("Cut {cut}, survivor {survivor}: in entry {entry} of the log{after}, {chosen}."))?;
     say(&at_risk(drive))?;
     say(&format!("Image: {image_bytes} bytes, SHA-256 {contents_sha256}"))?;
-    let recovered = Recovered {
+    let recovered = ReportedRecovery {
         unmountable: case.unmountable.as_deref(),
         recovery_ns: case.recovery_ns,
         checked_before: case.checked_before.as_ref(),

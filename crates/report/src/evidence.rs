@@ -1,6 +1,6 @@
 //! What a verdict rests on, in words: what was found, what was claimed, what is missing.
 
-use ssdlab_advice::{Estimate, Found, Judgement, Verdict, Why};
+use ssdlab_advice::{ClaimEstimate, EstimatedValue, Judgement, Verdict, Why};
 use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -22,7 +22,9 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
                 parts.extend(own);
                 parts.extend(plausible::evidence(claim, over));
             }
-            None if matches!(estimate.found, Found::AgainstNothing(_)) => parts.push(found),
+            None if matches!(estimate.found, EstimatedValue::AgainstNothing(_)) => {
+                parts.push(found)
+            }
             None => {
                 let hosts = estimate.across_hosts;
                 let hosts = hosts.map_or(String::new(), |hosts| format!(" across {hosts} hosts"));
@@ -56,11 +58,11 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
 /// What was found: a ratio or a value with its interval, or what is against nothing.
 pub(super) fn found(Judgement { claim, outcome, .. }: &Judgement) -> Option<String> {
     Some(match &outcome.estimate()?.found {
-        Found::AgainstNothing(found) => number::against_nothing(&claim.metric, found),
-        Found::Ratio { ratio, interval } if claim.is_absolute() => {
+        EstimatedValue::AgainstNothing(found) => number::against_nothing(&claim.metric, found),
+        EstimatedValue::Ratio { ratio, interval } if claim.is_absolute() => {
             number::measured(&claim.metric, *ratio, *interval)
         }
-        Found::Ratio { ratio, interval } => number::effect(*ratio, *interval),
+        EstimatedValue::Ratio { ratio, interval } => number::effect(*ratio, *interval),
     })
 }
 
@@ -77,7 +79,8 @@ pub(super) fn why_open(claim: &Judgement) -> Option<String> {
 /// The verdict so far, which way the number leans if there is none, and the number.
 pub(super) fn so_far(claim: &Judgement) -> String {
     let verdict = claim.outcome.verdict();
-    let Some((Estimate { found, n, .. }, amount)) = claim.outcome.estimate().zip(amount(claim))
+    let Some((ClaimEstimate { found, n, .. }, amount)) =
+        claim.outcome.estimate().zip(amount(claim))
     else {
         return verdict.to_string();
     };
@@ -86,7 +89,7 @@ pub(super) fn so_far(claim: &Judgement) -> String {
         (Verdict::Undecided, false) => ", leans to refuted",
         _ => "",
     };
-    if matches!(found, Found::AgainstNothing(_)) {
+    if matches!(found, EstimatedValue::AgainstNothing(_)) {
         return format!("{verdict}{leans}: {amount}");
     }
     let n = claim

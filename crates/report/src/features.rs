@@ -8,14 +8,14 @@ use ssdlab_filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
 use ssdlab_filesystem::{Facts, Feature, Filesystem, Limit};
 use ssdlab_plan::Schedule;
 
-use super::grid::{self, Grid};
+use super::grid::{self, ReportTable};
 use super::words::Style;
 
 /// The width of a fact's name.
 const LABEL_WIDTH: usize = 18;
 
 /// A filesystem, and what checks found, by the names of the facts.
-pub type Checked<'a> = (&'a Filesystem, BTreeMap<String, String>);
+pub type CheckedFilesystem<'a> = (&'a Filesystem, BTreeMap<String, String>);
 
 /// A row of the table: a fact's name, the name of its check, and its cell for a filesystem.
 type Row = (&'static str, &'static str, fn(&Facts) -> (String, &'static str));
@@ -37,7 +37,7 @@ const ROWS: [Row; 11] = [
 /// The table, with its sources as footnotes. A checked cell is marked, and shows what was found if
 /// that differs.
 #[must_use]
-pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
+pub fn features(filesystems: &[CheckedFilesystem<'_>], style: Style) -> String {
     let mut sources: Vec<&'static str> = Vec::new();
     let tables = filesystems.chunks(grid::side_by_side(style, LABEL_WIDTH));
     let mut lines: Vec<String> =
@@ -51,22 +51,26 @@ pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
 }
 
 /// A table of some filesystems. It wraps in files, too, because facts are sentences.
-fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static str>) -> String {
+fn table(
+    filesystems: &[CheckedFilesystem<'_>],
+    style: Style,
+    sources: &mut Vec<&'static str>,
+) -> String {
     let width = style.width.or(Some(grid::FILE_WIDTH));
     let names = filesystems.iter().map(|(filesystem, _)| filesystem.name.to_owned());
     let header = iter::once(String::new()).chain(names).collect();
     let row =
         |(name, cells): (&str, Vec<String>)| iter::once(name.to_owned()).chain(cells).collect();
     let rows = rows(filesystems, sources).into_iter().map(row).collect();
-    Grid { header, rows, numbers: usize::MAX }.text(Style { width, ..style })
+    ReportTable { header, rows, numbers: usize::MAX }.text(Style { width, ..style })
 }
 
 /// The facts by name, with a cell for each filesystem; new sources are added to `sources`.
 pub(super) fn rows(
-    filesystems: &[Checked<'_>],
+    filesystems: &[CheckedFilesystem<'_>],
     sources: &mut Vec<&'static str>,
 ) -> Vec<(&'static str, Vec<String>)> {
-    let mut cell = |(_, check, fact): Row, (filesystem, found): &Checked<'_>| {
+    let mut cell = |(_, check, fact): Row, (filesystem, found): &CheckedFilesystem<'_>| {
         let (says, source) = fact(&filesystem.facts);
         let note = note(sources, source);
         let stated = filesystem.stated().into_iter().find(|(name, _)| *name == check);
@@ -83,8 +87,11 @@ pub(super) fn rows(
 }
 
 /// The filesystems that a run compares, with what its checks found; empty if there is only one.
-pub(super) fn compared(schedule: &Schedule, analysis: &Analysis) -> Vec<Checked<'static>> {
-    let mut compared: Vec<Checked<'static>> = Vec::new();
+pub(super) fn compared(
+    schedule: &Schedule,
+    analysis: &Analysis,
+) -> Vec<CheckedFilesystem<'static>> {
+    let mut compared: Vec<CheckedFilesystem<'static>> = Vec::new();
     for (index, treatment) in analysis.treatments.iter().enumerate() {
         let filesystem =
             schedule.treatments[index].setup.as_ref().ok().and_then(|setup| setup.filesystem);

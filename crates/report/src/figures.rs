@@ -8,8 +8,8 @@
 mod cross_check;
 mod drives;
 mod figure;
-mod kept;
 mod plans;
+mod stored;
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 
 pub use cross_check::cross_checks;
 pub use drives::of_drive;
-pub use figure::{Against, Amount, Figure, Standing};
-pub use kept::{KEPT, Kept, KeptRun};
-pub use plans::{Place, places};
+pub use figure::{Agreement, Figure, FigureReference, PublishedAmount};
+pub use plans::{FigurePlace, places};
+pub use stored::{STORED_RESULTS, StoredResults, StoredRun};
 
 /// The schedules of the shipped plans, in the order of their figures.
 pub fn schedules() -> impl Iterator<Item = Schedule> {
@@ -31,7 +31,7 @@ pub fn schedules() -> impl Iterator<Item = Schedule> {
 
 /// The figures of the shipped plans, compared with stored results.
 #[must_use]
-pub fn of_plans(kept: &Kept) -> Vec<Figure> {
+pub fn of_plans(kept: &StoredResults) -> Vec<Figure> {
     schedules().flat_map(|schedule| plans::figures(&schedule, kept)).collect()
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number;
 use super::words::{Style, plain};
 
@@ -30,7 +30,7 @@ pub fn functions(phase: &str, executed: &BTreeMap<String, u64>, style: Style) ->
         let others = ranked.len() - MOST_SHOWN;
         let _ = write!(out, ", {} of them in {others} functions not shown", share(rest));
     }
-    let table = Grid { header, rows, numbers: 1 };
+    let table = ReportTable { header, rows, numbers: 1 };
     let _ = write!(out, "\n{}\n", table.text(style));
     out
 }

@@ -16,7 +16,7 @@ pub(super) const FILE_WIDTH: u16 = 100;
 const CELL_WIDTH: usize = 21;
 
 /// A table that is not drawn yet, for several report formats.
-pub(super) struct Grid {
+pub(super) struct ReportTable {
     /// Its header.
     pub header: Vec<String>,
     /// Its rows; a cell may have several lines.
@@ -25,7 +25,7 @@ pub(super) struct Grid {
     pub numbers: usize,
 }
 
-impl Grid {
+impl ReportTable {
     /// The table for a terminal, which wraps its cells if the terminal has a width, without a final
     /// newline. It is wider than the terminal rather than break a word of a cell, such as a number.
     pub fn text(&self, style: Style) -> String {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use ssdlab_advice::{Outline, Verdict};
 use ssdlab_results::Ending;
 
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number;
 use super::words::{Style, plain};
 
@@ -18,12 +18,13 @@ pub struct History {
     /// The version of this format.
     pub schema: u32,
     /// The runs, the newest last.
-    pub runs: Vec<Past>,
+    pub runs: Vec<PastRun>,
 }
 
 /// A run of the past.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Past {
+#[schemars(rename = "Past")]
+pub struct PastRun {
     /// Its name.
     pub run: String,
     /// When its first trial started, in seconds since 1970; when it was made, where none has.
@@ -38,11 +39,11 @@ pub struct Past {
 
 /// The runs as a table.
 #[must_use]
-pub fn history(runs: &[Past], style: Style) -> String {
-    let row = |run: &Past| {
+pub fn history(runs: &[PastRun], style: Style) -> String {
+    let row = |run: &PastRun| {
         let name = [plain(&run.run), number::moment(run.started_s)];
         let told = if let Some(outline) = &run.outline {
-            told(outline)
+            cells(outline)
         } else {
             let problem = plain(run.problem.as_deref().unwrap_or_default());
             ["", "", "", "", &format!("cannot be read: {problem}"), ""].map(str::to_owned)
@@ -52,10 +53,10 @@ pub fn history(runs: &[Past], style: Style) -> String {
     let header = ["run", "started", "plan", "lab", "drive", "trials", "ended", "claims"];
     let header = header.map(str::to_owned).to_vec();
     let rows = runs.iter().map(row).collect();
-    Grid { header, rows, numbers: usize::MAX }.text(style) + "\n"
+    ReportTable { header, rows, numbers: usize::MAX }.text(style) + "\n"
 }
 
-fn told(outline: &Outline) -> [String; 6] {
+fn cells(outline: &Outline) -> [String; 6] {
     let (all, failed) = (outline.trials, outline.trials - outline.trials_ok);
     let trials = match failed {
         0 => format!("{all} ok"),

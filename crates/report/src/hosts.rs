@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::iter;
 
-use ssdlab_advice::{Across, Analysis, ByHost, Host, OfHost};
+use ssdlab_advice::{Analysis, ByHost, Host, HostRatio, RatioAcrossHosts};
 use ssdlab_plan::Schedule;
 
 use super::evidence::sides;
-use super::grid::{self, Grid};
+use super::grid::{self, ReportTable};
 use super::number;
 use super::words::{Style, counted, plain};
 
@@ -21,7 +21,7 @@ const MOST_SENTENCES: usize = 6;
 const LABEL_WIDTH: usize = 40;
 
 /// A report's format of a ratio with its interval.
-pub(super) type Written<'a> = &'a dyn Fn(f64, Option<[f64; 2]>) -> String;
+pub(super) type RatioFormat<'a> = &'a dyn Fn(f64, Option<[f64; 2]>) -> String;
 
 /// Tables of hosts by phases with their headings, split if they are too wide; empty if there are
 /// too many treatments.
@@ -29,8 +29,8 @@ pub(super) fn tables(
     schedule: &Schedule,
     analysis: &Analysis,
     style: Style,
-    written: Written<'_>,
-) -> Vec<(String, Vec<Grid>)> {
+    written: RatioFormat<'_>,
+) -> Vec<(String, Vec<ReportTable>)> {
     let effects: Vec<&ByHost> = analysis.by_host.iter().filter(|one| one.claim.is_none()).collect();
     let of_treatments: Vec<&[&ByHost]> =
         effects.chunk_by(|one, next| one.levels == next.levels).collect();
@@ -51,14 +51,14 @@ fn heading(schedule: &Schedule, effect: &ByHost) -> String {
     format!("{} with {changed} by host, against {from}{context}", effect.metric)
 }
 
-fn table(effects: &[&ByHost], written: Written<'_>) -> Grid {
+fn table(effects: &[&ByHost], written: RatioFormat<'_>) -> ReportTable {
     let hosts: BTreeSet<&Host> =
         effects.iter().flat_map(|one| &one.hosts).map(|own| &own.host).collect();
     let row = |host: &Host| {
         let own = |one: &&'_ ByHost| one.hosts.iter().find(|own| own.host == *host).cloned();
-        let own: Vec<Option<OfHost>> = effects.iter().map(own).collect();
+        let own: Vec<Option<HostRatio>> = effects.iter().map(own).collect();
         let blocks = own.iter().flatten().map(|own| own.n).max().unwrap_or(0);
-        let cell = |own: Option<OfHost>| {
+        let cell = |own: Option<HostRatio>| {
             own.map_or(String::new(), |own| {
                 let remark = if own.disagrees() { "\ndisagrees" } else { "" };
                 format!("{}{remark}", written(own.ratio, own.interval))
@@ -69,11 +69,11 @@ fn table(effects: &[&ByHost], written: Written<'_>) -> Grid {
             .chain(own.into_iter().map(cell))
             .collect()
     };
-    let across = |across: Across| written(across.ratio, Some(across.interval));
+    let across = |across: RatioAcrossHosts| written(across.ratio, Some(across.interval));
     let across = effects.iter().map(|one| one.across.map_or(String::new(), across));
     let last = ["across hosts".to_owned(), String::new()].into_iter().chain(across).collect();
     let phases = effects.iter().map(|one| plain(&one.phases.join(" + ")));
-    Grid {
+    ReportTable {
         header: ["host".to_owned(), "n".to_owned()].into_iter().chain(phases).collect(),
         rows: hosts.into_iter().map(row).chain(iter::once(last)).collect(),
         numbers: 1,
@@ -85,7 +85,7 @@ fn table(effects: &[&ByHost], written: Written<'_>) -> Grid {
 pub(super) fn sentences(
     schedule: &Schedule,
     analysis: &Analysis,
-    written: Written<'_>,
+    written: RatioFormat<'_>,
 ) -> Vec<String> {
     let all = &analysis.by_host;
     let is_told = |one: &&ByHost| all.len() <= MOST_SENTENCES || one.hosts_differ();
@@ -99,7 +99,7 @@ pub(super) fn sentences(
     sentences
 }
 
-fn sentence(schedule: &Schedule, one: &ByHost, written: Written<'_>) -> String {
+fn sentence(schedule: &Schedule, one: &ByHost, written: RatioFormat<'_>) -> String {
     let what = match &one.claim {
         Some(claim) => format!("claim {claim}"),
         None => format!("{}, {}", one.phases.join(" + "), schedule.distinct(&one.levels)),

@@ -10,12 +10,12 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
-use super::claims::{Claim, advice, claims};
+use super::claims::{ReportedClaim, advice, claims};
 use super::cuts;
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::hosts;
 use super::number;
-use super::table::Layout;
+use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
 use super::words::{Style, counted, plain, written};
 
@@ -52,7 +52,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     if let Some(source) = &schedule.source {
         writeln!(out, "Source: {}\n", inline(source))?;
     }
-    let layout = Layout::new(schedule, analysis);
+    let layout = TableLayout::new(schedule, analysis);
     writeln!(out, "{}\n", inline(&main_heading(schedule, analysis)))?;
     for table in layout.main_table(STYLE) {
         writeln!(out, "{}", self::table(&table))?;
@@ -93,7 +93,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     Ok(())
 }
 
-fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
+fn write_claim(out: &mut String, claim: &ReportedClaim<'_>) -> std::fmt::Result {
     let says = inline(claim.says);
     let is_one = claim.cases.len() == 1;
     if !is_one {
@@ -117,7 +117,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
 }
 
 /// A table; cells break lines with `<br>`, the only way in tables.
-pub(super) fn table(grid: &Grid) -> String {
+pub(super) fn table(grid: &ReportTable) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let cell = |text: &String| text.lines().map(inline).collect::<Vec<_>>().join("<br>");
     let rule = |column| if column < grid.numbers { "---" } else { "---:" }.to_owned();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use ssdlab_advice::AgainstNothing;
+use ssdlab_advice::ZeroComparison;
 use ssdlab_plan::Estimate;
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::schedule::Claim;
@@ -177,8 +177,8 @@ pub fn times(ratio: f64, interval: Option<[f64; 2]>) -> String {
 }
 
 /// What two sides have, where one has nothing in some runs.
-pub fn against_nothing(metric: &str, found: &AgainstNothing) -> String {
-    let AgainstNothing { own, other, in_runs, of } = *found;
+pub fn against_nothing(metric: &str, found: &ZeroComparison) -> String {
+    let ZeroComparison { own, other, in_runs, of } = *found;
     let against = other.map_or(String::new(), |other| format!(" against {}", value(metric, other)));
     let own = value(metric, own);
     if in_runs == of {

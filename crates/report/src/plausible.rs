@@ -1,7 +1,7 @@
 //! Results on plausible drives, in words. Ranges are those of all drives, the published one
 //! included.
 
-use ssdlab_advice::{Crossing, Effect, Flip, Judgement, OverDrives, Separation, Spread};
+use ssdlab_advice::{Crossing, DriveSpread, Effect, Flip, Judgement, OverDrives, Separation};
 use ssdlab_flash::evidence::Value;
 use ssdlab_plan::{Bytes, Span};
 
@@ -20,7 +20,7 @@ pub(super) fn effect(effect: &Effect) -> String {
 }
 
 /// The range of a claim's values.
-pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
+pub(super) fn range(claim: &Judgement, spread: &DriveSpread) -> String {
     let [least, most] =
         [spread.least, spread.most].map(|value| number::claimed(&claim.claim, value));
     if least == most { least } else { format!("{least} to {most}") }

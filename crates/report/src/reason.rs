@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_plan::metric::{self, Better, Unit};
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_quantity::listed;
@@ -44,8 +44,9 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     let claims = analysis.claims.iter();
     let found = claims.map(|claim| {
         claim.outcome.ratio()?;
-        let own = Of { levels: claim.levels.as_ref()?, phases: &claim.claim.phases };
-        let other = Of { levels: claim.baseline.as_ref()?, phases: claim.claim.other_phases() };
+        let own = ReasonSide { levels: claim.levels.as_ref()?, phases: &claim.claim.phases };
+        let other =
+            ReasonSide { levels: claim.baseline.as_ref()?, phases: claim.claim.other_phases() };
         let reason = reason(analysis, [own, other], &claim.claim.metric)?;
         let is_new = said.insert([own, other]);
         is_new.then(|| format!("what else differs, on average: {reason}"))
@@ -55,13 +56,13 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
 
 /// One side of a comparison: a treatment in some phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Of<'a> {
+pub(super) struct ReasonSide<'a> {
     pub levels: &'a Levels,
     pub phases: &'a [String],
 }
 
 /// The causes of the difference between two sides' metric; `None` if no other count differs.
-fn reason(analysis: &Analysis, sides: [Of<'_>; 2], metric: &str) -> Option<String> {
+fn reason(analysis: &Analysis, sides: [ReasonSide<'_>; 2], metric: &str) -> Option<String> {
     let parts = Sides::of(analysis, sides, metric)?.parts(metric);
     let parts: Vec<String> = parts.iter().filter_map(Parts::told).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -69,7 +70,11 @@ fn reason(analysis: &Analysis, sides: [Of<'_>; 2], metric: &str) -> Option<Strin
 
 /// The cause that explains most of the metric, of those that differ by at least the square root of
 /// its factor: a difference of a fiftieth does not explain taking twice as long.
-pub(super) fn main_reason(analysis: &Analysis, sides: [Of<'_>; 2], metric: &str) -> Option<String> {
+pub(super) fn main_reason(
+    analysis: &Analysis,
+    sides: [ReasonSide<'_>; 2],
+    metric: &str,
+) -> Option<String> {
     let sides = Sides::of(analysis, sides, metric)?;
     let effect = sides.both(metric)?;
     let is_cost = metric::of(metric).better != Better::More;
@@ -115,12 +120,12 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(analysis: &'a Analysis, [own, other]: [Of<'a>; 2], metric: &str) -> Option<Self> {
+    fn of(analysis: &'a Analysis, [own, other]: [ReasonSide<'a>; 2], metric: &str) -> Option<Self> {
         // What a phase asks of a drive says little about what a power cut leaves.
         if metric::of(metric).is_of_cuts() {
             return None;
         }
-        let of = |side: Of<'a>| {
+        let of = |side: ReasonSide<'a>| {
             let own = analysis.treatments.iter().find(|own| own.levels == *side.levels)?;
             Some((own, side.phases))
         };
@@ -154,7 +159,7 @@ impl<'a> Sides<'a> {
     fn written(&self) -> Option<Part> {
         let (with, without) = self.both("written_bytes")?;
         let part = |says| Some(Part { says, both: (with, without) });
-        let kinds: Vec<(&str, f64)> = Kind::ALL
+        let kinds: Vec<(&str, f64)> = BlockKind::ALL
             .into_iter()
             .filter_map(|kind| {
                 let (with, without) = self.both(metric::written(kind))?;
@@ -233,15 +238,15 @@ fn has_no_journal(levels: &Levels) -> bool {
 }
 
 /// A kind of written bytes, in words.
-pub(super) fn called(kind: Kind) -> &'static str {
+pub(super) fn called(kind: BlockKind) -> &'static str {
     match kind {
-        Kind::Data => "file data",
-        Kind::Journal => "journal",
-        Kind::Inode => "inodes",
-        Kind::Directory => "directories and extents",
-        Kind::Allocation => "allocation",
-        Kind::Superblock => "superblocks",
-        Kind::CowMetadata => "copy-on-write metadata",
-        Kind::Unattributed => "unattributed",
+        BlockKind::Data => "file data",
+        BlockKind::Journal => "journal",
+        BlockKind::Inode => "inodes",
+        BlockKind::Directory => "directories and extents",
+        BlockKind::Allocation => "allocation",
+        BlockKind::Superblock => "superblocks",
+        BlockKind::CowMetadata => "copy-on-write metadata",
+        BlockKind::Unattributed => "unattributed",
     }
 }

@@ -5,10 +5,12 @@ mod course;
 
 use std::fmt::Write;
 
-use ssdlab_operations::cuts::{Checked, Data, Fault, Moment, Outcome, Subject, Verdict};
-use ssdlab_results::{AtRisk, Change, FileAfter, Repeat, Shrink};
+use ssdlab_operations::cuts::{
+    CutMoment, CutOutcome, CutVerdict, Damage, DataVerdict, FsckResult, WatchedFile,
+};
+use ssdlab_results::{AtRisk, ChangedInput, FileAfter, Repeat, Shrink};
 
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number::{bytes, duration};
 use super::words::{Style, counted, wrapped, written};
 
@@ -52,7 +54,7 @@ pub fn repeat(repeat: &Repeat, style: Style) -> String {
 
 fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
     let Repeat { run, trial, levels, repeated, drive, .. } = repeat;
-    let Outcome { cut, survivor, .. } = repeated;
+    let CutOutcome { cut, survivor, .. } = repeated;
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
     say(&format!("{run}, trial {trial}, cut {cut}, survivor {survivor}: {levels}"))?;
     say(&format!("Cut off {}.", moment(repeated)))?;
@@ -66,10 +68,10 @@ fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Resul
     write_agreement(out, repeat, style)
 }
 
-fn moment(outcome: &Outcome) -> String {
+fn moment(outcome: &CutOutcome) -> String {
     let chosen = match outcome.moment {
-        Moment::Event => "at a request, a flush or a promise",
-        Moment::Random => "at a random moment",
+        CutMoment::Event => "at a request, a flush or a promise",
+        CutMoment::Random => "at a random moment",
     };
     let at = duration(outcome.at_ns as f64);
     format!("{at} ({} ns) into the trial, in phase {}, {chosen}", outcome.at_ns, outcome.phase)
@@ -94,19 +96,19 @@ pub(super) fn at_risk(drive: &AtRisk) -> String {
 }
 
 /// The outcome of mounting and checking a filesystem.
-pub(super) struct Recovered<'a> {
+pub(super) struct ReportedRecovery<'a> {
     /// Why it could not be mounted.
     pub unmountable: Option<&'a str>,
     /// How long mounting took, in ns.
     pub recovery_ns: Option<u64>,
     /// What its check said before that, and says now.
-    pub checked_before: Option<&'a Checked>,
+    pub checked_before: Option<&'a FsckResult>,
     pub amiss: Option<&'a str>,
     pub unchecked: bool,
 }
 
-impl<'a> From<&'a Outcome> for Recovered<'a> {
-    fn from(outcome: &'a Outcome) -> Self {
+impl<'a> From<&'a CutOutcome> for ReportedRecovery<'a> {
+    fn from(outcome: &'a CutOutcome) -> Self {
         Self {
             unmountable: outcome.unmountable.as_deref(),
             recovery_ns: outcome.recovery_ns,
@@ -119,10 +121,10 @@ impl<'a> From<&'a Outcome> for Recovered<'a> {
 
 pub(super) fn write_recovery(
     out: &mut String,
-    recovered: &Recovered<'_>,
+    recovered: &ReportedRecovery<'_>,
     style: Style,
 ) -> std::fmt::Result {
-    if let Some(Checked::Amiss(said)) = recovered.checked_before {
+    if let Some(FsckResult::Amiss(said)) = recovered.checked_before {
         writeln!(out, "Before it was mounted, the filesystem's own check said:")?;
         write_said(out, said, style)?;
     }
@@ -148,11 +150,11 @@ pub(super) fn write_recovery(
 }
 
 /// What the plan's own check says, if there is one.
-fn write_data(out: &mut String, data: Option<&Data>, style: Style) -> std::fmt::Result {
+fn write_data(out: &mut String, data: Option<&DataVerdict>, style: Style) -> std::fmt::Result {
     match data {
         None => Ok(()),
-        Some(Data::Accepted) => writeln!(out, "The plan's check accepts the data."),
-        Some(Data::Rejected(said)) => {
+        Some(DataVerdict::Accepted) => writeln!(out, "The plan's check accepts the data."),
+        Some(DataVerdict::Rejected(said)) => {
             writeln!(out, "The plan's check rejects the data:")?;
             write_said(out, said, style)
         }
@@ -184,7 +186,7 @@ fn write_course(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Re
 /// The files that lost something or are damaged, and the number of the others.
 fn write_files(out: &mut String, files: &[FileAfter], style: Style) -> std::fmt::Result {
     let (changed, others): (Vec<_>, Vec<_>) =
-        files.iter().partition(|file| file.verdict != Verdict::default());
+        files.iter().partition(|file| file.verdict != CutVerdict::default());
     if files.is_empty() {
         return Ok(());
     }
@@ -192,7 +194,7 @@ fn write_files(out: &mut String, files: &[FileAfter], style: Style) -> std::fmt:
     if !changed.is_empty() {
         let header = ["file", "promised", "done", "found", "finding"].map(str::to_owned).to_vec();
         let rows = changed.into_iter().map(row).collect();
-        writeln!(out, "{}", Grid { header, rows, numbers: usize::MAX }.text(style))?;
+        writeln!(out, "{}", ReportTable { header, rows, numbers: usize::MAX }.text(style))?;
         writeln!(out, "{}", wrapped("", VERSIONS, "", style))?;
     }
     match others.len() {
@@ -212,11 +214,11 @@ fn row(file: &FileAfter) -> Vec<String> {
 }
 
 fn found(file: &FileAfter) -> String {
-    let is_log = file.name == Subject::Log.name();
+    let is_log = file.name == WatchedFile::Log.name();
     match (file.found.version, file.found.fault) {
         (Some(version), None) => version.to_string(),
         // What follows whole records.
-        (Some(version), Some(Fault::Torn)) if is_log => format!("{version}, then a part of one"),
+        (Some(version), Some(Damage::Torn)) if is_log => format!("{version}, then a part of one"),
         (Some(version), Some(fault)) if is_log => format!("{version}, then {fault}"),
         (Some(version), Some(fault)) => format!("{version}, {fault}"),
         (None, fault) => fault.map_or_else(|| "nothing".to_owned(), |fault| fault.to_string()),
@@ -224,7 +226,7 @@ fn found(file: &FileAfter) -> String {
 }
 
 /// The state of the files, in words.
-fn finding(verdict: &Verdict) -> String {
+fn finding(verdict: &CutVerdict) -> String {
     let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
     let mut says = Vec::new();
     if verdict.broken_promises > 0 {
@@ -240,11 +242,11 @@ fn finding(verdict: &Verdict) -> String {
 }
 
 /// The outcome of a cut, in words.
-fn outcome(outcome: &Outcome) -> String {
+fn outcome(outcome: &CutOutcome) -> String {
     let is_unmountable = outcome.unmountable.is_some();
     let data = outcome.data.as_ref().map(|data| match data {
-        Data::Accepted => "the data is accepted",
-        Data::Rejected(_) => "the data is rejected",
+        DataVerdict::Accepted => "the data is accepted",
+        DataVerdict::Rejected(_) => "the data is rejected",
     });
     let parts = [
         is_unmountable.then(|| "unmountable".to_owned()),
@@ -276,7 +278,7 @@ fn write_agreement(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt:
             )?;
         }
     }
-    for Change { of, recorded, repeated } in changes {
+    for ChangedInput { of, recorded, repeated } in changes {
         let [recorded, repeated] =
             [recorded, repeated].map(|with| with.as_deref().unwrap_or("unknown"));
         say(&format!("{of}: recorded with {recorded}, repeated with {repeated}"))?;

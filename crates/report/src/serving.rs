@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use ssdlab_disk::serve::Summary;
+use ssdlab_disk::serve::ServeSummary;
 
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::number;
 use super::words::Style;
 
@@ -13,8 +13,8 @@ use super::words::Style;
 /// A drive without a timing model is due at once, so the lateness of an answer says nothing about
 /// the drive, only how long this machine took.
 #[must_use]
-pub fn serving(summary: &Summary, is_timed: bool) -> String {
-    let Summary { counts, punctuality } = summary;
+pub fn serving(summary: &ServeSummary, is_timed: bool) -> String {
+    let ServeSummary { counts, punctuality } = summary;
     let rows = [
         ("reads", counts.reads, Some(counts.read_bytes)),
         ("writes", counts.writes, Some(counts.written_bytes)),
@@ -29,7 +29,7 @@ pub fn serving(summary: &Summary, is_timed: bool) -> String {
     };
     let header = ["", "commands", "bytes"].map(str::to_owned).to_vec();
     let rows = rows.into_iter().map(row).collect();
-    let mut out = Grid { header, rows, numbers: 1 }.text(Style::default()) + "\n";
+    let mut out = ReportTable { header, rows, numbers: 1 }.text(Style::default()) + "\n";
     let time = |ns: u64| number::duration(ns as f64);
     if punctuality.answers > 0 {
         let _ = writeln!(

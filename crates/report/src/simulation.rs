@@ -5,33 +5,33 @@ use std::fmt::Write;
 use std::iter;
 
 use ssdlab_flash::Specification;
-use ssdlab_flash::simulation::Outcome;
+use ssdlab_flash::simulation::SimulationOutcome;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
 use ssdlab_quantity::DAYS_PER_YEAR;
 use ssdlab_stats::latency::LatencySummary;
 
-use super::grid::{self, Grid};
+use super::grid::{self, ReportTable};
 use super::words::Style;
 use super::{number, trace};
 
 /// The outcomes of simulations.
 #[must_use]
-pub fn simulation(outcomes: &[&Outcome], style: Style) -> String {
+pub fn simulation(outcomes: &[&SimulationOutcome], style: Style) -> String {
     let swept: Vec<_> = SETTINGS.iter().filter(|(_, cell)| differ(outcomes, *cell)).collect();
     if swept.is_empty() { columns(outcomes, style) } else { rows(outcomes, &swept, style) }
 }
 
-fn differ(outcomes: &[&Outcome], cell: Cell) -> bool {
+fn differ(outcomes: &[&SimulationOutcome], cell: Cell) -> bool {
     outcomes.windows(2).any(|pair| cell(pair[0]) != cell(pair[1]))
 }
 
-fn columns(outcomes: &[&Outcome], style: Style) -> String {
+fn columns(outcomes: &[&SimulationOutcome], style: Style) -> String {
     let drives = outcomes.iter().map(|outcome| outcome.drive.clone());
     let header = iter::once(String::new()).chain(drives).collect();
     let row =
         |(name, cell): &(&str, Cell)| grid::row(name, outcomes.iter().map(|outcome| cell(outcome)));
     let rows = ROWS.iter().filter_map(row).collect();
-    let mut out = Grid { header, rows, numbers: 1 }.text(style) + "\n";
+    let mut out = ReportTable { header, rows, numbers: 1 }.text(style) + "\n";
     for outcome in outcomes {
         for note in notes(outcome) {
             let _ = writeln!(out, "{}: {note}", outcome.drive);
@@ -40,7 +40,7 @@ fn columns(outcomes: &[&Outcome], style: Style) -> String {
     out
 }
 
-fn rows(outcomes: &[&Outcome], swept: &[&(&str, Cell)], style: Style) -> String {
+fn rows(outcomes: &[&SimulationOutcome], swept: &[&(&str, Cell)], style: Style) -> String {
     let has = |(_, cell): &&(&str, Cell)| outcomes.iter().any(|outcome| cell(outcome).is_some());
     let figures = ROWS.iter().filter(|(name, _)| IN_SWEEPS.contains(name)).filter(has);
     let drive: (&str, Cell) = ("drive", |o| Some(o.drive.clone()));
@@ -50,12 +50,12 @@ fn rows(outcomes: &[&Outcome], swept: &[&(&str, Cell)], style: Style) -> String 
         .chain(figures)
         .chain(iter::once(&told).filter(has))
         .collect();
-    let row = |outcome: &Outcome| -> Vec<String> {
+    let row = |outcome: &SimulationOutcome| -> Vec<String> {
         columns.iter().map(|(_, cell)| cell(outcome).unwrap_or_default()).collect()
     };
     let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let rows = outcomes.iter().map(|outcome| row(outcome)).collect();
-    Grid { header, rows, numbers: 1 + swept.len() }.text(style) + "\n"
+    ReportTable { header, rows, numbers: 1 + swept.len() }.text(style) + "\n"
 }
 
 /// What a sweep varies besides the drive.
@@ -68,7 +68,7 @@ const SETTINGS: &[(&str, Cell)] = &[
 /// The rows of the table of drives that become columns of a sweep's.
 const IN_SWEEPS: [&str; 4] = ["write amplification", "erases", "writes a second", "reads a second"];
 
-type Cell = fn(&Outcome) -> Option<String>;
+type Cell = fn(&SimulationOutcome) -> Option<String>;
 
 const ROWS: &[(&str, Cell)] = &[
     ("capacity", |o| Some(bytes(o.capacity_bytes))),
@@ -111,7 +111,7 @@ fn bytes(bytes: u64) -> String {
     number::bytes(bytes as f64)
 }
 
-fn reasons(outcome: &Outcome) -> String {
+fn reasons(outcome: &SimulationOutcome) -> String {
     let total = outcome.flash_pages.max(1) as f64;
     let mut reasons: Vec<_> = outcome.flash_pages_by_reason.iter().collect();
     reasons.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
@@ -137,14 +137,14 @@ fn rate(bytes_per_second: Option<f64>, bytes: u64, page_bytes: u32) -> Option<St
     Some(format!("{}/s ({pages} pages/s)", number::bytes(rate)))
 }
 
-fn latency(outcome: &Outcome, command: &str) -> Option<String> {
+fn latency(outcome: &SimulationOutcome, command: &str) -> Option<String> {
     let latency = outcome.latencies.iter().find(|latency| latency.command == command)?;
     let LatencySummary { p50_ns, p99_ns, p999_ns, max_ns, .. } = latency.summary;
     let times = [p50_ns, p99_ns, p999_ns, max_ns].map(|ns| number::duration(ns as f64));
     Some(times.join(", "))
 }
 
-fn notes(outcome: &Outcome) -> Vec<String> {
+fn notes(outcome: &SimulationOutcome) -> Vec<String> {
     let mut notes = Vec::new();
     let rounds = outcome.conditioning_rounds;
     match outcome.is_steady {

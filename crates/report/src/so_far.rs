@@ -7,7 +7,7 @@ use super::words::plain;
 
 /// What is known of a claim, for a line on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SoFar {
+pub struct LiveVerdict {
     /// The claim's name; with the treatment in brackets where it applies to several.
     pub id: String,
     /// The verdict if the run ended now.
@@ -18,8 +18,8 @@ pub struct SoFar {
 
 /// What is known of each claim, from an analysis of the trials so far.
 #[must_use]
-pub fn so_far(analysis: &Analysis) -> Vec<SoFar> {
-    let of = |claim: &Judgement| SoFar {
+pub fn so_far(analysis: &Analysis) -> Vec<LiveVerdict> {
+    let of = |claim: &Judgement| LiveVerdict {
         id: plain(&claim.id),
         verdict: claim.outcome.verdict(),
         says: plain(&evidence::so_far(claim)),

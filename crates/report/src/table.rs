@@ -8,14 +8,14 @@ use std::cmp::Ordering;
 use std::iter;
 
 use ssdlab_advice::{
-    Analysis, Effect, NoRatio, Place, StepRanking, TreatmentResult, TreatmentStatus,
+    Analysis, Effect, NoRatio, RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus,
 };
 use ssdlab_plan::metric;
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
-use ssdlab_results::Status;
+use ssdlab_results::TrialStatus;
 
-use super::compared::Compared;
-use super::grid::{self, Grid};
+use super::compared::ComparedTreatments;
+use super::grid::{self, ReportTable};
 use super::levels::{label, named};
 use super::number;
 use super::plausible;
@@ -35,7 +35,7 @@ const UNMOUNTING: &str = "(unmounting)";
 
 /// How treatments are laid out: which factors make columns, which make rows.
 #[derive(Clone)]
-pub(super) struct Layout<'a> {
+pub(super) struct TableLayout<'a> {
     schedule: &'a Schedule,
     analysis: &'a Analysis,
     /// Combinations of the factors the question is about.
@@ -46,7 +46,7 @@ pub(super) struct Layout<'a> {
     phases: Vec<String>,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> TableLayout<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let asked = |factor: &Factor| schedule.baseline.0.contains_key(factor);
         let mut columns = vec![schedule.baseline.clone()];
@@ -68,7 +68,7 @@ impl<'a> Layout<'a> {
     pub fn answering(
         schedule: &'a Schedule,
         analysis: &'a Analysis,
-        compared: &Compared<'_>,
+        compared: &ComparedTreatments<'_>,
     ) -> Self {
         let mut layout = Self::new(schedule, analysis);
         let is_compared =
@@ -110,12 +110,12 @@ impl<'a> Layout<'a> {
 
     /// The plan's metric: means, and the ratio to the baseline with its interval, in several tables
     /// if they do not fit into one.
-    pub fn main_table(&self, style: Style) -> Vec<Grid> {
+    pub fn main_table(&self, style: Style) -> Vec<ReportTable> {
         self.table(style, |treatment, phase| self.main_cell(treatment, phase))
     }
 
     /// What reached the device: bytes and requests. Unmounting is in it where it matters.
-    pub fn device_table(&self, style: Style) -> Vec<Grid> {
+    pub fn device_table(&self, style: Style) -> Vec<ReportTable> {
         let mut layout = self.clone();
         let mut shown = self.analysis.treatments.iter().filter(|own| self.shows(&own.levels));
         if shown.any(|treatment| treatment.unmounting.is_some()) {
@@ -131,7 +131,7 @@ impl<'a> Layout<'a> {
         &self,
         style: Style,
         cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
-    ) -> Vec<Grid> {
+    ) -> Vec<ReportTable> {
         if self.columns.len() > MOST_COLUMNS {
             return self.treatments_by_phases(style, cell);
         }
@@ -164,7 +164,7 @@ impl<'a> Layout<'a> {
                 rows.push(line);
             }
         }
-        vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
+        vec![ReportTable { header, rows, numbers: 1 + usize::from(labelled) }]
     }
 
     /// Why a cell has no value.
@@ -200,10 +200,10 @@ impl<'a> Layout<'a> {
     fn beside_failure(&self, treatment: &TreatmentResult, phase: &str) -> Ordering {
         let index = self.schedule.find(&treatment.levels);
         let phases = index.map_or_else(Vec::new, |index| self.schedule.phases(index));
-        let failed = treatment.trials.iter().find(|trial| trial.status != Status::Ok);
+        let failed = treatment.trials.iter().find(|trial| trial.status != TrialStatus::Ok);
         let completed = failed.map_or(0, |trial| match trial.status {
-            Status::Unavailable => 0,
-            Status::Ok | Status::Failed | Status::Void => trial.phases.len(),
+            TrialStatus::Unavailable => 0,
+            TrialStatus::Ok | TrialStatus::Failed | TrialStatus::Void => trial.phases.len(),
         });
         let failed_in = completed.min(phases.len().saturating_sub(1));
         let place = phases.iter().position(|own| own.name == phase);
@@ -215,7 +215,7 @@ impl<'a> Layout<'a> {
         &self,
         style: Style,
         cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
-    ) -> Vec<Grid> {
+    ) -> Vec<ReportTable> {
         let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
         let ran = self.analysis.treatments.iter();
         let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
@@ -232,13 +232,13 @@ impl<'a> Layout<'a> {
                 iter::once(label).chain(cells).collect()
             };
             let header = iter::once(names.join(", ")).chain(phases.iter().cloned()).collect();
-            Grid { header, rows: ran.clone().map(row).collect(), numbers: 1 }
+            ReportTable { header, rows: ran.clone().map(row).collect(), numbers: 1 }
         });
         tables.collect()
     }
 
     /// The treatments of each step that has begun, the best first.
-    pub fn rankings(&self) -> impl Iterator<Item = (&'a StepRanking, Grid)> {
+    pub fn rankings(&self) -> impl Iterator<Item = (&'a StepRanking, ReportTable)> {
         let rankings = self.analysis.rankings.iter();
         rankings.map(|ranking| (ranking, places(self.schedule, ranking)))
     }
@@ -320,11 +320,11 @@ impl<'a> Layout<'a> {
 }
 
 /// A ranking, the best first.
-pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
+pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> ReportTable {
     let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
     let header = ["place", "set", "", "to the first", "none better in"];
     let header = header.into_iter().chain(goes_on.then_some("goes on"));
-    let row = |place: &Place| {
+    let row = |place: &RankedTreatment| {
         let range = if place.first == place.last {
             place.first.to_string()
         } else {
@@ -341,7 +341,7 @@ pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
         let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
         cells.into_iter().chain(goes.filter(|_| goes_on)).collect()
     };
-    Grid {
+    ReportTable {
         header: header.map(str::to_owned).collect(),
         rows: ranking.places.iter().map(row).collect(),
         numbers: usize::MAX,

@@ -11,13 +11,13 @@ use ssdlab_results::Ending;
 use super::aged;
 use super::answer::answer;
 use super::bars;
-use super::claims::{Claim, advice, claims};
+use super::claims::{ReportedClaim, advice, claims};
 use super::cuts;
 use super::features::{self, features};
-use super::grid::Grid;
+use super::grid::ReportTable;
 use super::hosts;
 use super::number;
-use super::table::{Layout, beside};
+use super::table::{TableLayout, beside};
 use super::words::{Style, argument, counted, plain, wrapped, written};
 
 /// The indent of lines below a verdict.
@@ -110,7 +110,7 @@ fn write_cuts(
 
 fn write_main_table(
     out: &mut String,
-    layout: &Layout<'_>,
+    layout: &TableLayout<'_>,
     heading: &str,
     style: Style,
 ) -> std::fmt::Result {
@@ -118,7 +118,7 @@ fn write_main_table(
     writeln!(out, "{}", drawn(&layout.main_table(style), style))
 }
 
-fn write_rankings(out: &mut String, layout: &Layout<'_>, style: Style) -> std::fmt::Result {
+fn write_rankings(out: &mut String, layout: &TableLayout<'_>, style: Style) -> std::fmt::Result {
     for (ranking, table) in layout.rankings() {
         let says = wrapped("", &ranking_heading(ranking), "", style);
         writeln!(out, "\n{says}\n{}", table.text(style))?;
@@ -126,7 +126,7 @@ fn write_rankings(out: &mut String, layout: &Layout<'_>, style: Style) -> std::f
     Ok(())
 }
 
-fn drawn(tables: &[Grid], style: Style) -> String {
+fn drawn(tables: &[ReportTable], style: Style) -> String {
     tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
 }
 
@@ -137,7 +137,7 @@ fn write_tables(
     analysis: &Analysis,
     style: Style,
 ) -> std::fmt::Result {
-    let layout = Layout::new(schedule, analysis);
+    let layout = TableLayout::new(schedule, analysis);
     write_cuts(out, schedule, analysis, style)?;
     write_main_table(out, &layout, &main_heading(schedule, analysis), style)?;
     if let Some(bars) = bars::bars(schedule, analysis, style) {
@@ -310,7 +310,7 @@ fn has_device(analysis: &Analysis) -> bool {
     phases.any(|phase| phase.metrics.contains_key("written_bytes"))
 }
 
-fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::Result {
+fn write_claim(out: &mut String, claim: &ReportedClaim<'_>, style: Style) -> std::fmt::Result {
     let mut line =
         |first: &str, says: &str| writeln!(out, "{}", wrapped(first, says, INDENT, style));
     let is_one = claim.cases.len() == 1;

@@ -8,22 +8,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::Levels;
 use ssdlab_stats::latency::LatencySummary;
-use ssdlab_trace::{Clamped, InFlight, Kind, OfKind, Spread, Summary};
+use ssdlab_trace::{ClampedTimes, OfKind, QueueDepth, RequestKind, SizeSpread, TraceSummary};
 
-use super::grid::{self, Grid};
+use super::grid::{self, ReportTable};
 use super::levels::named;
 use super::number;
 use super::words::{Style, plain};
 
 /// What a trial of a run asked of its device.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Traced {
+#[schemars(rename = "Traced")]
+pub struct TracedTrial {
     /// The trial's place in the run, from 0.
     pub trial: u32,
     /// The levels by which its treatment differs from others.
     pub levels: Levels,
     /// What its requests come to.
-    pub summary: Summary,
+    pub summary: TraceSummary,
     /// The writes that were merged into those of its phases before they were requested; none where
     /// the device's counters are not known.
     pub merged_writes: Option<u64>,
@@ -31,7 +32,7 @@ pub struct Traced {
     pub cut_off: Option<String>,
 }
 
-impl Traced {
+impl TracedTrial {
     /// Its name above its table or chart.
     #[must_use]
     pub fn name(&self) -> String {
@@ -47,7 +48,7 @@ pub fn trial_name(trial: u32, levels: &Levels) -> String {
 
 /// The note about times of a trace that went backwards, if any did.
 #[must_use]
-pub fn clamped(Clamped { requests, furthest_ns }: Clamped) -> Option<String> {
+pub fn clamped(ClampedTimes { requests, furthest_ns }: ClampedTimes) -> Option<String> {
     let (times, furthest) = (count(requests), time(furthest_ns));
     (requests > 0).then(|| {
         format!(
@@ -59,21 +60,26 @@ pub fn clamped(Clamped { requests, furthest_ns }: Clamped) -> Option<String> {
 
 /// The summaries of several trials' requests.
 #[must_use]
-pub fn traces(trials: &[Traced], style: Style) -> String {
-    let row = |traced: &Traced| {
+pub fn traces(trials: &[TracedTrial], style: Style) -> String {
+    let row = |traced: &TracedTrial| {
         let start = [traced.trial.to_string(), named(&traced.levels)];
         let cells = COLUMNS.iter().map(|(_, cell)| cell(traced).unwrap_or_default());
         start.into_iter().chain(cells).collect()
     };
     let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     let header = ["trial", "treatment"].map(str::to_owned).into_iter().chain(names).collect();
-    let table = Grid { header, rows: trials.iter().map(row).collect(), numbers: 2 };
+    let table = ReportTable { header, rows: trials.iter().map(row).collect(), numbers: 2 };
     table.text(style) + "\n"
 }
 
 /// The summary of one trace's requests, and how many writes were merged into them, if known.
 #[must_use]
-pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: Style) -> String {
+pub fn trace(
+    name: &str,
+    summary: &TraceSummary,
+    merged_writes: Option<u64>,
+    style: Style,
+) -> String {
     let mut out = format!("{}\n", plain(name));
     if !summary.kinds.is_empty() {
         let kinds = summary.kinds.iter().map(|of| of.kind.name().to_owned());
@@ -81,7 +87,7 @@ pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: S
         let rows = ROWS.iter().filter_map(|(name, cell)| {
             grid::row(name, summary.kinds.iter().map(|of| cell(of, summary.span_ns)))
         });
-        let table = Grid { header, rows: rows.collect(), numbers: 1 };
+        let table = ReportTable { header, rows: rows.collect(), numbers: 1 };
         let _ = writeln!(out, "{}", table.text(style));
     }
     notes(summary, &mut out);
@@ -91,19 +97,19 @@ pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: S
     out
 }
 
-type Column = fn(&Traced) -> Option<String>;
+type Column = fn(&TracedTrial) -> Option<String>;
 
 const COLUMNS: &[(&str, Column)] = &[
     ("requests", |t| Some(count(t.summary.requests))),
-    ("read", |t| Some(bytes(t.summary.of(Kind::Read)?.bytes))),
-    ("written", |t| Some(bytes(t.summary.of(Kind::Write)?.bytes))),
-    ("discarded", |t| Some(bytes(t.summary.of(Kind::Discard)?.bytes))),
-    ("flushes", |t| Some(count(t.summary.of(Kind::Flush)?.requests))),
-    ("median write", |t| Some(bytes(t.summary.of(Kind::Write)?.sizes?.median_bytes))),
+    ("read", |t| Some(bytes(t.summary.of(RequestKind::Read)?.bytes))),
+    ("written", |t| Some(bytes(t.summary.of(RequestKind::Write)?.bytes))),
+    ("discarded", |t| Some(bytes(t.summary.of(RequestKind::Discard)?.bytes))),
+    ("flushes", |t| Some(count(t.summary.of(RequestKind::Flush)?.requests))),
+    ("median write", |t| Some(bytes(t.summary.of(RequestKind::Write)?.sizes?.median_bytes))),
     ("merged", |t| t.merged_writes.map(count)),
-    ("sequential writes", |t| t.summary.of(Kind::Write)?.sequential_share().map(share)),
+    ("sequential writes", |t| t.summary.of(RequestKind::Write)?.sequential_share().map(share)),
     ("write: 50, 99 %", |t| {
-        let LatencySummary { p50_ns, p99_ns, .. } = t.summary.of(Kind::Write)?.latencies?;
+        let LatencySummary { p50_ns, p99_ns, .. } = t.summary.of(RequestKind::Write)?.latencies?;
         Some(format!("{}, {}", time(p50_ns), time(p99_ns)))
     }),
     ("in flight", |t| Some(mean(t.summary.in_flight?.mean))),
@@ -124,7 +130,7 @@ const ROWS: &[(&str, Row)] = &[
         of.sizes.filter(|_| span_ns > 0).map(|_| number::rate(of.bytes as f64, span_ns as f64))
     }),
     ("size: least, most", |of, _| {
-        let Spread { least_bytes, most_bytes, .. } = of.sizes?;
+        let SizeSpread { least_bytes, most_bytes, .. } = of.sizes?;
         Some(format!("{}, {}", bytes(least_bytes), bytes(most_bytes)))
     }),
     ("size: median, mean", |of, _| middle(of.sizes)),
@@ -144,7 +150,7 @@ const ROWS: &[(&str, Row)] = &[
     ("completion not known", |of, _| some(of.incomplete)),
 ];
 
-fn notes(summary: &Summary, out: &mut String) {
+fn notes(summary: &TraceSummary, out: &mut String) {
     let requests = if summary.requests == 1 { "request" } else { "requests" };
     let _ = writeln!(out, "{} {requests}, over {}", count(summary.requests), time(summary.span_ns));
     let Some(in_flight) = summary.in_flight else {
@@ -153,7 +159,7 @@ fn notes(summary: &Summary, out: &mut String) {
         }
         return;
     };
-    let InFlight { most, idle_ns, idle_gaps, longest_idle_ns, .. } = in_flight;
+    let QueueDepth { most, idle_ns, idle_gaps, longest_idle_ns, .. } = in_flight;
     let _ = writeln!(
         out,
         "in flight: {} on average, {most} at most, {} when one is submitted",
@@ -171,8 +177,8 @@ fn notes(summary: &Summary, out: &mut String) {
     );
 }
 
-fn middle(spread: Option<Spread>) -> Option<String> {
-    let Spread { median_bytes, mean_bytes, .. } = spread?;
+fn middle(spread: Option<SizeSpread>) -> Option<String> {
+    let SizeSpread { median_bytes, mean_bytes, .. } = spread?;
     Some(format!("{}, {}", bytes(median_bytes), number::bytes(mean_bytes)))
 }
 

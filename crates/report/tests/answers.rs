@@ -11,8 +11,8 @@ use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Factor, Levels, Overrides, Schedule, metric, schedule, shipped};
-use ssdlab_report::{Answer, Answered, Style, answer, brief, charts, html, markdown, text};
-use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_report::{Answer, AnsweredAnalysis, Style, answer, brief, charts, html, markdown, text};
+use ssdlab_results::{Ending, EngineSeries, Latency, PhaseRecord, Record, Work};
 use ssdlab_stats::latency::LatencySummary;
 
 fn resolved(name: &str, overrides: &Overrides) -> Schedule {
@@ -39,7 +39,7 @@ fn weight(factor: Factor, level: &str) -> f64 {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "all are above 0")]
-fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
+fn phase(name: &str, levels: &Levels, block: u32) -> PhaseRecord {
     let each = levels.0.iter().map(|(factor, level)| weight(*factor, level));
     let cost = each.product::<f64>() * (1.0 + f64::from(block) / 500.0);
     let discards = levels.0.get(&Factor::Discard).is_some_and(|level| level == "on");
@@ -61,7 +61,7 @@ fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
         p999_ns: of(6e7),
         max_ns: of(8e7),
     };
-    Phase {
+    PhaseRecord {
         name: name.to_owned(),
         time_ns: Some(of(1e9)),
         settled_ns: Some(of(1e9) + discards * 45_000_000_000),
@@ -83,10 +83,10 @@ fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
             ops_per_second: 1e4 / cost,
             bytes_per_second: None,
             latency: Latency { summary, histogram: String::new() },
-            series: Series { step_ns: 1, operations: vec![1] },
+            series: EngineSeries { step_ns: 1, operations: vec![1] },
         }),
         reported: BTreeMap::from([("reader.p99_ns".to_owned(), 4e7 * cost)]),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
@@ -177,7 +177,7 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         assert_eq!(paragraph, sentence);
         let page = html(&schedule, &analysis, plan.text);
         assert!(page.contains(&format!("<p id=\"answer\" tabindex=\"-1\">{sentence}</p>")));
-        let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+        let json = serde_json::to_value(AnsweredAnalysis::new(&schedule, &analysis)).unwrap();
         assert_eq!(json["answer"], *sentence);
         assert_eq!(json["scale"], 1.0);
         // The first chart shows the metric of the first claim, if phases have it.
@@ -298,7 +298,7 @@ fn a_finding_after_a_cut_has_its_command_in_every_format() {
     assert!(text(&schedule, &analysis, Style::default()).contains(&format!("    {command}\n")));
     assert!(markdown(&schedule, &analysis).contains(&format!(": {command}\n")));
     assert!(html(&schedule, &analysis, "").contains(&format!("<code>{command}</code>")));
-    let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+    let json = serde_json::to_value(AnsweredAnalysis::new(&schedule, &analysis)).unwrap();
     let example = json!({ "trial": first.trial, "cut": 0, "survivor": 0 });
     assert_eq!(json["treatments"][0]["cuts"]["example"], example);
 }
@@ -371,7 +371,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let analysis = run(&schedule);
     let claim = analysis.claims.iter().find(|one| one.id == "fstrim-six-minutes").unwrap();
     assert_eq!((claim.outcome.verdict(), claim.plausible.is_none()), (Verdict::Undecided, true));
-    let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+    let json = serde_json::to_value(AnsweredAnalysis::new(&schedule, &analysis)).unwrap();
     assert_eq!(json["scale"], 0.04);
     let pairs = json["claims"].as_array().unwrap().iter();
     for claim in pairs.filter(|claim| claim["is_absolute"] == false) {
@@ -384,7 +384,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let journal = resolved("journal", &Overrides::default());
     let report = text(&journal, &run(&journal), Style::default());
     assert!(report.contains("scale 1, capacity 8.0 GB, condition purged"), "{report}");
-    let json = serde_json::to_value(Answered::new(&journal, &run(&journal))).unwrap();
+    let json = serde_json::to_value(AnsweredAnalysis::new(&journal, &run(&journal))).unwrap();
     assert_eq!([&json["scale"], &json["capacity_bytes"]], [&json!(1.0), &json!(8_000_000_000_u64)]);
     assert_eq!(json["conditions"], json!(["purged"]));
 }

@@ -6,7 +6,7 @@ use ssdlab_advice::{Verdict, analyse};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::{Factor, Overrides, schedule};
 use ssdlab_report::{Style, answer, html, markdown, text};
-use ssdlab_results::{Ending, Phase, Record};
+use ssdlab_results::{Ending, PhaseRecord, Record};
 
 const PLAN: &str = r#"
     name = "kernels"
@@ -44,7 +44,7 @@ fn reports(of_newer: u64) -> (Vec<Verdict>, String, [String; 3]) {
         };
         let flushes = times * (1_000 + u64::from(trial.block));
         let device = Some(Counters { flushes, ..Counters::default() });
-        let phase = Phase { name: "unpack".to_owned(), device, ..Phase::default() };
+        let phase = PhaseRecord { name: "unpack".to_owned(), device, ..PhaseRecord::default() };
         Record { phases: vec![phase], ..Record::new(&schedule, *trial, 0) }
     };
     let records: Vec<Record> = schedule.trials.iter().map(record).collect();

@@ -7,7 +7,7 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{Style, answer, brief, html, markdown, text};
-use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+use ssdlab_results::{Ending, EngineSeries, Latency, PhaseRecord, Record, Work};
 use ssdlab_stats::latency::LatencySummary;
 
 /// What each write of both phases is.
@@ -53,7 +53,7 @@ fn run(schedule: &Schedule) -> Analysis {
             let device =
                 Counters { flushes, written_bytes: 4_096 * flushes, ..Counters::default() };
             let latency = Latency { summary: LatencySummary::default(), histogram: String::new() };
-            Phase {
+            PhaseRecord {
                 name: name.to_owned(),
                 time_ns: Some(1_000_000 * (flushes + more)),
                 is_quiet: Some(true),
@@ -63,9 +63,9 @@ fn run(schedule: &Schedule) -> Analysis {
                     ops_per_second,
                     bytes_per_second: None,
                     latency,
-                    series: Series { step_ns: 1, operations: vec![1] },
+                    series: EngineSeries { step_ns: 1, operations: vec![1] },
                 }),
-                ..Phase::default()
+                ..PhaseRecord::default()
             }
         };
         let phases = [("fdatasync", 1_000), ("fsync", 1_000 + 900 / of_xfs)].map(phase);

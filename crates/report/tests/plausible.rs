@@ -9,7 +9,7 @@ use ssdlab_flash::evidence::Value;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{Style, markdown, text};
-use ssdlab_results::{Ending, Phase, Record};
+use ssdlab_results::{Ending, PhaseRecord, Record};
 
 const PLAN: &str = r#"
 name = "p"
@@ -41,7 +41,11 @@ fn told(cost: impl Fn(u32) -> f64) -> [String; 2] {
         let factor = if levels.contains("discard = on") { cost(trial.block) } else { 1.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let time_ns = (1e9 * factor) as u64;
-        let phase = Phase { name: "delete".to_owned(), time_ns: Some(time_ns), ..Phase::default() };
+        let phase = PhaseRecord {
+            name: "delete".to_owned(),
+            time_ns: Some(time_ns),
+            ..PhaseRecord::default()
+        };
         let drawn = |number: u32| Draw {
             values: BTreeMap::from([("trim".to_owned(), Value::Integer(i64::from(number)))]),
             redrawn: 0,

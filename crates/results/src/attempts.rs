@@ -18,7 +18,7 @@ use super::attempt_id::AttemptId;
 use super::error::{StoreError, at};
 use super::lines::{LONGEST_LINE_BYTES, versioned};
 use super::paths::ATTEMPTS;
-use super::record::{RECORD_SCHEMA, Record, Status};
+use super::record::{RECORD_SCHEMA, Record, TrialStatus};
 
 /// The file of an attempt's records.
 pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
@@ -54,7 +54,7 @@ pub(super) fn unmerged(
         let Unmerged { records, refusals, warnings } = &mut found;
         let mut repeated = 0;
         read(&path, id, schedule, warnings, |record| match recorded.entry(key(&record)) {
-            _ if record.status == Status::Unavailable => refusals.push(record),
+            _ if record.status == TrialStatus::Unavailable => refusals.push(record),
             Entry::Vacant(place) => {
                 place.insert(Some(id));
                 records.push(record);

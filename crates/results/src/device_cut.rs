@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_operations::cuts::{Checked, Moment};
+use ssdlab_operations::cuts::{CutMoment, FsckResult};
 
 use super::repeat::AtRisk;
 
@@ -22,11 +22,11 @@ pub struct DeviceCase {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// How the moment was chosen.
-    pub moment: Moment,
+    pub moment: CutMoment,
     /// What the filesystem's own check said of it as the cut had left it, before it was mounted;
     /// absent if it has no check.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub checked_before: Option<Checked>,
+    pub checked_before: Option<FsckResult>,
     /// Why the filesystem could not be mounted; absent if it could.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmountable: Option<String>,

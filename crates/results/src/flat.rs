@@ -9,10 +9,10 @@ use std::mem::take;
 use serde::{Deserialize, Deserializer};
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
-use ssdlab_workload::engine::Series;
+use ssdlab_workload::engine::EngineSeries;
 
 use super::ledger::Ledger;
-use super::record::Phase;
+use super::record::PhaseRecord;
 use super::work::{Latency, Work};
 
 /// A phase's own fields, and groups of counts: a group exists if all its fields do, except those
@@ -40,7 +40,7 @@ macro_rules! phase {
             })*
         }
 
-        impl From<Flat> for Phase {
+        impl From<Flat> for PhaseRecord {
             fn from(mut flat: Flat) -> Self {
                 Self {
                     $($group: flat.$group(),)*
@@ -95,13 +95,13 @@ phase! {
         operations: u64,
         ops_per_second: f64,
         latency: Latency,
-        series: Series,
+        series: EngineSeries,
     } may {
         bytes_per_second: Option<f64>,
     }
 }
 
-impl<'de> Deserialize<'de> for Phase {
+impl<'de> Deserialize<'de> for PhaseRecord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut phase = Self::from(Flat::deserialize(deserializer)?);
         if let Some(work) = &mut phase.work {

@@ -13,27 +13,30 @@ mod run;
 mod sample;
 
 pub use error::ImportError;
-pub use run::Run;
-pub use sample::Source;
+pub use run::ImportedRun;
+pub use sample::ImportSource;
 
 use sha2::{Digest, Sha256};
 use ssdlab_workload::printed;
 
-use self::error::Fault;
-use self::sample::Found;
+use self::error::ImportFault;
+use self::sample::ImportedFile;
 
 /// The maximum file size: results are text, and the largest seen (fio's with every latency bin)
 /// have a few MB.
 pub const LARGEST_BYTES: u64 = 64 << 20;
 
 /// Imports files, all from one program, as one run with this name, by default the program's.
-pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportError> {
-    let mut files: Vec<(Source<'_>, String, Found)> = Vec::new();
+pub fn import(
+    name: Option<&str>,
+    sources: &[ImportSource<'_>],
+) -> Result<ImportedRun, ImportError> {
+    let mut files: Vec<(ImportSource<'_>, String, ImportedFile)> = Vec::new();
     for source in sources {
         let sha256 = hex::encode(Sha256::digest(source.contents));
         if let Some((earlier, ..)) = files.iter().find(|(_, known, _)| *known == sha256) {
             let message = format!("it has the same contents as {}", earlier.name);
-            let fault = Fault::new(message, "a result counts once; name each file once");
+            let fault = ImportFault::new(message, "a result counts once; name each file once");
             return Err(fault.of(source.name));
         }
         let found = read(source.contents).map_err(|fault| fault.of(source.name))?;
@@ -43,7 +46,7 @@ pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportE
             let (here, there) = (found.program, first.program);
             let message = format!("it is from {here}, but {} is from {there}", earlier.name);
             let help = "their numbers cannot be compared; import each program's results separately";
-            return Err(Fault::new(message, help).of(source.name));
+            return Err(ImportFault::new(message, help).of(source.name));
         }
         files.push((*source, sha256, found));
     }
@@ -51,17 +54,17 @@ pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportE
 }
 
 /// Recognises a format by its content.
-fn read(contents: &[u8]) -> Result<Found, Fault> {
+fn read(contents: &[u8]) -> Result<ImportedFile, ImportFault> {
     let known = "fio: --output-format=json; bonnie++: its CSV line; hyperfine: \
                  --export-json; Phoronix Test Suite: composite.xml";
     let text = match str::from_utf8(contents) {
         Ok(text) if !text.contains('\0') => text.trim_start_matches('\u{feff}'),
         _ => {
-            return Err(Fault::new("it is binary, expected text of a known format", known));
+            return Err(ImportFault::new("it is binary, expected text of a known format", known));
         }
     };
     if text.trim().is_empty() {
-        return Err(Fault::new("it is empty, expected results of a known format", known));
+        return Err(ImportFault::new("it is empty, expected results of a known format", known));
     }
     // Only what comes before a report of fio's is not part of the object.
     let text = if text.trim_start().starts_with('{') { text.trim_start() } else { text };
@@ -73,10 +76,10 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
         _ if is_xml => return phoronix::read(text.trim_start()),
         Ok(_) => {
             let says = "it is JSON with neither fio's `jobs` nor hyperfine's `results`";
-            return Err(Fault::new(says, known));
+            return Err(ImportFault::new(says, known));
         }
         Err(reason) if text.lines().any(|line| line.trim_start().starts_with('{')) => {
-            return Err(Fault::new(format!("its JSON cannot be read: {reason}"), known));
+            return Err(ImportFault::new(format!("its JSON cannot be read: {reason}"), known));
         }
         Err(_) => {}
     }
@@ -84,18 +87,18 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
         return bonnie::read(text);
     }
     if let Some(format) = printed::fio::other_format(text) {
-        return Err(Fault::new(
+        return Err(ImportFault::new(
             format!("it is fio's {format} output, expected its JSON"),
             "run fio with --output-format=json: it has more digits, and its units are known",
         ));
     }
-    Err(Fault::new("its format is unknown", known))
+    Err(ImportFault::new("its format is unknown", known))
 }
 
 /// The fuzzer's entry point: any bytes, no panic.
 #[doc(hidden)]
 pub fn fuzz(contents: &[u8]) {
-    let source = Source { name: "file", label: None, contents };
+    let source = ImportSource { name: "file", label: None, contents };
     if let Ok(run) = import(None, &[source]) {
         assert_eq!(run.schedule.fault(), None);
         assert!(!run.records.is_empty());

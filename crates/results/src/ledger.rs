@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 
@@ -27,19 +27,20 @@ pub struct Ledger {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByLayer {
     /// What the workload passed to write(2), in calls.
-    pub application: Layer,
+    pub application: LayerWrites,
     /// What the filesystem submitted, in requests before merging.
-    pub filesystem: Layer,
+    pub filesystem: LayerWrites,
     /// What the device completed.
-    pub device: Layer,
+    pub device: LayerWrites,
     /// What a simulated drive programmed into its flash, for the host and for its own work; only
     /// bytes are counted.
-    pub flash: Layer,
+    pub flash: LayerWrites,
 }
 
 /// What a layer wrote; counts that it does not have are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Layer {
+#[schemars(rename = "Layer")]
+pub struct LayerWrites {
     /// Bytes.
     pub bytes: Option<u64>,
     /// Requests of this layer.
@@ -50,33 +51,34 @@ pub struct Layer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
     /// File contents.
-    pub data: Written,
+    pub data: KindWrites,
     /// The journal, or a log of metadata.
-    pub journal: Written,
+    pub journal: KindWrites,
     /// Inodes, which include access times.
-    pub inode: Written,
+    pub inode: KindWrites,
     /// Directories, and maps of files' blocks: extents, indirect blocks, attributes.
-    pub directory: Written,
+    pub directory: KindWrites,
     /// Allocation state of blocks and inodes: bitmaps, trees and tables of free space.
-    pub allocation: Written,
+    pub allocation: KindWrites,
     /// Superblocks, group descriptors, checkpoints.
-    pub superblock: Written,
+    pub superblock: KindWrites,
     /// Trees of metadata that are never written in place.
-    pub cow_metadata: Written,
+    pub cow_metadata: KindWrites,
     /// Bytes of unknown kind.
-    pub unattributed: Written,
+    pub unattributed: KindWrites,
 }
 
 /// Bytes written of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Written {
+#[schemars(rename = "Written")]
+pub struct KindWrites {
     /// Bytes.
     pub bytes: u64,
     /// Requests most of whose bytes are of this kind. Pure flushes count nowhere.
     pub requests: u64,
 }
 
-impl AddAssign for Written {
+impl AddAssign for KindWrites {
     fn add_assign(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.requests += other.requests;
@@ -86,50 +88,50 @@ impl AddAssign for Written {
 impl ByLayer {
     /// The counts on the way to the device; [`Self::reach`] adds the flash.
     #[must_use]
-    pub fn of(application: Layer, device: &Counters) -> Self {
+    pub fn of(application: LayerWrites, device: &Counters) -> Self {
         let Counters { written_bytes, write_requests, write_merges, .. } = *device;
-        let layer = |requests| Layer { bytes: Some(written_bytes), requests: Some(requests) };
+        let layer = |requests| LayerWrites { bytes: Some(written_bytes), requests: Some(requests) };
         Self {
             application,
             filesystem: layer(write_requests + write_merges),
             device: layer(write_requests),
-            flash: Layer::default(),
+            flash: LayerWrites::default(),
         }
     }
 
     /// Adds what the flash programmed.
     pub fn reach(&mut self, flash: &FlashActivity) {
-        self.flash = Layer { bytes: Some(flash.flash_written_bytes), requests: None };
+        self.flash = LayerWrites { bytes: Some(flash.flash_written_bytes), requests: None };
     }
 }
 
 impl ByKind {
     /// What was written of a kind.
     #[must_use]
-    pub fn of(&self, kind: Kind) -> Written {
+    pub fn of(&self, kind: BlockKind) -> KindWrites {
         let mut own = *self;
         *own.of_mut(kind)
     }
 
     /// The count of a kind.
-    pub fn of_mut(&mut self, kind: Kind) -> &mut Written {
+    pub fn of_mut(&mut self, kind: BlockKind) -> &mut KindWrites {
         match kind {
-            Kind::Data => &mut self.data,
-            Kind::Journal => &mut self.journal,
-            Kind::Inode => &mut self.inode,
-            Kind::Directory => &mut self.directory,
-            Kind::Allocation => &mut self.allocation,
-            Kind::Superblock => &mut self.superblock,
-            Kind::CowMetadata => &mut self.cow_metadata,
-            Kind::Unattributed => &mut self.unattributed,
+            BlockKind::Data => &mut self.data,
+            BlockKind::Journal => &mut self.journal,
+            BlockKind::Inode => &mut self.inode,
+            BlockKind::Directory => &mut self.directory,
+            BlockKind::Allocation => &mut self.allocation,
+            BlockKind::Superblock => &mut self.superblock,
+            BlockKind::CowMetadata => &mut self.cow_metadata,
+            BlockKind::Unattributed => &mut self.unattributed,
         }
     }
 
     /// All kinds together.
     #[must_use]
-    pub fn total(&self) -> Written {
-        let mut total = Written::default();
-        for kind in Kind::ALL {
+    pub fn total(&self) -> KindWrites {
+        let mut total = KindWrites::default();
+        for kind in BlockKind::ALL {
             total += self.of(kind);
         }
         total

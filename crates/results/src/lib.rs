@@ -27,16 +27,17 @@ pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use drive::DriveCourse;
 pub use error::StoreError;
 pub use executed::Executed;
-pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
+pub use ledger::{ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
 pub use lines::fuzz_records;
 pub use paths::{ATTEMPTS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::{
-    Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
+    AgeingRecord, Attempt, Ending, Imported, PhaseRecord, RECORD_SCHEMA, Record, StatedMethod,
+    Teardown, TrialStatus,
 };
 pub use repeat::{
-    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
-    SHRINK_SCHEMA, Shrink,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,
+    RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
-pub use ssdlab_workload::engine::Series;
-pub use store::{Contents, Run};
+pub use ssdlab_workload::engine::EngineSeries;
+pub use store::{RunContents, RunFolder};
 pub use work::{Latency, Work};

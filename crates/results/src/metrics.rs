@@ -5,7 +5,7 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::metric::{self, FEWEST_ERASES, METRICS, Source};
 
 use super::ledger::ByKind;
-use super::record::{Phase, Record};
+use super::record::{PhaseRecord, Record};
 use super::work::Work;
 
 impl Record {
@@ -36,7 +36,7 @@ impl Record {
     }
 }
 
-impl Phase {
+impl PhaseRecord {
     /// Every metric that was measured, by its name in plans.
     pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
         let own = METRICS.iter().filter_map(|(name, metric, _)| match metric.source {

@@ -9,7 +9,7 @@ use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_host::meter::smart::Smart;
-use ssdlab_operations::cuts::Outcome;
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Levels, Origin, Schedule};
 
@@ -40,7 +40,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
     /// How it ended.
-    pub status: Status,
+    pub status: TrialStatus,
     /// Why, unless it succeeded.
     pub reason: Option<String>,
     /// Equal for trials that were identical to the bit; only virtual time makes that possible.
@@ -54,7 +54,7 @@ pub struct Record {
     pub took_ns: u64,
     /// The result of ageing, if the filesystem was aged.
     #[serde(default)]
-    pub aged: Option<Aged>,
+    pub aged: Option<AgeingRecord>,
     /// Bytes written to the device over the whole trial, including mkfs, prefill and unmounting;
     /// for a cached aged filesystem, from its copy on.
     pub written_bytes: u64,
@@ -66,7 +66,7 @@ pub struct Record {
     #[serde(default)]
     pub before: Option<Counters>,
     /// What was measured, phase by phase.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseRecord>,
     /// What unmounting wrote.
     pub teardown: Option<Teardown>,
     /// The history of a simulated drive.
@@ -74,7 +74,7 @@ pub struct Record {
     pub drive: Option<DriveCourse>,
     /// The outcome of each power cut, one for each examined state, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cuts: Vec<Outcome>,
+    pub cuts: Vec<CutOutcome>,
     /// Every setting as the kernel reported it.
     pub applied: BTreeMap<String, String>,
     /// The results of checking the filesystem's stated features, in trials that checked.
@@ -111,12 +111,13 @@ pub struct Imported {
     /// file.
     pub is_order_known: bool,
     /// What the file says about how each phase was done.
-    pub told: BTreeMap<String, Told>,
+    pub told: BTreeMap<String, StatedMethod>,
 }
 
 /// What a program's output says about how a phase was done; what it does not say is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Told {
+#[schemars(rename = "Told")]
+pub struct StatedMethod {
     /// Whether anything was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
@@ -146,7 +147,8 @@ pub struct Told {
 /// How a trial ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+#[schemars(rename = "Status")]
+pub enum TrialStatus {
     /// It was measured.
     #[default]
     Ok,
@@ -158,7 +160,7 @@ pub enum Status {
     Void,
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for TrialStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ok => "ok",
@@ -192,7 +194,8 @@ pub enum Ending {
 /// The measurements of one phase. Counts are the device's until it was quiet, and absent without a
 /// device of our own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Phase {
+#[schemars(rename = "Phase")]
+pub struct PhaseRecord {
     /// The phase.
     pub name: String,
     /// Time until it returned, in ns; like the next three, absent only if it was imported.
@@ -245,7 +248,8 @@ pub struct Phase {
 
 /// The result of ageing a filesystem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Aged {
+#[schemars(rename = "Aged")]
+pub struct AgeingRecord {
     /// The hash of the state: equal for trials that started from the same one; absent if it was
     /// aged in place.
     pub state: Option<String>,

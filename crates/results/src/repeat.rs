@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_operations::cuts::{Deed, Expected, Finding, Found, Outcome, Verdict};
+use ssdlab_operations::cuts::{
+    CutOutcome, CutVerdict, ExpectedVersions, FileOperation, FileState, Finding,
+};
 use ssdlab_plan::Levels;
 
 use super::record::Record;
@@ -29,11 +31,11 @@ pub struct Repeat {
     /// Whether the repeated trial was bit-for-bit identical to the recorded one.
     pub same_trial: bool,
     /// What changed in the software and the drive between the record and the repeat.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ChangedInput>,
     /// The record.
-    pub recorded: Outcome,
+    pub recorded: CutOutcome,
     /// What the repeat found.
-    pub repeated: Outcome,
+    pub repeated: CutOutcome,
     /// The state of the drive's requests at the cut.
     pub drive: AtRisk,
     /// The SHA-256 of what the drive holds after the cut, in hex: of its 4 KiB pages that are not
@@ -45,7 +47,7 @@ pub struct Repeat {
     /// The workload's files; none if the filesystem could not be mounted.
     pub files: Vec<FileAfter>,
     /// The operations on files and the requests at risk, in the order of time.
-    pub course: Vec<Event>,
+    pub course: Vec<CourseEvent>,
 }
 
 /// The version of what `ssdlab cut --shrink --json` prints.
@@ -78,20 +80,22 @@ pub struct Shrink {
 
 /// Something that happened before a cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Event {
+#[schemars(rename = "Event")]
+pub struct CourseEvent {
     /// When, in ns since the trial began.
     pub at_ns: u64,
     /// What.
     #[serde(flatten)]
-    pub what: Happening,
+    pub what: CourseEventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Happening {
+pub enum CourseEventKind {
     /// A step of an operation on a file.
-    Deed(Deed),
+    #[serde(rename = "deed")]
+    FileOperation(FileOperation),
     /// A program of the workload printed this line.
     Said(String),
     /// A request to the drive was submitted that was at risk when the power failed.
@@ -117,7 +121,8 @@ pub struct RequestAtRisk {
 
 /// What the record and its repeat were made with, where that is not the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Change {
+#[schemars(rename = "Change")]
+pub struct ChangedInput {
     /// What has changed: `ssdlab`, `lab_kernel`, `drive_identity` or `tools`.
     pub of: String,
     /// With what the record was made; absent if it does not say.
@@ -149,14 +154,14 @@ pub struct FileAfter {
     /// Its name in the trial's directory.
     pub name: String,
     /// What it was to be.
-    pub expected: Expected,
+    pub expected: ExpectedVersions,
     /// What was found.
-    pub found: Found,
+    pub found: FileState,
     /// What follows of this file.
-    pub verdict: Verdict,
+    pub verdict: CutVerdict,
 }
 
-impl Change {
+impl ChangedInput {
     /// The relevant differences in how two records of one trial were made.
     #[must_use]
     pub fn between(recorded: &Record, repeated: &Record) -> Vec<Self> {

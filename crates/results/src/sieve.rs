@@ -31,7 +31,7 @@ impl<'a> Sieve<'a> {
     }
 
     /// Warnings about what it dropped.
-    pub fn says(self) -> impl Iterator<Item = String> {
+    pub fn warnings(self) -> impl Iterator<Item = String> {
         let says = |count: usize, what: &str| {
             let plural = if count == 1 { "" } else { "s" };
             (count > 0).then(|| format!("records.jsonl: {count} record{plural} of {what}: ignored"))

@@ -27,7 +27,7 @@ use super::sieve::Sieve;
 
 /// A run's folder, open for appending.
 #[derive(Debug)]
-pub struct Run {
+pub struct RunFolder {
     folder: PathBuf,
     /// The file that records go to, and its path.
     records: File,
@@ -38,7 +38,7 @@ pub struct Run {
 
 /// What a run's folder holds.
 #[derive(Debug)]
-pub struct Contents {
+pub struct RunContents {
     /// The plan as written; empty if something else made the folder.
     pub plan: String,
     /// The schedule.
@@ -51,7 +51,7 @@ pub struct Contents {
     pub warnings: Vec<String>,
 }
 
-impl Run {
+impl RunFolder {
     /// Makes a new run's folder below `results`, named `id`, with a number if that is taken.
     pub fn create(
         results: &Path,
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Opens a run to append to it. A truncated last line is moved to `records.cut`.
-    pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
+    pub fn append(folder: &Path) -> Result<(Self, RunContents), StoreError> {
         if !folder.join(SCHEDULE).exists() {
             return Err(StoreError::no_run(folder, default_folder()));
         }
@@ -109,9 +109,9 @@ impl Run {
     /// Opens a run for an attempt at one of its shares, whose records go to a file of their own.
     /// The contents include what earlier attempts at that share have recorded. The attempt gets a
     /// number if its id is taken.
-    pub fn attempt(folder: &Path, mut attempt: Attempt) -> Result<(Self, Contents), StoreError> {
+    pub fn attempt(folder: &Path, mut attempt: Attempt) -> Result<(Self, RunContents), StoreError> {
         let (mut contents, _) = Self::read_with_cut(folder)?;
-        let Contents { schedule, records, .. } = &contents;
+        let RunContents { schedule, records, .. } = &contents;
         let earlier = unmerged(folder, schedule, records, Some(attempt.id))?;
         // What its machine could not run then, this one may run now.
         contents.records.extend(earlier.records);
@@ -136,7 +136,7 @@ impl Run {
 
     /// Reads a run without changing anything. One that has not ended includes what attempts have
     /// recorded so far.
-    pub fn read(folder: &Path) -> Result<Contents, StoreError> {
+    pub fn read(folder: &Path) -> Result<RunContents, StoreError> {
         let (mut contents, _) = Self::read_with_cut(folder)?;
         if contents.ending == Ending::Interrupted {
             let found = unmerged(folder, &contents.schedule, &contents.records, None)?;
@@ -153,7 +153,7 @@ impl Run {
     }
 
     /// Reads a run and the truncated last line of its records, which is empty in an intact file.
-    fn read_with_cut(folder: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
+    fn read_with_cut(folder: &Path) -> Result<(RunContents, Vec<u8>), StoreError> {
         let schedule = read_schedule(folder)?;
         let path = folder.join(RECORDS);
         let file = regular_file::open_own(&path).map_err(at("read", &path))?;
@@ -169,7 +169,7 @@ impl Run {
                 cut.len()
             ));
         }
-        warnings.extend(sieve.says());
+        warnings.extend(sieve.warnings());
         let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
         let mut ending = read_ending(&folder.join(ENDING))?;
@@ -181,7 +181,7 @@ impl Run {
             ));
             ending = Ending::Interrupted;
         }
-        Ok((Contents { plan, schedule, records, ending, warnings }, cut))
+        Ok((RunContents { plan, schedule, records, ending, warnings }, cut))
     }
 
     /// What attempts have recorded beyond these records; nothing for an attempt, as only the holder

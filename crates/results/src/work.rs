@@ -6,7 +6,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_stats::latency::LatencySummary;
-use ssdlab_workload::engine::{Counted, Series};
+use ssdlab_workload::engine::{Counted, EngineSeries};
 
 /// The operations of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct Work {
     /// Their latencies.
     pub latency: Latency,
     /// Their ends over time.
-    pub series: Series,
+    pub series: EngineSeries,
 }
 
 /// The latencies of operations.

@@ -2,14 +2,14 @@
 //!
 //! They are in one place so that refusals read the same everywhere.
 
-use crate::Error;
+use crate::StatsError;
 
 /// The value itself, if it has a logarithm.
-pub fn positive(what: &'static str, index: usize, value: f64) -> Result<f64, Error> {
+pub fn positive(what: &'static str, index: usize, value: f64) -> Result<f64, StatsError> {
     if value.is_finite() && value > 0.0 {
         Ok(value)
     } else {
-        Err(Error::NotPositive { what, index, value })
+        Err(StatsError::NotPositive { what, index, value })
     }
 }
 

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use crate::argument::positive;
 use crate::moments::{count, deviations, mean, sum_of_squares};
 use crate::rounding::rounding;
-use crate::{Error, student};
+use crate::{StatsError, student};
 
 /// One measurement and when in the run it was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
+pub struct DriftSample {
     /// Its treatment; the numbers only distinguish treatments.
     pub treatment: usize,
     /// The trial's place in the order of the whole run.
@@ -46,8 +46,8 @@ impl Drift {
     ///
     /// # Errors
     ///
-    /// [`Error::NotPositive`] for the first value that is not a finite number above 0.
-    pub fn of(trials: &[Trial]) -> Result<Option<Self>, Error> {
+    /// [`StatsError::NotPositive`] for the first value that is not a finite number above 0.
+    pub fn of(trials: &[DriftSample]) -> Result<Option<Self>, StatsError> {
         let mut treatments = BTreeMap::<usize, (Vec<f64>, Vec<f64>)>::new();
         for (index, trial) in trials.iter().enumerate() {
             let value = positive("trial", index, trial.value)?;
@@ -89,7 +89,7 @@ fn centred(logs: &[f64]) -> impl Iterator<Item = f64> {
 }
 
 /// The number of positions from the first trial to the last one.
-fn span(trials: &[Trial]) -> f64 {
+fn span(trials: &[DriftSample]) -> f64 {
     let positions = || trials.iter().map(|trial| trial.position);
     match (positions().min(), positions().max()) {
         (Some(first), Some(last)) => f64::from(last - first),

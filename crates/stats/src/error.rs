@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Why data cannot be analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
-pub enum Error {
+pub enum StatsError {
     /// The two sides of a pairing differ in length, so some values have no partner.
     #[error("{treatment} treatment values cannot be paired with {baseline} baseline values")]
     Lengths {

@@ -13,7 +13,7 @@ use crate::{Interval, LogRatio, student};
 
 /// The estimated effect in one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub struct EffectGroup {
     /// The natural logarithm of the ratio, finite.
     pub log: f64,
     /// Its standard error, finite and not below 0. One that is smaller than the rounding error, as
@@ -89,13 +89,14 @@ impl Heterogeneity {
     /// Unless `freedom` is above 0, every logarithm finite, and every standard error finite and not
     /// below 0.
     #[must_use]
-    pub fn of(groups: &[Group], freedom: f64) -> Option<Self> {
+    pub fn of(groups: &[EffectGroup], freedom: f64) -> Option<Self> {
         assert!(freedom > 0.0, "the degrees of freedom must be above 0, but are {freedom}");
-        for Group { log, standard_error } in groups {
+        for EffectGroup { log, standard_error } in groups {
             let is_valid = log.is_finite() && standard_error.is_finite() && *standard_error >= 0.0;
             assert!(is_valid, "no effect has the log {log} with standard error {standard_error}");
         }
-        let deviating: Vec<(Group, f64)> = groups.iter().map(|group| (*group, freedom)).collect();
+        let deviating: Vec<(EffectGroup, f64)> =
+            groups.iter().map(|group| (*group, freedom)).collect();
         Self::with_deviating(groups, &deviating, freedom)
     }
 
@@ -127,11 +128,11 @@ impl Heterogeneity {
         let own = |group: &LogRatio| group.sd_log().unwrap_or(0.0);
         let squares = groups.iter().map(|group| count(group.n() - 1) * own(group).powi(2));
         let common = (squares.sum::<f64>() / freedom).sqrt();
-        let with = |sd: f64, group: &LogRatio| Group {
+        let with = |sd: f64, group: &LogRatio| EffectGroup {
             log: group.mean_log(),
             standard_error: sd / count(group.n()).sqrt(),
         };
-        let alike: Vec<Group> = groups.iter().map(|group| with(common, group)).collect();
+        let alike: Vec<EffectGroup> = groups.iter().map(|group| with(common, group)).collect();
         let pairs = count(groups.iter().map(LogRatio::n).sum()) / count(groups.len());
         // A scatter estimated from few pairs is easily too small.
         let least = |group: &LogRatio| {
@@ -144,25 +145,29 @@ impl Heterogeneity {
             let freedom = if is_unlike { count(group.n() - 1) } else { freedom };
             (with(own(group).max(least), group), freedom)
         };
-        let deviating: Vec<(Group, f64)> = groups.iter().map(deviating).collect();
+        let deviating: Vec<(EffectGroup, f64)> = groups.iter().map(deviating).collect();
         let unlike = |group: &LogRatio| {
             let freedom = count(group.n() - 1).max(1.0);
             (with(own(group).max(least(group)), group), freedom)
         };
-        let unlike: Vec<(Group, f64)> = groups.iter().map(unlike).collect();
+        let unlike: Vec<(EffectGroup, f64)> = groups.iter().map(unlike).collect();
         let found = Self::with_deviating(&alike, &deviating, freedom)?;
         Some(Self { p: found.p.max(p_of_welch(&unlike)), ..found })
     }
 
     /// As [`Self::of`]; `deviating` are the same groups with the standard errors, and their degrees
     /// of freedom, for the test of whether they deviate.
-    fn with_deviating(groups: &[Group], deviating: &[(Group, f64)], freedom: f64) -> Option<Self> {
+    fn with_deviating(
+        groups: &[EffectGroup],
+        deviating: &[(EffectGroup, f64)],
+        freedom: f64,
+    ) -> Option<Self> {
         if groups.len() < 2 {
             return None;
         }
         let all = Pooled::of(groups);
         let between = count(groups.len() - 1);
-        let deviation = |(index, own): (usize, &(Group, f64))| {
+        let deviation = |(index, own): (usize, &(EffectGroup, f64))| {
             let mut others = groups.to_vec();
             others.remove(index);
             deviation(*own, &others, freedom)
@@ -229,7 +234,7 @@ impl Heterogeneity {
 
 /// Pooled groups.
 struct Pooled<'a> {
-    groups: &'a [Group],
+    groups: &'a [EffectGroup],
     mean: f64,
     /// The variance of the groups' true effects.
     between: f64,
@@ -238,7 +243,7 @@ struct Pooled<'a> {
 
 impl<'a> Pooled<'a> {
     /// Pools one group or more.
-    fn of(groups: &'a [Group]) -> Self {
+    fn of(groups: &'a [EffectGroup]) -> Self {
         let (common, weights) = weighted(groups, 0.0);
         let squares = groups.iter().zip(&weights);
         let q = squares.map(|(group, weight)| weight * (group.log - common).powi(2)).sum::<f64>();
@@ -274,9 +279,9 @@ impl<'a> Pooled<'a> {
 
 /// The weighted mean of groups, and their weights: the inverse of their variances plus the variance
 /// between them.
-fn weighted(groups: &[Group], between: f64) -> (f64, Vec<f64>) {
+fn weighted(groups: &[EffectGroup], between: f64) -> (f64, Vec<f64>) {
     let least = groups.iter().map(|group| rounding(group.log)).fold(0.0, f64::max);
-    let variance = |group: &Group| group.standard_error.max(least).powi(2) + between;
+    let variance = |group: &EffectGroup| group.standard_error.max(least).powi(2) + between;
     let weights: Vec<f64> = groups.iter().map(|group| 1.0 / variance(group)).collect();
     let total: f64 = weights.iter().sum();
     // Relative to the first, so that the mean of equal values is exactly that value.
@@ -296,8 +301,8 @@ fn p_of_q(q: f64, between: f64, freedom: f64) -> f64 {
 
 /// The p-value of "all groups have the same effect" by Welch's analysis of variance, of groups and
 /// the degrees of freedom of their standard errors.
-fn p_of_welch(groups: &[(Group, f64)]) -> f64 {
-    let (groups, freedoms): (Vec<Group>, Vec<f64>) = groups.iter().copied().unzip();
+fn p_of_welch(groups: &[(EffectGroup, f64)]) -> f64 {
+    let (groups, freedoms): (Vec<EffectGroup>, Vec<f64>) = groups.iter().copied().unzip();
     let all = Pooled::of(&groups);
     let weights = weighted(&groups, 0.0).1;
     let total: f64 = weights.iter().sum();
@@ -309,7 +314,11 @@ fn p_of_welch(groups: &[(Group, f64)]) -> f64 {
 }
 
 /// `freedom` are the degrees of freedom of the others' standard errors.
-fn deviation((own, own_freedom): (Group, f64), others: &[Group], freedom: f64) -> Deviation {
+fn deviation(
+    (own, own_freedom): (EffectGroup, f64),
+    others: &[EffectGroup],
+    freedom: f64,
+) -> Deviation {
     let rest = Pooled::of(others);
     let chance = own.standard_error.max(rounding(own.log)).powi(2);
     let two_sided = |t: f64, freedom: f64| (2.0 * student::upper_tail(t.abs(), freedom)).min(1.0);

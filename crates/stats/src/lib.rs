@@ -15,8 +15,8 @@
 //! equal results.
 //!
 //! All functions reject input by one rule. Failures that the *data* can cause are in the return
-//! type: `None` when there are too few data for an answer, [`Error`] when a datum has no logarithm.
-//! Failures that only a *caller* can cause, such as a confidence of 95 for 0.95, panic.
+//! type: `None` when there are too few data for an answer, [`StatsError`] when a datum has no
+//! logarithm. Failures that only a *caller* can cause, such as a confidence of 95 for 0.95, panic.
 
 mod argument;
 mod bca;
@@ -41,16 +41,16 @@ mod summary;
 mod unpaired;
 
 pub use bca::{FEWEST_RESAMPLES, Resamples};
-pub use drift::{Drift, Trial};
-pub use error::Error;
-pub use heterogeneity::{Deviation, Group, Heterogeneity};
+pub use drift::{Drift, DriftSample};
+pub use error::StatsError;
+pub use heterogeneity::{Deviation, EffectGroup, Heterogeneity};
 pub use holm::holm;
 pub use interval::Interval;
 pub use log_ratio::{FEWEST_RUNS, LogRatio};
 pub use permutation::p_of_labels;
 pub use proportion::clopper_pearson;
 pub use quantile::quantile_interval;
-pub use ranking::Ranking;
+pub use ranking::RankEstimate;
 pub use runs::{MOST_RUNS, runs_to_separate};
 pub use signs::p_of_signs;
 pub use summary::Summary;

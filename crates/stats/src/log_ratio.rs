@@ -7,7 +7,7 @@
 use crate::argument::{assert_fraction, positive};
 use crate::moments::{count, mean, sd};
 use crate::rounding::rounding;
-use crate::{Error, Interval, student};
+use crate::{Interval, StatsError, student};
 
 /// The fewest runs that anything is concluded from. Below six no test is wrong in at most 5 % of
 /// cases whatever the distribution: n runs on one side of a bound have a two-sided p-value of
@@ -34,14 +34,18 @@ impl LogRatio {
     ///
     /// # Errors
     ///
-    /// [`Error::Lengths`] when the sides differ in length, [`Error::Empty`] when there are no
-    /// pairs, and [`Error::NotPositive`] for the first value that is not a finite number above 0.
-    pub fn paired(treatment: &[f64], baseline: &[f64]) -> Result<Self, Error> {
+    /// [`StatsError::Lengths`] when the sides differ in length, [`StatsError::Empty`] when there
+    /// are no pairs, and [`StatsError::NotPositive`] for the first value that is not a finite
+    /// number above 0.
+    pub fn paired(treatment: &[f64], baseline: &[f64]) -> Result<Self, StatsError> {
         if treatment.len() != baseline.len() {
-            return Err(Error::Lengths { treatment: treatment.len(), baseline: baseline.len() });
+            return Err(StatsError::Lengths {
+                treatment: treatment.len(),
+                baseline: baseline.len(),
+            });
         }
         if treatment.is_empty() {
-            return Err(Error::Empty);
+            return Err(StatsError::Empty);
         }
         let logs = treatment
             .iter()

@@ -8,11 +8,11 @@
 //! academic achievement across countries", Review of Economic Studies 91).
 
 use crate::argument::assert_fraction;
-use crate::{Error, FEWEST_RUNS, LogRatio, holm};
+use crate::{FEWEST_RUNS, LogRatio, StatsError, holm};
 
 /// Treatments in order, the greatest first, with what is known about their places.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranking {
+pub struct RankEstimate {
     /// Indices of the treatments, by falling geometric mean.
     pub order: Vec<usize>,
     /// For each treatment, in the order they were given, the first and the last place (from 1) that
@@ -23,7 +23,7 @@ pub struct Ranking {
     pub groups: Vec<Vec<usize>>,
 }
 
-impl Ranking {
+impl RankEstimate {
     /// Ranks treatments by their values in common blocks: `values[treatment][block]`.
     ///
     /// Pairs are compared by paired t tests of log-ratios, adjusted by Holm's method for the number
@@ -36,7 +36,7 @@ impl Ranking {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    pub fn of(values: &[Vec<f64>], confidence: f64) -> Result<Self, Error> {
+    pub fn of(values: &[Vec<f64>], confidence: f64) -> Result<Self, StatsError> {
         assert_fraction("the confidence", confidence);
         let count = values.len();
         let ones: Vec<Vec<f64>> = values.iter().map(|own| vec![1.0; own.len()]).collect();
@@ -44,7 +44,7 @@ impl Ranking {
             .iter()
             .zip(&ones)
             .map(|(own, ones)| Ok(LogRatio::paired(own, ones)?.mean_log()))
-            .collect::<Result<Vec<f64>, Error>>()?;
+            .collect::<Result<Vec<f64>, StatsError>>()?;
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|&a, &b| means[b].total_cmp(&means[a]));
 

@@ -7,7 +7,7 @@
 use crate::argument::{assert_fraction, positive};
 use crate::moments::{count, mean, sd};
 use crate::rounding::rounding;
-use crate::{Error, FEWEST_RUNS, Interval, student};
+use crate::{FEWEST_RUNS, Interval, StatsError, student};
 
 /// The ratio of a treatment to its baseline, estimated from two independent samples on the
 /// logarithmic scale.
@@ -29,11 +29,11 @@ impl UnpairedRatio {
     ///
     /// # Errors
     ///
-    /// [`Error::Empty`] when a side has no values, and [`Error::NotPositive`] for the first value
-    /// that is not a finite number above 0.
-    pub fn of(treatment: &[f64], baseline: &[f64]) -> Result<Self, Error> {
+    /// [`StatsError::Empty`] when a side has no values, and [`StatsError::NotPositive`] for the
+    /// first value that is not a finite number above 0.
+    pub fn of(treatment: &[f64], baseline: &[f64]) -> Result<Self, StatsError> {
         if treatment.is_empty() || baseline.is_empty() {
-            return Err(Error::Empty);
+            return Err(StatsError::Empty);
         }
         let treatment = logs("treatment", treatment)?;
         let baseline = logs("baseline", baseline)?;
@@ -90,7 +90,7 @@ fn ways(n: usize, m: usize) -> f64 {
     (1..=n).map(|own| count(m + own) / count(own)).product()
 }
 
-fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
+fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, StatsError> {
     let log = |(index, value): (usize, &f64)| Ok(positive(what, index, *value)?.ln());
     values.iter().enumerate().map(log).collect()
 }

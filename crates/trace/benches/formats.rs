@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request, RequestLogWriter};
+use ssdlab_trace::{
+    Flags, Request, RequestKind, RequestLogWriter, TraceFormat, TraceOptions, TraceReader,
+};
 
 /// How many requests a trace holds.
 const REQUESTS: u64 = 1_000_000;
@@ -14,21 +16,21 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let blktrace = blktrace(&[ISSUED]);
-    report("blktrace, issued requests only", &blktrace, Format::Blktrace);
+    report("blktrace, issued requests only", &blktrace, TraceFormat::Blktrace);
     drop(blktrace);
     let all = blktrace_as_recorded();
-    report("blktrace, all events", &all, Format::Blktrace);
+    report("blktrace, all events", &all, TraceFormat::Blktrace);
     drop(all);
-    report("blkparse, issued requests only", blkparse().as_bytes(), Format::Blkparse);
-    report("msr-cambridge", msr().as_bytes(), Format::MsrCambridge);
-    report("fio version 3", fio().as_bytes(), Format::FioLog);
-    report("ssdlab", &request_log(), Format::RequestLog);
+    report("blkparse, issued requests only", blkparse().as_bytes(), TraceFormat::Blkparse);
+    report("msr-cambridge", msr().as_bytes(), TraceFormat::MsrCambridge);
+    report("fio version 3", fio().as_bytes(), TraceFormat::FioLog);
+    report("ssdlab", &request_log(), TraceFormat::RequestLog);
 }
 
-fn report(name: &str, trace: &[u8], format: Format) {
+fn report(name: &str, trace: &[u8], format: TraceFormat) {
     let seconds = (0..ROUNDS).map(|_| {
         let start = Instant::now();
-        let reader = Reader::new(black_box(trace), format, &Options::default()).unwrap();
+        let reader = TraceReader::new(black_box(trace), format, &TraceOptions::default()).unwrap();
         let mut read = 0;
         for request in reader {
             black_box(request.unwrap());
@@ -109,7 +111,7 @@ fn request_log() -> Vec<u8> {
         let request = Request {
             submitted_ns: number * 1000,
             completed_ns: Some(number * 1000 + 500),
-            kind: Kind::Write,
+            kind: RequestKind::Write,
             offset_bytes: number * 4096,
             length_bytes: 4096,
             flags: Flags::SYNC,

@@ -12,11 +12,11 @@
 //! was received, is in microseconds since 1970. A drive is a `device_id`. Completions are not
 //! recorded.
 
-use crate::Kind;
-use crate::error::Fault;
-use crate::event::Step;
+use crate::RequestKind;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{columns, first_line, scaled};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 
 const TITLES: &[u8] = b"device_id,";
@@ -28,20 +28,20 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, with times since 1970.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     if line.is_empty() || line.starts_with(TITLES) {
         return Ok(None);
     }
     let [drive, opcode, offset, length, timestamp] = columns(line)?;
     let kind = match opcode {
-        b"R" => Kind::Read,
-        b"W" => Kind::Write,
-        _ => return Err(Fault::new("the opcode", "R or W", opcode)),
+        b"R" => RequestKind::Read,
+        b"W" => RequestKind::Write,
+        _ => return Err(TraceFault::new("the opcode", "R or W", opcode)),
     };
     let bytes = "a number of bytes";
     let offset_bytes = scaled("the offset", bytes, 1, offset)?;
     let length_bytes = scaled("the length", bytes, 1, length)?;
     let submitted_ns = scaled("the timestamp", "a number of microseconds", 1_000, timestamp)?;
     let request = plain(submitted_ns, kind, offset_bytes, length_bytes);
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }

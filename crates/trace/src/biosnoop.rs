@@ -15,13 +15,13 @@
 //! A request without a disk bypassed the block layer or is a flush, of which bcc says no more; both
 //! are skipped, as are lines before the titles.
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, last_word, number, scaled, seconds, words};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 use crate::rwbs::operation;
-use crate::{Flags, Kind};
+use crate::{Flags, RequestKind};
 
 /// The time of the first completion: later than any latency, so that no submission is before 0.
 const FIRST_NS: u64 = 1 << 60;
@@ -48,7 +48,7 @@ pub struct Columns {
 
 impl Columns {
     /// The request of a line.
-    pub fn reported<'a>(&mut self, line: &'a [u8]) -> Result<Option<Reported<'a>>, Fault> {
+    pub fn reported<'a>(&mut self, line: &'a [u8]) -> Result<Option<TraceLine<'a>>, TraceFault> {
         if let Some(after_bytes) = columns(line) {
             self.after_bytes = Some(after_bytes);
             return Ok(None);
@@ -60,7 +60,7 @@ impl Columns {
     }
 }
 
-fn reported(line: &[u8], after_bytes: usize) -> Result<Option<Reported<'_>>, Fault> {
+fn reported(line: &[u8], after_bytes: usize) -> Result<Option<TraceLine<'_>>, TraceFault> {
     let (mut before, latency) = last_word(line);
     for _ in 1..after_bytes {
         before = last_word(before).0;
@@ -70,10 +70,10 @@ fn reported(line: &[u8], after_bytes: usize) -> Result<Option<Reported<'_>>, Fau
     let (before, letters) = last_word(before);
     let (before, drive) = last_word(before);
     let Some(time) = words(before).next() else {
-        return Err(Fault::new("the line", "the columns of the titles", line));
+        return Err(TraceFault::new("the line", "the columns of the titles", line));
     };
-    let time_ns =
-        seconds(time).ok_or_else(|| Fault::new("the time", "seconds with decimal places", time))?;
+    let time_ns = seconds(time)
+        .ok_or_else(|| TraceFault::new("the time", "seconds with decimal places", time))?;
     // Without a disk, the PID comes before the letters.
     if number(drive).is_some() {
         return Ok(None);
@@ -81,24 +81,24 @@ fn reported(line: &[u8], after_bytes: usize) -> Result<Option<Reported<'_>>, Fau
     let (kind, flags) = operation(letters);
     let length_bytes = scaled("the number of bytes", "a number", 1, bytes)?;
     let (kind, flags, offset_bytes) = match (length_bytes, kind) {
-        (0, _) if flags.contains(Flags::PREFLUSH) => (Kind::Flush, Flags::empty(), 0),
+        (0, _) if flags.contains(Flags::PREFLUSH) => (RequestKind::Flush, Flags::empty(), 0),
         (0, _) => return Ok(None),
         (_, Some(kind)) => {
             let sectors = "a number of 512-byte sectors";
             (kind, flags, scaled("the sector", sectors, SECTOR_BYTES, sector)?)
         }
-        (_, None) => return Err(Fault::new("the type", "R, W or D, with flags", letters)),
+        (_, None) => return Err(TraceFault::new("the type", "R, W or D, with flags", letters)),
     };
     let milliseconds = "milliseconds with decimal places";
     let latency_ns = seconds(latency)
         .map(|found| found / 1_000)
-        .ok_or_else(|| Fault::new("the latency", milliseconds, latency))?;
+        .ok_or_else(|| TraceFault::new("the latency", milliseconds, latency))?;
     let completed_ns = FIRST_NS.saturating_add(time_ns);
     let submitted_ns = completed_ns
         .checked_sub(latency_ns)
-        .ok_or_else(|| Fault::new("the latency", "less than a year", latency))?;
+        .ok_or_else(|| TraceFault::new("the latency", "less than a year", latency))?;
     let mut request = plain(submitted_ns, kind, offset_bytes, length_bytes);
     request.completed_ns = Some(completed_ns);
     request.flags = flags;
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }

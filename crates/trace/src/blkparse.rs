@@ -22,12 +22,12 @@
 
 use memchr::memchr;
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, device, multiple, number, seconds, words};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::rwbs::operation;
-use crate::{Flags, Kind, Request, Stage};
+use crate::{Flags, Request, RequestKind, TraceStage};
 
 /// Whether a trace with this beginning has a line that is a blkparse event.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
@@ -40,22 +40,22 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, if the line is about one.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     let mut words = words(line);
     let Some(drive) = words.next().filter(|word| device(word).is_some()) else {
         return Ok(None);
     };
     let time = words.nth(2).unwrap_or_default();
     let step = match words.nth(1) {
-        Some(b"D") => Step::Submitted(Some(Stage::Issued)),
-        Some(b"Q") => Step::Submitted(Some(Stage::Queued)),
-        Some(b"C") => Step::Completed,
-        Some(b"R") => Step::Returned,
+        Some(b"D") => TraceStep::Submitted(Some(TraceStage::Issued)),
+        Some(b"Q") => TraceStep::Submitted(Some(TraceStage::Queued)),
+        Some(b"C") => TraceStep::Completed,
+        Some(b"R") => TraceStep::Returned,
         Some(_) => return Ok(None),
-        None => return Err(Fault::new("the line", "an event of seven fields or more", line)),
+        None => return Err(TraceFault::new("the line", "an event of seven fields or more", line)),
     };
     let submitted_ns = time_ns(time)
-        .ok_or_else(|| Fault::new("the time", "seconds with nine decimal places", time))?;
+        .ok_or_else(|| TraceFault::new("the time", "seconds with nine decimal places", time))?;
     let rwbs = words.next().unwrap_or_default();
     let (operation, mut flags) = operation(rwbs);
 
@@ -69,14 +69,14 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
             multiple("the sector", expected, SECTOR_BYTES, &mut [sector].into_iter())?;
         let length_bytes = multiple("the length", expected, SECTOR_BYTES, &mut words)?;
         let kind = operation
-            .ok_or_else(|| Fault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
+            .ok_or_else(|| TraceFault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
         (kind, offset_bytes, length_bytes)
-    } else if is_bare || !matches!(step, Step::Submitted(_)) {
+    } else if is_bare || !matches!(step, TraceStep::Submitted(_)) {
         if !flags.contains(Flags::PREFLUSH) {
             return Ok(None);
         }
         flags.remove(Flags::PREFLUSH);
-        (Kind::Flush, 0, 0)
+        (RequestKind::Flush, 0, 0)
     } else {
         return Ok(None);
     };
@@ -89,7 +89,7 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         flags,
         origin: None,
     };
-    Ok(Some(Reported { drive, step, request }))
+    Ok(Some(TraceLine { drive, step, request }))
 }
 
 /// A time in seconds with nine decimal places, as nanoseconds.

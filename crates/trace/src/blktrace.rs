@@ -25,12 +25,12 @@ use std::io::BufRead;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
 
-use crate::error::Fault;
-use crate::event::{Event, Step};
+use crate::error::TraceFault;
+use crate::event::{TraceEvent, TraceStep};
 use crate::field::bytes_before;
-use crate::records::Records;
+use crate::records::BinaryRecords;
 use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
+use crate::{Flags, Position, Request, RequestKind, TraceError, TraceFormat, TraceStage};
 
 /// `BLK_IO_TRACE_MAGIC`; its lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
@@ -136,7 +136,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 /// The requests of a trace, with times on the clock of the trace.
 #[derive(Debug)]
 pub struct Blktrace<R> {
-    records: Records<R>,
+    records: BinaryRecords<R>,
     pub selection: Selection,
     /// The last device and whether it is selected: it seldom changes, and formatting its name takes
     /// time.
@@ -145,10 +145,14 @@ pub struct Blktrace<R> {
 
 impl<R: BufRead> Blktrace<R> {
     pub fn new(input: R, selection: Selection) -> Self {
-        Self { records: Records::new(input, Format::Blktrace, 1), selection, device: None }
+        Self {
+            records: BinaryRecords::new(input, TraceFormat::Blktrace, 1),
+            selection,
+            device: None,
+        }
     }
 
-    pub fn next(&mut self) -> Result<Option<Event>, TraceError> {
+    pub fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         while let Some(fields) = self.fields()? {
             self.records.skip(fields.pdu_len.into())?;
             let Some(step) = step(&fields) else { continue };
@@ -157,7 +161,7 @@ impl<R: BufRead> Blktrace<R> {
             }
             let found = request(&fields).map_err(|fault| self.records.fault(fault))?;
             if let Some(request) = found {
-                return Ok(Some(Event { step, device: fields.device.into(), request }));
+                return Ok(Some(TraceEvent { step, device: fields.device.into(), request }));
             }
         }
         Ok(None)
@@ -174,12 +178,12 @@ impl<R: BufRead> Blktrace<R> {
             (8, _) => self.records.rest::<Version8<LE>>()?.into(),
             (_, 8) => self.records.rest::<Version8<BE>>()?.into(),
             (found @ 0..=0xff, _) | (_, found @ 0..=0xff) => {
-                let (format, known) = (Format::Blktrace, "7 or 8");
+                let (format, known) = (TraceFormat::Blktrace, "7 or 8");
                 return Err(TraceError::UnknownVersion { format, found, known });
             }
             _ => {
                 let expected = "0x65617400 + version, in either byte order";
-                return Err(self.records.fault(Fault::new("the magic", expected, &magic)));
+                return Err(self.records.fault(TraceFault::new("the magic", expected, &magic)));
             }
         };
         Ok(Some(event))
@@ -187,15 +191,15 @@ impl<R: BufRead> Blktrace<R> {
 
     /// Whether the event is selected.
     #[inline]
-    fn takes(&mut self, fields: &Fields, step: Step) -> Result<bool, TraceError> {
-        if let Step::Submitted(Some(stage)) = step
+    fn takes(&mut self, fields: &Fields, step: TraceStep) -> Result<bool, TraceError> {
+        if let TraceStep::Submitted(Some(stage)) = step
             && !self.selection.takes_stage(stage)
         {
             return Ok(false);
         }
         match (self.device, step) {
             (Some((device, taken)), _) if device == fields.device => Ok(taken),
-            (_, Step::Submitted(_)) => {
+            (_, TraceStep::Submitted(_)) => {
                 let taken = self.selection.takes_drive(&name(fields.device))?;
                 self.device = Some((fields.device, taken));
                 Ok(taken)
@@ -215,21 +219,21 @@ fn name(device: u32) -> Vec<u8> {
 }
 
 /// What an event says of a request, if it is about one that the block layer handles.
-fn step(event: &Fields) -> Option<Step> {
+fn step(event: &Fields) -> Option<TraceStep> {
     if (event.action >> 16) & (NOTIFY | PC) != 0 {
         return None;
     }
     match event.action & 0xffff & !TA_CGROUP {
-        TA_QUEUE => Some(Step::Submitted(Some(Stage::Queued))),
-        TA_ISSUE => Some(Step::Submitted(Some(Stage::Issued))),
-        TA_COMPLETE => Some(Step::Completed),
-        TA_REQUEUE => Some(Step::Returned),
+        TA_QUEUE => Some(TraceStep::Submitted(Some(TraceStage::Queued))),
+        TA_ISSUE => Some(TraceStep::Submitted(Some(TraceStage::Issued))),
+        TA_COMPLETE => Some(TraceStep::Completed),
+        TA_REQUEUE => Some(TraceStep::Returned),
         _ => None,
     }
 }
 
 /// The request, or the part of one, that an event is about, if it moves data or flushes.
-fn request(event: &Fields) -> Result<Option<Request>, Fault> {
+fn request(event: &Fields) -> Result<Option<Request>, TraceFault> {
     let categories = event.action >> 16;
     let is = |category| categories & category != 0;
     let mut flags = Flags::empty();
@@ -238,28 +242,28 @@ fn request(event: &Fields) -> Result<Option<Request>, Fault> {
     flags.set(Flags::FUA, is(FUA));
     flags.set(Flags::READAHEAD, is(AHEAD));
     let kind = match event.bytes {
-        0 if is(FLUSH) => Kind::Flush,
+        0 if is(FLUSH) => RequestKind::Flush,
         0 => return Ok(None),
         _ if is(ZONED) => {
             let expected = "one of a drive without zones";
-            return Err(Fault::new(
+            return Err(TraceFault::new(
                 "the category",
                 expected,
                 format!("{categories:#x}").as_bytes(),
             ));
         }
-        _ if is(DISCARD) => Kind::Discard,
-        _ if is(WRITE_ZEROES) => Kind::WriteZeroes,
-        _ if is(WRITE) => Kind::Write,
-        _ => Kind::Read,
+        _ if is(DISCARD) => RequestKind::Discard,
+        _ if is(WRITE_ZEROES) => RequestKind::WriteZeroes,
+        _ if is(WRITE) => RequestKind::Write,
+        _ => RequestKind::Read,
     };
-    flags.set(Flags::PREFLUSH, is(FLUSH) && kind != Kind::Flush);
+    flags.set(Flags::PREFLUSH, is(FLUSH) && kind != RequestKind::Flush);
     Ok(Some(Request {
         submitted_ns: event.time_ns,
         completed_ns: None,
         kind,
         // A flush has no offset; some kernels report the last sector.
-        offset_bytes: if kind == Kind::Flush { 0 } else { bytes_before(event.sector)? },
+        offset_bytes: if kind == RequestKind::Flush { 0 } else { bytes_before(event.sector)? },
         length_bytes: event.bytes.into(),
         flags,
         origin: None,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::TraceError;
-use crate::event::Event;
+use crate::event::TraceEvent;
 
 /// How many requests may be completed while one is in flight: more than drives queue.
 const AHEAD: usize = 1 << 16;
@@ -15,7 +15,7 @@ const AHEAD: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub struct BySubmission {
     /// By time, and then as they were read.
-    held: BTreeMap<(u64, u64), Event>,
+    held: BTreeMap<(u64, u64), TraceEvent>,
     read: u64,
     /// How the trace ended, once it did.
     ending: Option<Result<(), TraceError>>,
@@ -25,8 +25,8 @@ impl BySubmission {
     /// The next event; after an error come those before it, and then the error.
     pub fn next(
         &mut self,
-        mut event: impl FnMut() -> Result<Option<Event>, TraceError>,
-    ) -> Result<Option<Event>, TraceError> {
+        mut event: impl FnMut() -> Result<Option<TraceEvent>, TraceError>,
+    ) -> Result<Option<TraceEvent>, TraceError> {
         while self.ending.is_none() && self.held.len() <= AHEAD {
             match event() {
                 Ok(Some(event)) => {

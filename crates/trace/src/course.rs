@@ -2,15 +2,15 @@
 //! draw.
 //!
 //! Time is divided into [`Course::STEPS`] steps and the drive into [`Course::ROWS`] rows,
-//! regardless of the number of requests. Both extents must be known beforehand, from a [`Summary`],
-//! so a trace is read twice.
+//! regardless of the number of requests. Both extents must be known beforehand, from a
+//! [`TraceSummary`], so a trace is read twice.
 
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
 
 use crate::in_flight::{Flights, Stretch};
-use crate::{Kind, Request, Summary};
+use crate::{Request, RequestKind, TraceSummary};
 
 /// The distribution of requests over time and over the drive.
 #[derive(Debug)]
@@ -18,14 +18,14 @@ pub struct Course {
     step_ns: u64,
     row_bytes: u64,
     span_ns: u64,
-    kinds: [OfKind; Kind::ALL.len()],
+    kinds: [OfKind; RequestKind::ALL.len()],
     depths: Vec<Occupancy>,
     flights: Flights,
 }
 
 /// What was in flight in a step of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct CourseStep {
     /// The mean over the step.
     pub mean: f64,
     /// The minimum.
@@ -70,7 +70,7 @@ impl Course {
 
     /// An empty course for the requests with this summary.
     #[must_use]
-    pub fn new(summary: &Summary) -> Self {
+    pub fn new(summary: &TraceSummary) -> Self {
         let of_kind =
             OfKind { touched: vec![[false; Self::ROWS]; Self::STEPS], bytes: vec![0; Self::STEPS] };
         let depth = Occupancy { depth_ns: 0, covered_ns: 0, least: u64::MAX, most: 0 };
@@ -78,7 +78,7 @@ impl Course {
             step_ns: summary.span_ns.div_ceil(Self::STEPS as u64).max(1),
             row_bytes: summary.end_bytes.div_ceil(Self::ROWS as u64).max(1),
             span_ns: summary.span_ns,
-            kinds: Kind::ALL.map(|_| of_kind.clone()),
+            kinds: RequestKind::ALL.map(|_| of_kind.clone()),
             depths: vec![depth; Self::STEPS],
             flights: Flights::default(),
         }
@@ -123,14 +123,14 @@ impl Course {
 
     /// The bytes of a kind submitted in each step, up to the end of the trace.
     #[must_use]
-    pub fn bytes(&self, kind: Kind) -> &[u64] {
+    pub fn bytes(&self, kind: RequestKind) -> &[u64] {
         &self.kinds[kind as usize].bytes[..self.reached()]
     }
 
     /// The requests in flight in each step, up to the end of the trace.
     #[must_use]
-    pub fn in_flight(&self) -> Vec<Step> {
-        let step = |depth: &Occupancy| Step {
+    pub fn in_flight(&self) -> Vec<CourseStep> {
+        let step = |depth: &Occupancy| CourseStep {
             mean: depth.depth_ns as f64 / depth.covered_ns.max(1) as f64,
             least: depth.least.min(depth.most),
             most: depth.most,
@@ -140,7 +140,7 @@ impl Course {
 
     /// When and where there were requests of a kind, by step of submission; patches do not overlap.
     #[must_use]
-    pub fn patches(&self, kind: Kind) -> Vec<Patch> {
+    pub fn patches(&self, kind: RequestKind) -> Vec<Patch> {
         let mut patches = Vec::new();
         // The rows of patches that extend to the previous step, and their first steps.
         let mut open: BTreeMap<(usize, usize), usize> = BTreeMap::new();

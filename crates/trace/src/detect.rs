@@ -5,11 +5,11 @@ use std::str::FromStr;
 use crate::error::excerpt;
 use crate::field::last_word;
 use crate::lines::without_mark;
-use crate::{Format, TraceError};
+use crate::{TraceError, TraceFormat};
 use crate::{alibaba, biosnoop, blkparse, blktrace, dm_log_writes, fio, fiu, msr};
 use crate::{request_log, systor, tencent, trace_pipe};
 
-impl FromStr for Format {
+impl FromStr for TraceFormat {
     type Err = TraceError;
 
     fn from_str(name: &str) -> Result<Self, TraceError> {
@@ -20,7 +20,7 @@ impl FromStr for Format {
     }
 }
 
-impl Format {
+impl TraceFormat {
     /// The format of a trace that begins with these bytes; a few lines or records are enough.
     pub fn detect(first_bytes: &[u8]) -> Result<Self, TraceError> {
         let first_bytes = without_mark(first_bytes);

@@ -17,10 +17,10 @@ use std::io::BufRead;
 use zerocopy::byteorder::{LE, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
 
-use crate::error::Fault;
-use crate::records::Records;
+use crate::error::TraceFault;
+use crate::records::BinaryRecords;
 use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, TraceError};
+use crate::{Flags, Position, Request, RequestKind, TraceError, TraceFormat};
 
 /// `WRITE_LOG_MAGIC`.
 const MAGIC: u64 = 0x006a_7366_7773_6872;
@@ -62,7 +62,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(&MAGIC.to_le_bytes())
 }
 
-/// An entry of a [`DeviceLog`].
+/// An entry of a [`DeviceLogReader`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceLogEntry {
     /// A text that somebody put into the log.
@@ -73,16 +73,16 @@ pub enum DeviceLogEntry {
 
 /// A log with the data of its writes, entry by entry.
 #[derive(Debug)]
-pub struct DeviceLog<R>(Entries<R>);
+pub struct DeviceLogReader<R>(Entries<R>);
 
-impl<R: BufRead> DeviceLog<R> {
+impl<R: BufRead> DeviceLogReader<R> {
     /// Reads the header of a log.
     pub fn new(input: R) -> Result<Self, TraceError> {
         Entries::new(input).map(Self)
     }
 }
 
-impl<R: BufRead> Iterator for DeviceLog<R> {
+impl<R: BufRead> Iterator for DeviceLogReader<R> {
     type Item = Result<DeviceLogEntry, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -143,7 +143,7 @@ enum Meaning {
 /// The entries of a log. The caller reads the data behind each.
 #[derive(Debug)]
 struct Entries<R> {
-    records: Records<R>,
+    records: BinaryRecords<R>,
     sector_bytes: u32,
     /// The number of entries that were not read yet.
     left: u64,
@@ -151,18 +151,18 @@ struct Entries<R> {
 
 impl<R: BufRead> Entries<R> {
     fn new(input: R) -> Result<Self, TraceError> {
-        let mut records = Records::new(input, Format::DmLogWrites, 0);
+        let mut records = BinaryRecords::new(input, TraceFormat::DmLogWrites, 0);
         let Some(Super { magic, version, entries, sector_bytes }) = records.start()? else {
             return Err(truncated(&records));
         };
         let sector_bytes = sector_bytes.get();
         let fault = if magic.get() != MAGIC {
-            Some(Fault::number("the magic number", "0x6a736677736872", magic.get()))
+            Some(TraceFault::number("the magic number", "0x6a736677736872", magic.get()))
         } else if version.get() != VERSION {
-            Some(Fault::number("the version", "1", version.get()))
+            Some(TraceFault::number("the version", "1", version.get()))
         } else if !sector_bytes.is_power_of_two() || !(512..=65536).contains(&sector_bytes) {
             let expected = "a power of two from 512 to 65536";
-            Some(Fault::number("the sector size", expected, sector_bytes.into()))
+            Some(TraceFault::number("the sector size", expected, sector_bytes.into()))
         } else {
             None
         };
@@ -188,18 +188,18 @@ impl<R: BufRead> Entries<R> {
     }
 }
 
-fn truncated<R>(records: &Records<R>) -> TraceError {
-    TraceError::Truncated { format: Format::DmLogWrites, position: records.position() }
+fn truncated<R>(records: &BinaryRecords<R>) -> TraceError {
+    TraceError::Truncated { format: TraceFormat::DmLogWrites, position: records.position() }
 }
 
 /// What an entry with the rest of its sector says, and the number of bytes of data behind it.
-fn parse(entry: &Entry, rest: &[u8], sector_bytes: u32) -> Result<(Meaning, usize), Fault> {
+fn parse(entry: &Entry, rest: &[u8], sector_bytes: u32) -> Result<(Meaning, usize), TraceFault> {
     let [sector, sectors, flags, mark_bytes] =
         [&entry.sector, &entry.sectors, &entry.flags, &entry.mark_bytes].map(|of| of.get());
     if flags & !KNOWN != 0 {
-        return Err(Fault::number("the sum of flags", "at most 31", flags));
+        return Err(TraceFault::number("the sum of flags", "at most 31", flags));
     }
-    let too_far = |what, sectors| Fault::number(what, "less than 2^64 bytes in all", sectors);
+    let too_far = |what, sectors| TraceFault::number(what, "less than 2^64 bytes in all", sectors);
     let bytes = |sectors: u64| sectors.checked_mul(sector_bytes.into());
     let length_bytes = bytes(sectors).ok_or_else(|| too_far("the number of sectors", sectors))?;
     let has_data = flags & DISCARD == 0;
@@ -207,21 +207,21 @@ fn parse(entry: &Entry, rest: &[u8], sector_bytes: u32) -> Result<(Meaning, usiz
     let data_bytes = data_bytes.map_err(|_| too_far("the number of sectors", sectors))?;
     if flags & MARK != 0 {
         let text = usize::try_from(mark_bytes).ok().and_then(|length| rest.get(..length));
-        let fault = || Fault::number("the length of a mark", "within its sector", mark_bytes);
+        let fault = || TraceFault::number("the length of a mark", "within its sector", mark_bytes);
         let text = String::from_utf8_lossy(text.ok_or_else(fault)?).into_owned();
         return Ok((Meaning::Mark(text), data_bytes));
     }
     let kind = match (flags & DISCARD != 0, flags & FLUSH != 0, sectors) {
-        (true, ..) => Kind::Discard,
-        (false, true, 0) => Kind::Flush,
-        (false, ..) => Kind::Write,
+        (true, ..) => RequestKind::Discard,
+        (false, true, 0) => RequestKind::Flush,
+        (false, ..) => RequestKind::Write,
     };
-    let offset_bytes = if kind == Kind::Flush { Some(0) } else { bytes(sector) };
+    let offset_bytes = if kind == RequestKind::Flush { Some(0) } else { bytes(sector) };
     let offset_bytes = offset_bytes.ok_or_else(|| too_far("the sector", sector))?;
     let mut of_request = Flags::empty();
     of_request.set(Flags::METADATA, flags & METADATA != 0);
     of_request.set(Flags::FUA, flags & FUA != 0);
-    of_request.set(Flags::PREFLUSH, flags & FLUSH != 0 && kind != Kind::Flush);
+    of_request.set(Flags::PREFLUSH, flags & FLUSH != 0 && kind != RequestKind::Flush);
     let request = Request {
         submitted_ns: 0,
         completed_ns: None,

@@ -5,7 +5,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::{Format, Stage};
+use crate::{TraceFormat, TraceStage};
 
 /// Why a trace cannot be read any further, or written.
 #[derive(Debug, Error)]
@@ -14,7 +14,7 @@ pub enum TraceError {
     #[error(
         "the trace begins with {beginning}, which matches none of the known formats ({}); \
          decompress it if it is compressed, or name its format",
-        Format::names()
+        TraceFormat::names()
     )]
     UnknownFormat {
         /// The first bytes, escaped.
@@ -28,7 +28,7 @@ pub enum TraceError {
     )]
     SystemCalls,
     /// No format has this name.
-    #[error("{name:?} is not a trace format; choose one of: {}", Format::names())]
+    #[error("{name:?} is not a trace format; choose one of: {}", TraceFormat::names())]
     UnknownName {
         /// The name that was given.
         name: String,
@@ -40,7 +40,7 @@ pub enum TraceError {
     )]
     UnknownVersion {
         /// The trace's format.
-        format: Format,
+        format: TraceFormat,
         /// The version it has.
         found: u32,
         /// The versions that can be read.
@@ -57,7 +57,7 @@ pub enum TraceError {
     #[error("cannot read the {format} trace at {position}: {cause}")]
     Read {
         /// The trace's format.
-        format: Format,
+        format: TraceFormat,
         /// The line or record that was being read.
         position: Position,
         /// The reader's own error.
@@ -71,7 +71,7 @@ pub enum TraceError {
     )]
     Malformed {
         /// The trace's format.
-        format: Format,
+        format: TraceFormat,
         /// The line or record.
         position: Position,
         /// Which part of it.
@@ -91,7 +91,7 @@ pub enum TraceError {
     )]
     Truncated {
         /// The trace's format.
-        format: Format,
+        format: TraceFormat,
         /// The incomplete line or record.
         position: Position,
     },
@@ -118,7 +118,7 @@ pub enum TraceError {
     )]
     NoneAtStage {
         /// The stage that was chosen.
-        wanted: Stage,
+        wanted: TraceStage,
         /// How many events of the other stage there are.
         others: u64,
     },
@@ -169,13 +169,13 @@ impl fmt::Display for Position {
 
 /// What is wrong with a line or record, without its position.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct TraceFault {
     pub what: &'static str,
     pub expected: &'static str,
     pub found: String,
 }
 
-impl Fault {
+impl TraceFault {
     pub fn new(what: &'static str, expected: &'static str, found: &[u8]) -> Self {
         Self { what, expected, found: excerpt(found) }
     }
@@ -184,7 +184,7 @@ impl Fault {
         Self { what, expected, found: found.to_string() }
     }
 
-    pub fn at(self, format: Format, position: Position) -> TraceError {
+    pub fn at(self, format: TraceFormat, position: Position) -> TraceError {
         let Self { what, expected, found } = self;
         TraceError::Malformed { format, position, what, expected, found }
     }

@@ -6,7 +6,7 @@ use crate::Request;
 
 /// The stage of the Linux block layer at which requests are observed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum TraceStage {
     /// As the drive receives them: merged, split, and in issue order.
     ///
     /// A request that the driver returned, as when the drive is busy, is one request: from its last
@@ -19,7 +19,7 @@ pub enum Stage {
     Queued,
 }
 
-impl Stage {
+impl TraceStage {
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Issued => Self::Queued,
@@ -28,7 +28,7 @@ impl Stage {
     }
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for TraceStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Issued => "issued",
@@ -39,9 +39,9 @@ impl fmt::Display for Stage {
 
 /// What happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum TraceStep {
     /// It was submitted; at this stage, in formats that tell stages apart.
-    Submitted(Option<Stage>),
+    Submitted(Option<TraceStage>),
     /// It, or a part of it, was completed.
     Completed,
     /// The driver returned it, or the rest of it, to be issued again.
@@ -50,8 +50,8 @@ pub enum Step {
 
 /// An event, on the clock of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    pub step: Step,
+pub struct TraceEvent {
+    pub step: TraceStep,
     /// The device, in formats that tell stages apart; otherwise 0.
     pub device: u64,
     /// The request; if it was not submitted, the part concerned, with the time of the event.

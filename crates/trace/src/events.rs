@@ -9,15 +9,15 @@ use crate::biosnoop::Columns;
 use crate::blktrace::Blktrace;
 use crate::by_submission::BySubmission;
 use crate::dm_log_writes::DmLogWrites;
-use crate::error::Fault;
-use crate::event::{Event, Step};
+use crate::error::TraceFault;
+use crate::event::{TraceEvent, TraceStep};
 use crate::field::bounded;
-use crate::fio::Log;
-use crate::lines::Lines;
+use crate::fio::FioLog;
+use crate::lines::TraceLines;
 use crate::request_log::RequestLog;
 use crate::selection::Selection;
 use crate::text::{ReadLine, Text, TextFormat};
-use crate::{Format, Kind, Options, Position, Request, TraceError};
+use crate::{Position, Request, RequestKind, TraceError, TraceFormat, TraceOptions};
 use crate::{alibaba, blkparse, fiu, msr, systor, tencent, trace_pipe};
 
 /// Times that went backwards in a trace, and were raised to the previous one.
@@ -26,7 +26,8 @@ use crate::{alibaba, blkparse, fiu, msr, systor, tencent, trace_pipe};
 /// not in submission order, for example if blktrace files were concatenated instead of
 /// [merged](crate::merge()).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Clamped {
+#[schemars(rename = "Clamped")]
+pub struct ClampedTimes {
     /// The number of requests affected.
     pub requests: u64,
     /// The largest difference, in nanoseconds.
@@ -37,9 +38,9 @@ pub struct Clamped {
 #[derive(Debug)]
 pub struct Events<R> {
     source: Source<R>,
-    format: Format,
+    format: TraceFormat,
     last_ns: u64,
-    clamped: Clamped,
+    clamped: ClampedTimes,
 }
 
 #[derive(Debug)]
@@ -52,35 +53,35 @@ enum Source<R> {
 
 impl<R: BufRead> Events<R> {
     /// Reads a trace of a known format. A header, if there is one, is read immediately.
-    pub fn new(input: R, format: Format, options: &Options) -> Result<Self, TraceError> {
+    pub fn new(input: R, format: TraceFormat, options: &TraceOptions) -> Result<Self, TraceError> {
         let selection = Selection::new(options);
         let source = match format {
-            Format::Blktrace => Source::Blktrace(Blktrace::new(input, selection)),
-            Format::DmLogWrites => Source::DmLogWrites(DmLogWrites::new(input, selection)?),
-            Format::RequestLog => Source::RequestLog(RequestLog::new(input, selection)?),
-            Format::FioLog => {
-                let mut lines = Lines::new(input, format);
-                let log = TextFormat::FioLog(Log::new(&mut lines)?);
+            TraceFormat::Blktrace => Source::Blktrace(Blktrace::new(input, selection)),
+            TraceFormat::DmLogWrites => Source::DmLogWrites(DmLogWrites::new(input, selection)?),
+            TraceFormat::RequestLog => Source::RequestLog(RequestLog::new(input, selection)?),
+            TraceFormat::FioLog => {
+                let mut lines = TraceLines::new(input, format);
+                let log = TextFormat::FioLog(FioLog::new(&mut lines)?);
                 text(lines, log, selection)
             }
-            Format::Biosnoop => {
-                let lines = Lines::new(input, format);
+            TraceFormat::Biosnoop => {
+                let lines = TraceLines::new(input, format);
                 let columns = TextFormat::Biosnoop(Columns::default());
                 let sorted = Some(BySubmission::default());
                 Source::Text(Text { lines, format: columns, selection, sorted })
             }
-            Format::Blkparse => plain(input, format, blkparse::reported, selection),
-            Format::Ftrace => plain(input, format, trace_pipe::reported, selection),
-            Format::MsrCambridge => plain(input, format, msr::reported, selection),
-            Format::Systor => plain(input, format, systor::reported, selection),
-            Format::Alibaba => plain(input, format, alibaba::reported, selection),
-            Format::Tencent => plain(input, format, tencent::reported, selection),
-            Format::Fiu => plain(input, format, fiu::reported, selection),
+            TraceFormat::Blkparse => plain(input, format, blkparse::reported, selection),
+            TraceFormat::Ftrace => plain(input, format, trace_pipe::reported, selection),
+            TraceFormat::MsrCambridge => plain(input, format, msr::reported, selection),
+            TraceFormat::Systor => plain(input, format, systor::reported, selection),
+            TraceFormat::Alibaba => plain(input, format, alibaba::reported, selection),
+            TraceFormat::Tencent => plain(input, format, tencent::reported, selection),
+            TraceFormat::Fiu => plain(input, format, fiu::reported, selection),
         };
-        Ok(Self { source, format, last_ns: 0, clamped: Clamped::default() })
+        Ok(Self { source, format, last_ns: 0, clamped: ClampedTimes::default() })
     }
 
-    pub fn next(&mut self) -> Result<Option<Event>, TraceError> {
+    pub fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         loop {
             let next = match &mut self.source {
                 Source::Blktrace(source) => source.next()?,
@@ -92,7 +93,7 @@ impl<R: BufRead> Events<R> {
                 return Ok(None);
             };
             event.request = bounded(event.request).map_err(|fault| self.fault(fault))?;
-            if event.request.length_bytes > 0 || event.request.kind == Kind::Flush {
+            if event.request.length_bytes > 0 || event.request.kind == RequestKind::Flush {
                 self.clamp(&mut event);
                 return Ok(Some(event));
             }
@@ -100,9 +101,9 @@ impl<R: BufRead> Events<R> {
     }
 
     /// Raises the time of a submission to that of the last one.
-    fn clamp(&mut self, event: &mut Event) {
+    fn clamp(&mut self, event: &mut TraceEvent) {
         let request = &mut event.request;
-        if matches!(event.step, Step::Submitted(_)) {
+        if matches!(event.step, TraceStep::Submitted(_)) {
             let by_ns = self.last_ns.saturating_sub(request.submitted_ns);
             self.clamped.requests += u64::from(by_ns > 0);
             self.clamped.furthest_ns = self.clamped.furthest_ns.max(by_ns);
@@ -112,7 +113,7 @@ impl<R: BufRead> Events<R> {
         }
     }
 
-    fn fault(&self, fault: Fault) -> TraceError {
+    fn fault(&self, fault: TraceFault) -> TraceError {
         let position: Position = match &self.source {
             Source::Blktrace(source) => source.position(),
             Source::Text(source) => source.position(),
@@ -124,11 +125,11 @@ impl<R: BufRead> Events<R> {
 }
 
 impl<R> Events<R> {
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> TraceFormat {
         self.format
     }
 
-    pub fn clamped(&self) -> Clamped {
+    pub fn clamped(&self) -> ClampedTimes {
         self.clamped
     }
 
@@ -151,17 +152,17 @@ impl<R> Events<R> {
 
 fn plain<R: BufRead>(
     input: R,
-    format: Format,
+    format: TraceFormat,
     reported: ReadLine,
     selection: Selection,
 ) -> Source<R> {
-    text(Lines::new(input, format), TextFormat::Plain(reported), selection)
+    text(TraceLines::new(input, format), TextFormat::Plain(reported), selection)
 }
 
-fn text<R>(lines: Lines<R>, format: TextFormat, selection: Selection) -> Source<R> {
+fn text<R>(lines: TraceLines<R>, format: TextFormat, selection: Selection) -> Source<R> {
     Source::Text(Text { lines, format, selection, sorted: None })
 }
 
-fn submitted(request: Request) -> Event {
-    Event { step: Step::Submitted(None), device: 0, request }
+fn submitted(request: Request) -> TraceEvent {
+    TraceEvent { step: TraceStep::Submitted(None), device: 0, request }
 }

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::Request;
-use crate::error::Fault;
+use crate::error::TraceFault;
 
 /// The size of a sector everywhere in the Linux block layer, including blktrace and blkparse.
 pub const SECTOR_BYTES: u64 = 512;
@@ -25,9 +25,9 @@ pub fn scaled(
     expected: &'static str,
     unit: u64,
     field: &[u8],
-) -> Result<u64, Fault> {
+) -> Result<u64, TraceFault> {
     let value = number(field).and_then(|value| value.checked_mul(unit));
-    value.ok_or_else(|| Fault::new(what, expected, field))
+    value.ok_or_else(|| TraceFault::new(what, expected, field))
 }
 
 /// The next field as a number times `unit`.
@@ -36,18 +36,18 @@ pub fn multiple<'a>(
     expected: &'static str,
     unit: u64,
     fields: &mut impl Iterator<Item = &'a [u8]>,
-) -> Result<u64, Fault> {
+) -> Result<u64, TraceFault> {
     scaled(what, expected, unit, fields.next().unwrap_or_default())
 }
 
 /// The fields of a line with `N` comma-separated ones.
-pub fn columns<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Fault> {
+pub fn columns<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], TraceFault> {
     let mut fields = line.split(|byte| *byte == b',');
     let found = [(); N].map(|()| fields.next().map(<[u8]>::trim_ascii));
     if found.iter().all(Option::is_some) && fields.next().is_none() {
         return Ok(found.map(Option::unwrap_or_default));
     }
-    Err(Fault::new("the line", "as many comma-separated fields as the format has", line))
+    Err(TraceFault::new("the line", "as many comma-separated fields as the format has", line))
 }
 
 /// The first line of a trace, without its end.
@@ -78,17 +78,17 @@ pub fn seconds(word: &[u8]) -> Option<u64> {
 }
 
 /// The offset of a sector in bytes; an error if it overflows.
-pub fn bytes_before(sector: u64) -> Result<u64, Fault> {
+pub fn bytes_before(sector: u64) -> Result<u64, TraceFault> {
     sector
         .checked_mul(SECTOR_BYTES)
-        .ok_or_else(|| Fault::number("the sector", "below 2^55", sector))
+        .ok_or_else(|| TraceFault::number("the sector", "below 2^55", sector))
 }
 
 /// The request; an error if its end overflows.
-pub fn bounded(request: Request) -> Result<Request, Fault> {
+pub fn bounded(request: Request) -> Result<Request, TraceFault> {
     if request.offset_bytes.checked_add(request.length_bytes).is_none() {
         let expected = "one whose sum with the length is below 2^64";
-        return Err(Fault::number("the offset", expected, request.offset_bytes));
+        return Err(TraceFault::number("the offset", expected, request.offset_bytes));
     }
     Ok(request)
 }

@@ -15,11 +15,11 @@
 
 use std::io::BufRead;
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{multiple, words};
-use crate::lines::{Lines, Reported};
-use crate::{Flags, Kind, Request, TraceError};
+use crate::lines::{TraceLine, TraceLines};
+use crate::{Flags, Request, RequestKind, TraceError};
 
 /// Whether a trace with this beginning is a fio log, of any version.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
@@ -28,22 +28,22 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 
 /// What is known of a log besides the current line.
 #[derive(Debug)]
-pub struct Log {
+pub struct FioLog {
     /// Version 2: the time reached by waits.
     waited_ns: u64,
     /// Whether it is version 3, where every line has a time.
     timed: bool,
 }
 
-impl Log {
+impl FioLog {
     /// Reads the first line.
-    pub fn new<R: BufRead>(lines: &mut Lines<R>) -> Result<Self, TraceError> {
+    pub fn new<R: BufRead>(lines: &mut TraceLines<R>) -> Result<Self, TraceError> {
         let timed = match lines.next()?.map(<[u8]>::trim_ascii) {
             Some(b"fio version 2 iolog") => false,
             Some(b"fio version 3 iolog") => true,
             first => {
                 let expected = "\"fio version 2 iolog\" or \"fio version 3 iolog\"";
-                let fault = Fault::new("the first line", expected, first.unwrap_or_default());
+                let fault = TraceFault::new("the first line", expected, first.unwrap_or_default());
                 return Err(lines.fault(fault));
             }
         };
@@ -51,7 +51,7 @@ impl Log {
     }
 
     /// The request of a line, if it has one, with its time since the start of the log.
-    pub fn reported<'a>(&mut self, line: &'a [u8]) -> Result<Option<Reported<'a>>, Fault> {
+    pub fn reported<'a>(&mut self, line: &'a [u8]) -> Result<Option<TraceLine<'a>>, TraceFault> {
         let mut words = words(line).peekable();
         if words.peek().is_none() {
             return Ok(None);
@@ -70,17 +70,17 @@ impl Log {
                 self.waited_ns = until_ns.max(self.waited_ns);
                 return Ok(None);
             }
-            b"read" => Kind::Read,
-            b"write" => Kind::Write,
-            b"trim" => Kind::Discard,
-            b"sync" | b"datasync" => Kind::Flush,
+            b"read" => RequestKind::Read,
+            b"write" => RequestKind::Write,
+            b"trim" => RequestKind::Discard,
+            b"sync" | b"datasync" => RequestKind::Flush,
             _ => {
                 let expected = "add, open, close, read, write, trim, sync, datasync or, \
                                 in version 2, wait";
-                return Err(Fault::new("the action", expected, action));
+                return Err(TraceFault::new("the action", expected, action));
             }
         };
-        let (offset_bytes, length_bytes) = if kind == Kind::Flush {
+        let (offset_bytes, length_bytes) = if kind == RequestKind::Flush {
             (0, 0)
         } else {
             let bytes = "a number of bytes";
@@ -97,6 +97,6 @@ impl Log {
             flags,
             origin: None,
         };
-        Ok(Some(Reported { drive: file, step: Step::Submitted(None), request }))
+        Ok(Some(TraceLine { drive: file, step: TraceStep::Submitted(None), request }))
     }
 }

@@ -12,11 +12,11 @@
 //! all on one line. A process may have spaces in its name, so fields are counted from the end; the
 //! MD5 may be absent. A drive is `major minor`. Completions are not recorded.
 
-use crate::Kind;
-use crate::error::Fault;
-use crate::event::Step;
+use crate::RequestKind;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, first_line, last_word, number, scaled, words};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 
 /// Whether the first line of a trace is of this format.
@@ -25,7 +25,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, with times on a clock of the kernel's.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     let line = line.trim_ascii();
     if line.is_empty() {
         return Ok(None);
@@ -43,7 +43,7 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let is_device = number(major).and(number(minor)).is_some();
     if !is_device || words(before).count() < 3 {
         let expected = "time, PID, process, LBA, blocks, W or R, major, minor and MD5";
-        return Err(Fault::new("the line", expected, line));
+        return Err(TraceFault::new("the line", expected, line));
     }
     let timestamp = words(before).next().unwrap_or_default();
     let submitted_ns = scaled("the timestamp", "a number of nanoseconds", 1, timestamp)?;
@@ -51,12 +51,12 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let offset_bytes = scaled("the LBA", blocks, SECTOR_BYTES, lba)?;
     let length_bytes = scaled("the size", blocks, SECTOR_BYTES, size)?;
     let kind = match kind {
-        b"R" => Kind::Read,
-        b"W" => Kind::Write,
-        _ => return Err(Fault::new("the operation", "W or R", kind)),
+        b"R" => RequestKind::Read,
+        b"W" => RequestKind::Write,
+        _ => return Err(TraceFault::new("the operation", "W or R", kind)),
     };
     let request = plain(submitted_ns, kind, offset_bytes, length_bytes);
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }
 
 fn is_md5(word: &[u8]) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A trace format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum TraceFormat {
     /// Recorded by blktrace(8): binary, one file per processor.
     Blktrace,
     /// Printed by blkparse(1) by default: text.
@@ -31,7 +31,7 @@ pub enum Format {
     RequestLog,
 }
 
-impl Format {
+impl TraceFormat {
     /// Every format.
     pub const ALL: [Self; 12] = [
         Self::Blktrace,
@@ -77,7 +77,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for TraceFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,19 +1,20 @@
 //! Block traces, each as one stream of requests to one drive.
 //!
 //! A replay only needs to know what was asked of the drive, and when, regardless of the format.
-//! [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins the files of one trace
-//! (blktrace writes one per processor), and [`RequestLogWriter`] writes ssdlab's own format.
-//! [`ftrace`] assembles requests from the events of a running kernel, and a [`DeviceLog`] has the
-//! data of writes as well. A [`Summary`] aggregates the
-//! requests of a trace, and a [`Course`] shows their distribution over time and over the drive.
+//! [`TraceReader`] makes [`Request`]s out of any [`TraceFormat`], [`merge()`] joins the files of
+//! one trace (blktrace writes one per processor), and [`RequestLogWriter`] writes ssdlab's own
+//! format. [`ftrace`] assembles requests from the events of a running kernel, and a
+//! [`DeviceLogReader`] has the data of writes as well. A [`TraceSummary`] aggregates the requests
+//! of a trace, and a [`Course`] shows their distribution over time and over the drive.
 //!
 //! The same rules apply to every format:
 //!
 //! - **Time** begins at 0 with the first request. Requests are in time order: a time that goes
-//!   backwards is raised to the last one, and counted ([`Clamped`]).
-//! - **One drive.** A trace of several drives is refused until one is chosen ([`Options::drive`]).
+//!   backwards is raised to the last one, and counted ([`ClampedTimes`]).
+//! - **One drive.** A trace of several drives is refused until one is chosen
+//!   ([`TraceOptions::drive`]).
 //! - **One stage.** The Linux block layer reports a request when it is queued and again when it is
-//!   issued to the drive; one of the two is read ([`Options::stage`]).
+//!   issued to the drive; one of the two is read ([`TraceOptions::stage`]).
 //! - **Completions** are those of the trace: of each request, or as separate events, which are
 //!   matched with the submissions by what they cover.
 //! - **Nothing is guessed.** What cannot be parsed is an error with its position, and ends the
@@ -57,16 +58,16 @@ mod tencent;
 mod text;
 mod trace_pipe;
 
-pub use course::{Course, Patch, Step};
-pub use dm_log_writes::{DeviceLog, DeviceLogEntry};
+pub use course::{Course, CourseStep, Patch};
+pub use dm_log_writes::{DeviceLogEntry, DeviceLogReader};
 pub use error::{Position, TraceError};
-pub use event::Stage;
-pub use events::Clamped;
-pub use format::Format;
+pub use event::TraceStage;
+pub use events::ClampedTimes;
+pub use format::TraceFormat;
 pub use merge::{Merge, merge};
-pub use reader::Reader;
-pub use request::{Flags, Kind, Origin, Request};
+pub use reader::TraceReader;
+pub use request::{Flags, Request, RequestKind, WriteOrigin};
 pub use request_log::RequestLogWriter;
-pub use selection::Options;
-pub use spread::Spread;
-pub use summary::{InFlight, OfKind, Summary, Tally};
+pub use selection::TraceOptions;
+pub use spread::SizeSpread;
+pub use summary::{OfKind, QueueDepth, Tally, TraceSummary};

@@ -5,28 +5,28 @@ use std::mem;
 
 use memchr::memchr;
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::input::fill;
-use crate::{Format, Position, Request, TraceError};
+use crate::{Position, Request, TraceError, TraceFormat};
 
 /// The maximum length of a line in bytes: no tool writes longer ones, and memory must stay bounded.
 const LONGEST: usize = 64 << 10;
 
 /// What a line reports.
-pub struct Reported<'a> {
+pub struct TraceLine<'a> {
     /// The drive, as the trace names it.
     pub drive: &'a [u8],
-    pub step: Step,
+    pub step: TraceStep,
     /// The request, or the part of it that the step is about.
     pub request: Request,
 }
 
 /// The lines of a text trace.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct TraceLines<R> {
     input: R,
-    format: Format,
+    format: TraceFormat,
     number: u64,
     /// The part of the input's buffer that is the last returned line.
     lent: usize,
@@ -34,8 +34,8 @@ pub struct Lines<R> {
     gathered: Vec<u8>,
 }
 
-impl<R: BufRead> Lines<R> {
-    pub fn new(input: R, format: Format) -> Self {
+impl<R: BufRead> TraceLines<R> {
+    pub fn new(input: R, format: TraceFormat) -> Self {
         Self { input, format, number: 0, lent: 0, gathered: Vec::new() }
     }
 
@@ -74,7 +74,7 @@ impl<R: BufRead> Lines<R> {
             let piece = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
             if self.gathered.len() + piece.len() > LONGEST {
                 self.gathered.extend(piece.iter().take(LONGEST));
-                return Err(self.fault(Fault::new(
+                return Err(self.fault(TraceFault::new(
                     "it",
                     "a line of 64 KiB at most",
                     &self.gathered,
@@ -90,19 +90,19 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-impl<R> Lines<R> {
+impl<R> TraceLines<R> {
     /// The position of the last returned line.
     pub fn position(&self) -> Position {
         Position::Line(self.number)
     }
 
     /// The error for a fault in the last returned line.
-    pub fn fault(&self, fault: Fault) -> TraceError {
+    pub fn fault(&self, fault: TraceFault) -> TraceError {
         fault.at(self.format, self.position())
     }
 }
 
-fn unreadable(format: Format, line: u64, cause: io::Error) -> TraceError {
+fn unreadable(format: TraceFormat, line: u64, cause: io::Error) -> TraceError {
     TraceError::Read { format, position: Position::Line(line), cause }
 }
 

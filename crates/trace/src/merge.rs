@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::BufRead;
 
-use crate::event::{Event, Step};
-use crate::events::{Clamped, Events};
+use crate::event::{TraceEvent, TraceStep};
+use crate::events::{ClampedTimes, Events};
 use crate::pairs::Pairs;
 use crate::selection::Selection;
-use crate::{Reader, Request, TraceError};
+use crate::{Request, TraceError, TraceReader};
 
 /// Merges the files of one trace by the time of submission.
 ///
@@ -22,14 +22,14 @@ use crate::{Reader, Request, TraceError};
 /// The merged trace ends after the first error, so where one of the files is truncated: beyond that
 /// a part would be missing.
 #[must_use]
-pub fn merge<R: BufRead>(readers: Vec<Reader<R>>) -> Merge<R> {
+pub fn merge<R: BufRead>(readers: Vec<TraceReader<R>>) -> Merge<R> {
     let mut files = Vec::with_capacity(readers.len());
     let mut pairs = None;
     for reader in readers {
         files.push(reader.events);
         pairs.get_or_insert(reader.pairs);
     }
-    let of_files = OfFiles {
+    let of_files = MergedEvents {
         heads: vec![None; files.len()],
         is_met: vec![false; files.len()],
         order: BinaryHeap::with_capacity(files.len()),
@@ -42,17 +42,17 @@ pub fn merge<R: BufRead>(readers: Vec<Reader<R>>) -> Merge<R> {
 /// The requests of several files as one trace; see [`merge()`].
 #[derive(Debug)]
 pub struct Merge<R> {
-    of_files: OfFiles<R>,
+    of_files: MergedEvents<R>,
     /// `None` once the trace ended.
     pairs: Option<Pairs>,
 }
 
 /// The events of several files by time.
 #[derive(Debug)]
-struct OfFiles<R> {
+struct MergedEvents<R> {
     files: Vec<Events<R>>,
     /// The next event of each file.
-    heads: Vec<Option<Event>>,
+    heads: Vec<Option<TraceEvent>>,
     /// Whether the first submission of each file was met, which decides its drive.
     is_met: Vec<bool>,
     /// The time of each of those events, whether it is not a submission, and its file; earliest
@@ -62,12 +62,12 @@ struct OfFiles<R> {
     to_read: Vec<usize>,
 }
 
-impl<R: BufRead> OfFiles<R> {
-    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+impl<R: BufRead> MergedEvents<R> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         while let Some(index) = self.to_read.pop() {
             self.heads[index] = self.files[index].next()?;
             if let Some(event) = &self.heads[index] {
-                let is_submitted = matches!(event.step, Step::Submitted(_));
+                let is_submitted = matches!(event.step, TraceStep::Submitted(_));
                 self.order.push(Reverse((event.request.submitted_ns, !is_submitted, index)));
                 if is_submitted && !self.is_met[index] {
                     self.is_met[index] = true;
@@ -105,9 +105,9 @@ impl<R: BufRead> OfFiles<R> {
 impl<R: BufRead> Merge<R> {
     /// The times that went backwards so far within the files.
     #[must_use]
-    pub fn clamped(&self) -> Clamped {
+    pub fn clamped(&self) -> ClampedTimes {
         let files = self.of_files.files.iter().map(Events::clamped);
-        files.fold(Clamped::default(), |sum, one| Clamped {
+        files.fold(ClampedTimes::default(), |sum, one| ClampedTimes {
             requests: sum.requests + one.requests,
             furthest_ns: sum.furthest_ns.max(one.furthest_ns),
         })

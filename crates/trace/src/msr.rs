@@ -13,11 +13,11 @@
 //! bytes. A drive is `Hostname,DiskNumber`. The published files have no header line, but copies
 //! may; it is skipped.
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::multiple;
-use crate::lines::Reported;
-use crate::{Flags, Kind, Request};
+use crate::lines::TraceLine;
+use crate::{Flags, Request, RequestKind};
 
 /// The unit of both times.
 const TICK_NS: u64 = 100;
@@ -33,7 +33,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, with times since 1601.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     if line.is_empty() || line.starts_with(TITLES) {
         return Ok(None);
     }
@@ -42,23 +42,23 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let ticks = "a number of 100 ns ticks";
     let submitted_ns = multiple("the timestamp", ticks, TICK_NS, &mut fields)?;
     let (Some(host), Some(disk), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(Fault::new("the line", "seven comma-separated fields", line));
+        return Err(TraceFault::new("the line", "seven comma-separated fields", line));
     };
     let before_drive = timestamp.len() + 1;
     let after_drive = before_drive + host.len() + 1 + disk.len();
     let drive = line.get(before_drive..after_drive).unwrap_or_default();
 
     let kind = match kind {
-        b"Read" => Kind::Read,
-        b"Write" => Kind::Write,
-        _ => return Err(Fault::new("the type", "Read or Write", kind)),
+        b"Read" => RequestKind::Read,
+        b"Write" => RequestKind::Write,
+        _ => return Err(TraceFault::new("the type", "Read or Write", kind)),
     };
     let bytes = "a number of bytes";
     let offset_bytes = multiple("the offset", bytes, 1, &mut fields)?;
     let length_bytes = multiple("the size", bytes, 1, &mut fields)?;
     let response_ns = multiple("the response time", ticks, TICK_NS, &mut fields)?;
     if fields.next().is_some() {
-        return Err(Fault::new("the line", "seven fields", line));
+        return Err(TraceFault::new("the line", "seven fields", line));
     }
     let request = Request {
         submitted_ns,
@@ -69,5 +69,5 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         flags: Flags::empty(),
         origin: None,
     };
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }

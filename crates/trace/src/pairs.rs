@@ -16,8 +16,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use crate::event::{Event, Step};
-use crate::{Format, Kind, Request, Stage, TraceError};
+use crate::event::{TraceEvent, TraceStep};
+use crate::{Request, RequestKind, TraceError, TraceFormat, TraceStage};
 
 /// The maximum number of waiting requests: at 100,000 per second, those behind one that takes two
 /// seconds.
@@ -26,7 +26,7 @@ const MOST: usize = 1 << 18;
 /// Requests in submission order.
 #[derive(Debug)]
 pub struct Pairs {
-    stage: Stage,
+    stage: TraceStage,
     /// Whether completions are separate events; otherwise no request waits.
     is_paired: bool,
     /// The device of the requests. Others may complete requests of which none is read.
@@ -35,7 +35,7 @@ pub struct Pairs {
     /// The number of the first waiting request, in submission order.
     first: u64,
     /// The end of the incomplete range, by kind, start (of a flush, its flags) and number.
-    incomplete: BTreeMap<(Kind, u64, u64), u64>,
+    incomplete: BTreeMap<(RequestKind, u64, u64), u64>,
     /// When the first request was submitted, on the clock of the trace.
     began_ns: Option<u64>,
     /// How the events ended, once they did.
@@ -59,7 +59,7 @@ enum State {
 
 impl Pairs {
     /// Of traces of this format, with requests at this stage.
-    pub fn new(format: Format, stage: Stage) -> Self {
+    pub fn new(format: TraceFormat, stage: TraceStage) -> Self {
         Self {
             stage,
             is_paired: format.has_stages(),
@@ -81,7 +81,7 @@ impl Pairs {
     /// error in them come the requests before it, and then the error.
     pub fn next(
         &mut self,
-        mut event: impl FnMut() -> Result<Option<Event>, TraceError>,
+        mut event: impl FnMut() -> Result<Option<TraceEvent>, TraceError>,
     ) -> Result<Option<Request>, TraceError> {
         loop {
             if let Some(request) = self.pop() {
@@ -99,19 +99,21 @@ impl Pairs {
         }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &TraceEvent) {
         let is_of = |device: u64| device == event.device;
         match event.step {
-            Step::Submitted(_) => self.submit(event),
-            Step::Completed if self.device.is_some_and(is_of) => self.complete(&event.request),
-            Step::Returned if self.device.is_some_and(is_of) && self.stage == Stage::Issued => {
+            TraceStep::Submitted(_) => self.submit(event),
+            TraceStep::Completed if self.device.is_some_and(is_of) => self.complete(&event.request),
+            TraceStep::Returned
+                if self.device.is_some_and(is_of) && self.stage == TraceStage::Issued =>
+            {
                 self.return_rest(&event.request);
             }
-            Step::Completed | Step::Returned => {}
+            TraceStep::Completed | TraceStep::Returned => {}
         }
     }
 
-    fn submit(&mut self, event: &Event) {
+    fn submit(&mut self, event: &TraceEvent) {
         let request = event.request;
         let mut state = State::Done;
         if self.is_paired {
@@ -129,7 +131,7 @@ impl Pairs {
         let (start, end) = place(done);
         if let Some(number) = self.find(done.kind, start, |its_end| its_end == end) {
             self.pass(done, (start, number), start..end);
-        } else if self.stage == Stage::Queued {
+        } else if self.stage == TraceStage::Queued {
             self.cover(done, start..end);
         } else if let Some(number) = self.find(done.kind, start, |its_end| its_end > end) {
             self.pass(done, (start, number), start..end);
@@ -152,7 +154,7 @@ impl Pairs {
     }
 
     /// The last request that starts before a position, if its incomplete range reaches beyond.
-    fn reaching(&self, kind: Kind, start: u64) -> Option<((u64, u64), u64)> {
+    fn reaching(&self, kind: RequestKind, start: u64) -> Option<((u64, u64), u64)> {
         let before = self.incomplete.range((kind, 0, 0)..(kind, start, 0)).next_back();
         let ((_, its_start, number), end) = before?;
         (*end > start).then_some(((*its_start, *number), *end))
@@ -164,7 +166,7 @@ impl Pairs {
         let Some(waiting) = self.at(number) else { return };
         let submitted_ns = waiting.request.submitted_ns;
         waiting.request.completed_ns = Some(done.submitted_ns.max(submitted_ns));
-        let length_bytes = if done.kind == Kind::Flush { 0 } else { part.end - part.start };
+        let length_bytes = if done.kind == RequestKind::Flush { 0 } else { part.end - part.start };
         waiting.incomplete_bytes = waiting.incomplete_bytes.saturating_sub(length_bytes);
         if waiting.incomplete_bytes == 0 {
             waiting.state = State::Done;
@@ -192,7 +194,7 @@ impl Pairs {
     }
 
     /// The earliest request with this start whose end satisfies a condition.
-    fn find(&self, kind: Kind, start: u64, is_right: impl Fn(u64) -> bool) -> Option<u64> {
+    fn find(&self, kind: RequestKind, start: u64, is_right: impl Fn(u64) -> bool) -> Option<u64> {
         let mut found = self.incomplete.range((kind, start, 0)..=(kind, start, u64::MAX));
         found.find(|(_, end)| is_right(**end)).map(|((.., number), _)| *number)
     }
@@ -236,7 +238,7 @@ impl Pairs {
 
 /// Start and end of a request; of a flush, its flags.
 fn place(request: &Request) -> (u64, u64) {
-    if request.kind == Kind::Flush {
+    if request.kind == RequestKind::Flush {
         let flags = u64::from(request.flags.bits());
         return (flags, flags);
     }

@@ -2,45 +2,45 @@
 
 use std::io::BufRead;
 
-use crate::events::{Clamped, Events};
+use crate::events::{ClampedTimes, Events};
 use crate::input::fill;
 use crate::pairs::Pairs;
-use crate::{Format, Options, Request, TraceError};
+use crate::{Request, TraceError, TraceFormat, TraceOptions};
 
 /// Reads the requests of one trace.
 ///
 /// It ends after the first error. After [`TraceError::Truncated`] the requests before it can be
 /// used.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct TraceReader<R> {
     pub(crate) events: Events<R>,
     pub(crate) pairs: Pairs,
     ended: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> TraceReader<R> {
     /// Reads a trace of a known format. A header, if there is one, is read immediately.
-    pub fn new(input: R, format: Format, options: &Options) -> Result<Self, TraceError> {
+    pub fn new(input: R, format: TraceFormat, options: &TraceOptions) -> Result<Self, TraceError> {
         let events = Events::new(input, format, options)?;
         Ok(Self { events, pairs: Pairs::new(format, options.stage), ended: false })
     }
 
-    /// Reads a trace after detecting its format, see [`Format::detect`].
+    /// Reads a trace after detecting its format, see [`TraceFormat::detect`].
     ///
     /// Only the first buffer of the input is examined. A few lines are enough.
-    pub fn detect(mut input: R, options: &Options) -> Result<Self, TraceError> {
+    pub fn detect(mut input: R, options: &TraceOptions) -> Result<Self, TraceError> {
         let format = match fill(&mut input) {
-            Ok(buffer) => Format::detect(buffer)?,
+            Ok(buffer) => TraceFormat::detect(buffer)?,
             Err(cause) => return Err(TraceError::Unreadable { cause }),
         };
         Self::new(input, format, options)
     }
 }
 
-impl<R> Reader<R> {
+impl<R> TraceReader<R> {
     /// The format.
     #[must_use]
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> TraceFormat {
         self.events.format()
     }
 
@@ -59,12 +59,12 @@ impl<R> Reader<R> {
 
     /// The times that went backwards so far.
     #[must_use]
-    pub fn clamped(&self) -> Clamped {
+    pub fn clamped(&self) -> ClampedTimes {
         self.events.clamped()
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
+impl<R: BufRead> Iterator for TraceReader<R> {
     type Item = Result<Request, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {

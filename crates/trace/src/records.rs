@@ -5,23 +5,23 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::error::Fault;
+use crate::error::TraceFault;
 use crate::input::fill;
-use crate::{Format, Position, TraceError};
+use crate::{Position, TraceError, TraceFormat};
 
 /// The records of a binary trace.
 #[derive(Debug)]
-pub struct Records<R> {
+pub struct BinaryRecords<R> {
     input: R,
-    format: Format,
+    format: TraceFormat,
     /// The number of bytes read so far.
     read_bytes: u64,
     position: Position,
 }
 
-impl<R: BufRead> Records<R> {
+impl<R: BufRead> BinaryRecords<R> {
     /// Records counted from `first`: 0 if there is a header, otherwise 1.
-    pub fn new(input: R, format: Format, first: u64) -> Self {
+    pub fn new(input: R, format: TraceFormat, first: u64) -> Self {
         let position = Position::Record { record: first, offset_bytes: 0 };
         Self { input, format, read_bytes: 0, position }
     }
@@ -77,14 +77,14 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-impl<R> Records<R> {
+impl<R> BinaryRecords<R> {
     /// The position of the current record.
     pub fn position(&self) -> Position {
         self.position
     }
 
     /// The error for a fault in the current record.
-    pub fn fault(&self, fault: Fault) -> TraceError {
+    pub fn fault(&self, fault: TraceFault) -> TraceError {
         fault.at(self.format, self.position)
     }
 

@@ -14,7 +14,7 @@ pub struct Request {
     /// `None` if the trace does not say: its format has no completions, or this one is absent.
     pub completed_ns: Option<u64>,
     /// The operation.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Its offset, in bytes from the start of the drive; 0 for a flush.
     ///
     /// The sum of offset and length fits a `u64`.
@@ -24,13 +24,13 @@ pub struct Request {
     /// Further properties.
     pub flags: Flags,
     /// Whose bytes it carries; only ssdlab's own log has it.
-    pub origin: Option<Origin>,
+    pub origin: Option<WriteOrigin>,
 }
 
 /// A request of which no more is known.
 pub(crate) fn plain(
     submitted_ns: u64,
-    kind: Kind,
+    kind: RequestKind,
     offset_bytes: u64,
     length_bytes: u64,
 ) -> Request {
@@ -47,7 +47,7 @@ pub(crate) fn plain(
 
 /// Whose bytes a write carries, as far as the kernel reports; the rest belong to files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct WriteOrigin {
     /// Bytes of directories and symbolic links.
     pub directory_bytes: u64,
     /// Bytes of the filesystem's own structures.
@@ -58,7 +58,8 @@ pub struct Origin {
 /// must not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+#[schemars(rename = "Kind")]
+pub enum RequestKind {
     /// Return data.
     Read,
     /// Store data.
@@ -71,7 +72,7 @@ pub enum Kind {
     WriteZeroes,
 }
 
-impl Kind {
+impl RequestKind {
     /// Every kind, in the order of their declaration.
     pub const ALL: [Self; 5] =
         [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes];

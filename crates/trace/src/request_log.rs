@@ -34,11 +34,11 @@ use std::io::{BufRead, Write};
 use zerocopy::byteorder::{LE, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
 
-use crate::error::Fault;
+use crate::error::TraceFault;
 use crate::field::{SECTOR_BYTES, bytes_before};
-use crate::records::Records;
+use crate::records::BinaryRecords;
 use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Origin, Position, Request, TraceError};
+use crate::{Flags, Position, Request, RequestKind, TraceError, TraceFormat, WriteOrigin};
 
 const MAGIC: [u8; 8] = *b"ssdlabrq";
 const VERSION: u32 = 2;
@@ -109,7 +109,7 @@ impl<W: Write> RequestLogWriter<W> {
     pub fn append(&mut self, request: &Request) -> Result<(), TraceError> {
         let parts = record(request, self.capacity_bytes)
             .and_then(|record| Ok((record, owners(request)?)))
-            .map_err(|Fault { what, expected, found }| TraceError::Unwritable {
+            .map_err(|TraceFault { what, expected, found }| TraceError::Unwritable {
                 what,
                 expected,
                 found,
@@ -136,7 +136,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 /// The requests of a log, with times by its clock.
 #[derive(Debug)]
 pub struct RequestLog<R> {
-    records: Records<R>,
+    records: BinaryRecords<R>,
     pub selection: Selection,
     pub capacity_bytes: u64,
     has_owners: bool,
@@ -144,13 +144,13 @@ pub struct RequestLog<R> {
 
 impl<R: BufRead> RequestLog<R> {
     pub fn new(input: R, mut selection: Selection) -> Result<Self, TraceError> {
-        let format = Format::RequestLog;
-        let mut records = Records::new(input, format, 0);
+        let format = TraceFormat::RequestLog;
+        let mut records = BinaryRecords::new(input, format, 0);
         let Some(header) = records.start::<Header>()? else {
             return Err(TraceError::Truncated { format, position: records.position() });
         };
         if header.magic != MAGIC {
-            let fault = Fault::new("the magic", "ssdlabrq", header.magic.as_bytes());
+            let fault = TraceFault::new("the magic", "ssdlabrq", header.magic.as_bytes());
             return Err(records.fault(fault));
         }
         let found = header.version.get();
@@ -178,16 +178,16 @@ impl<R: BufRead> RequestLog<R> {
 }
 
 /// The record of a request, if the format can represent it.
-fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
+fn record(request: &Request, capacity_bytes: u64) -> Result<Record, TraceFault> {
     check(request, capacity_bytes)?;
     let whole_sectors = |what, bytes: u64| {
-        let fault = || Fault::number(what, "a multiple of 512 bytes", bytes);
+        let fault = || TraceFault::number(what, "a multiple of 512 bytes", bytes);
         if bytes.is_multiple_of(SECTOR_BYTES) { Ok(bytes / SECTOR_BYTES) } else { Err(fault()) }
     };
     let sector = whole_sectors("the offset", request.offset_bytes)?;
     let sectors = whole_sectors("the length", request.length_bytes)?;
     let sectors = u32::try_from(sectors)
-        .map_err(|_| Fault::number("the length", "below 2^32 sectors", sectors))?;
+        .map_err(|_| TraceFault::number("the length", "below 2^32 sectors", sectors))?;
     Ok(Record {
         submitted_ns: request.submitted_ns.into(),
         completed_ns: request.completed_ns.unwrap_or(NEVER).into(),
@@ -200,16 +200,16 @@ fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
 }
 
 /// The owners of a request's sectors.
-fn owners(request: &Request) -> Result<Owners, Fault> {
+fn owners(request: &Request) -> Result<Owners, TraceFault> {
     let sectors = |what, bytes: u64| {
-        let fault = || Fault::number(what, "whole sectors below 2^32 - 1", bytes);
+        let fault = || TraceFault::number(what, "whole sectors below 2^32 - 1", bytes);
         let sectors = u32::try_from(bytes / SECTOR_BYTES).ok();
         let sectors = sectors.filter(|sectors| *sectors < NOBODY);
         sectors.filter(|_| bytes.is_multiple_of(SECTOR_BYTES)).ok_or_else(fault)
     };
     let (directory, metadata) = match request.origin {
         None => (NOBODY, NOBODY),
-        Some(Origin { directory_bytes, metadata_bytes }) => (
+        Some(WriteOrigin { directory_bytes, metadata_bytes }) => (
             sectors("the bytes of directories", directory_bytes)?,
             sectors("the bytes of structures", metadata_bytes)?,
         ),
@@ -218,11 +218,11 @@ fn owners(request: &Request) -> Result<Owners, Fault> {
 }
 
 impl Owners {
-    fn origin(&self) -> Option<Origin> {
+    fn origin(&self) -> Option<WriteOrigin> {
         let [directory_bytes, metadata_bytes] = [self.directory_sectors, self.metadata_sectors]
             .map(|sectors| Some(sectors.get()).filter(|sectors| *sectors != NOBODY))
             .map(|sectors| sectors.map(|sectors| u64::from(sectors) * SECTOR_BYTES));
-        Some(Origin { directory_bytes: directory_bytes?, metadata_bytes: metadata_bytes? })
+        Some(WriteOrigin { directory_bytes: directory_bytes?, metadata_bytes: metadata_bytes? })
     }
 }
 
@@ -231,17 +231,17 @@ fn request(
     record: &Record,
     owners: Option<&Owners>,
     capacity_bytes: u64,
-) -> Result<Request, Fault> {
-    let kind = Kind::ALL.get(usize::from(record.kind)).copied();
+) -> Result<Request, TraceFault> {
+    let kind = RequestKind::ALL.get(usize::from(record.kind)).copied();
     let flags = Flags::from_bits(record.flags.get());
     let request = Request {
         submitted_ns: record.submitted_ns.get(),
         completed_ns: Some(record.completed_ns.get()).filter(|time| *time != NEVER),
-        kind: kind.ok_or_else(|| Fault::number("the kind", "0 to 4", record.kind.into()))?,
+        kind: kind.ok_or_else(|| TraceFault::number("the kind", "0 to 4", record.kind.into()))?,
         offset_bytes: bytes_before(record.sector.get())?,
         length_bytes: u64::from(record.sectors.get()) * SECTOR_BYTES,
         flags: flags.ok_or_else(|| {
-            Fault::number("the set of flags", "below 32", record.flags.get().into())
+            TraceFault::number("the set of flags", "below 32", record.flags.get().into())
         })?,
         origin: owners.and_then(Owners::origin),
     };
@@ -250,21 +250,21 @@ fn request(
 }
 
 /// Checks the invariants of every record, read or written.
-fn check(request: &Request, capacity_bytes: u64) -> Result<(), Fault> {
-    let fault = |what, expected, found| Err(Fault::number(what, expected, found));
+fn check(request: &Request, capacity_bytes: u64) -> Result<(), TraceFault> {
+    let fault = |what, expected, found| Err(TraceFault::number(what, expected, found));
     if request.completed_ns.is_some_and(|time| time < request.submitted_ns) {
         return fault("the submission", "before the completion", request.submitted_ns);
     }
     let (offset, length) = (request.offset_bytes, request.length_bytes);
-    if let Some(Origin { directory_bytes, metadata_bytes }) = request.origin {
+    if let Some(WriteOrigin { directory_bytes, metadata_bytes }) = request.origin {
         let owned_bytes = directory_bytes.saturating_add(metadata_bytes);
         if owned_bytes > length {
             return fault("the bytes whose owner is known", "at most the length", owned_bytes);
         }
     }
     match request.kind {
-        Kind::Flush if (offset, length) == (0, 0) => Ok(()),
-        Kind::Flush => fault("the range of a flush", "0", offset.max(length)),
+        RequestKind::Flush if (offset, length) == (0, 0) => Ok(()),
+        RequestKind::Flush => fault("the range of a flush", "0", offset.max(length)),
         _ if length == 0 => fault("the length", "above 0 for all but a flush", length),
         _ if offset.checked_add(length).is_none_or(|end| end > capacity_bytes) => {
             fault("the offset", "one whose range lies within the drive's capacity", offset)

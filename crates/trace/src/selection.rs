@@ -5,15 +5,15 @@
 //! what another one queued.
 
 use crate::TraceError;
-use crate::event::{Stage, Step};
+use crate::event::{TraceStage, TraceStep};
 
 /// Which requests of a trace to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct TraceOptions {
     /// Whether to read requests as issued or as queued.
     ///
     /// This matters for blktrace, blkparse and ftrace; other formats have one event per request.
-    pub stage: Stage,
+    pub stage: TraceStage,
     /// The drive to read if the trace has several, by its name in the trace.
     ///
     /// This is `major,minor` for blktrace, blkparse and ftrace (`8,0`), `major minor` for FIU,
@@ -26,7 +26,7 @@ pub struct Options {
 /// The selection, and what has been found so far.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    stage: Stage,
+    stage: TraceStage,
     wanted: Option<Vec<u8>>,
     /// The drive whose requests are read, once one was found.
     taken: Option<Vec<u8>>,
@@ -36,7 +36,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &TraceOptions) -> Self {
         Self {
             stage: options.stage,
             wanted: options.drive.as_ref().map(|drive| drive.as_bytes().to_vec()),
@@ -47,19 +47,19 @@ impl Selection {
     }
 
     /// Whether an event is selected. Only submissions decide which drive is read.
-    pub fn takes(&mut self, step: Step, drive: &[u8]) -> Result<bool, TraceError> {
+    pub fn takes(&mut self, step: TraceStep, drive: &[u8]) -> Result<bool, TraceError> {
         match step {
-            Step::Submitted(stage) => {
+            TraceStep::Submitted(stage) => {
                 Ok(stage.is_none_or(|stage| self.takes_stage(stage)) && self.takes_drive(drive)?)
             }
-            Step::Completed | Step::Returned => {
+            TraceStep::Completed | TraceStep::Returned => {
                 Ok(self.wanted.as_ref().is_none_or(|wanted| wanted == drive))
             }
         }
     }
 
     /// Whether submissions at this stage are selected.
-    pub fn takes_stage(&mut self, stage: Stage) -> bool {
+    pub fn takes_stage(&mut self, stage: TraceStage) -> bool {
         let takes = self.stage == stage;
         self.other_stage += u64::from(!takes);
         takes

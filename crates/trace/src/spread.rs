@@ -7,7 +7,8 @@ use ssdlab_stats::latency::LatencySummary;
 
 /// The distribution of sizes or distances, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Spread {
+#[schemars(rename = "Spread")]
+pub struct SizeSpread {
     /// The minimum.
     pub least_bytes: u64,
     /// The median; exact for multiples of 512 bytes below 1 MiB, otherwise to three digits.
@@ -42,9 +43,9 @@ impl Values {
     }
 
     /// Their distribution, if there are any.
-    pub fn spread(&self) -> Option<Spread> {
+    pub fn spread(&self) -> Option<SizeSpread> {
         let median = self.histogram.value_at_quantile(0.5);
-        (!self.histogram.is_empty()).then(|| Spread {
+        (!self.histogram.is_empty()).then(|| SizeSpread {
             least_bytes: self.least,
             // A bin is represented by its lowest value, which is the round one.
             median_bytes: self.histogram.lowest_equivalent(median).clamp(self.least, self.most),

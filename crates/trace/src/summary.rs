@@ -8,35 +8,36 @@ use serde::Serialize;
 use ssdlab_stats::latency::LatencySummary;
 
 use crate::in_flight::{Flights, Stretch};
-use crate::spread::{Spread, Values};
-use crate::{Flags, Kind, Request};
+use crate::spread::{SizeSpread, Values};
+use crate::{Flags, Request, RequestKind};
 
 /// Summary statistics of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Summary {
+#[schemars(rename = "Summary")]
+pub struct TraceSummary {
     /// The number of requests.
     pub requests: u64,
     /// From the first submission to the last submission or completion.
     pub span_ns: u64,
     /// The highest end of a request, in bytes from the start of the drive.
     pub end_bytes: u64,
-    /// The kinds that occur, in the order of [`Kind::ALL`].
+    /// The kinds that occur, in the order of [`RequestKind::ALL`].
     pub kinds: Vec<OfKind>,
     /// How busy the drive was; absent if no completion is known.
-    pub in_flight: Option<InFlight>,
+    pub in_flight: Option<QueueDepth>,
 }
 
 /// Summary statistics of one kind of request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OfKind {
     /// The kind.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// The number of requests.
     pub requests: u64,
     /// Their total size; at most 2^64 - 1.
     pub bytes: u64,
     /// Their sizes; absent for flushes.
-    pub sizes: Option<Spread>,
+    pub sizes: Option<SizeSpread>,
     /// From submission to completion, of those whose completion is known.
     pub latencies: Option<LatencySummary>,
     /// The number without a known completion.
@@ -46,7 +47,7 @@ pub struct OfKind {
     /// The number that begin elsewhere. The first request and flushes count as neither.
     pub seeks: u64,
     /// The distances between such an end and beginning, in either direction.
-    pub seek_distances: Option<Spread>,
+    pub seek_distances: Option<SizeSpread>,
     /// The number that something waits for.
     pub sync: u64,
     /// The number marked as filesystem metadata.
@@ -61,7 +62,8 @@ pub struct OfKind {
 
 /// The number of requests in flight. Those without a known completion are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct InFlight {
+#[schemars(rename = "InFlight")]
+pub struct QueueDepth {
     /// The mean over the whole span.
     pub mean: f64,
     /// The maximum.
@@ -76,10 +78,10 @@ pub struct InFlight {
     pub longest_idle_ns: u64,
 }
 
-impl Summary {
+impl TraceSummary {
     /// The statistics of a kind, if there are such requests.
     #[must_use]
-    pub fn of(&self, kind: Kind) -> Option<&OfKind> {
+    pub fn of(&self, kind: RequestKind) -> Option<&OfKind> {
         self.kinds.iter().find(|of| of.kind == kind)
     }
 }
@@ -96,7 +98,7 @@ impl OfKind {
 /// Accumulates a summary in bounded memory.
 #[derive(Debug)]
 pub struct Tally {
-    kinds: [TallyOfKind; Kind::ALL.len()],
+    kinds: [TallyOfKind; RequestKind::ALL.len()],
     span_ns: u64,
     end_bytes: u64,
     flights: Flights,
@@ -114,7 +116,7 @@ impl Tally {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            kinds: Kind::ALL.map(TallyOfKind::new),
+            kinds: RequestKind::ALL.map(TallyOfKind::new),
             span_ns: 0,
             end_bytes: 0,
             flights: Flights::default(),
@@ -138,11 +140,11 @@ impl Tally {
 
     /// The summary.
     #[must_use]
-    pub fn finish(self) -> Summary {
+    pub fn finish(self) -> TraceSummary {
         let Self { kinds, span_ns, end_bytes, flights, mut busyness } = self;
         flights.finish(span_ns, |stretch| busyness.lasted(stretch));
         let kinds: Vec<OfKind> = kinds.into_iter().filter_map(TallyOfKind::finish).collect();
-        Summary {
+        TraceSummary {
             requests: kinds.iter().map(|of| of.requests).sum(),
             span_ns,
             end_bytes,
@@ -165,7 +167,7 @@ struct TallyOfKind {
 }
 
 impl TallyOfKind {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: RequestKind) -> Self {
         let counts = OfKind {
             kind,
             requests: 0,
@@ -203,7 +205,7 @@ impl TallyOfKind {
             Some(completed_ns) => self.latencies_ns.add(completed_ns - request.submitted_ns),
             None => counts.incomplete += 1,
         }
-        if request.kind != Kind::Flush {
+        if request.kind != RequestKind::Flush {
             self.sizes.add(request.length_bytes);
             self.follow(request);
         }
@@ -263,8 +265,8 @@ impl Busyness {
         }
     }
 
-    fn finish(self, span_ns: u64) -> Option<InFlight> {
-        (self.submitted > 0).then(|| InFlight {
+    fn finish(self, span_ns: u64) -> Option<QueueDepth> {
+        (self.submitted > 0).then(|| QueueDepth {
             mean: self.depth_ns as f64 / span_ns.max(1) as f64,
             most: self.most,
             mean_at_submission: self.depths as f64 / self.submitted as f64,

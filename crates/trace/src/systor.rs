@@ -13,11 +13,11 @@
 //! skipped. `Offset` and `Size` are in bytes. A drive is a `LUN`. The published files are
 //! compressed with gzip.
 
-use crate::Kind;
-use crate::error::Fault;
-use crate::event::Step;
+use crate::RequestKind;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{columns, first_line, scaled, seconds};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 
 const TITLES: &[u8] = b"Timestamp,Response,";
@@ -29,19 +29,19 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, with times since 1970.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     if line.is_empty() || line.starts_with(TITLES) {
         return Ok(None);
     }
     let [timestamp, response, io_type, drive, offset, size] = columns(line)?;
     let kind = match io_type {
-        b"R" | b"Read" => Kind::Read,
-        b"W" | b"Write" => Kind::Write,
+        b"R" | b"Read" => RequestKind::Read,
+        b"W" | b"Write" => RequestKind::Write,
         b"" => return Ok(None),
-        _ => return Err(Fault::new("the type", "R, W or blank", io_type)),
+        _ => return Err(TraceFault::new("the type", "R, W or blank", io_type)),
     };
     let time = |what, field: &[u8]| {
-        seconds(field).ok_or_else(|| Fault::new(what, "seconds with decimal places", field))
+        seconds(field).ok_or_else(|| TraceFault::new(what, "seconds with decimal places", field))
     };
     let submitted_ns = time("the timestamp", timestamp)?;
     let bytes = "a number of bytes";
@@ -52,5 +52,5 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         let response_ns = time("the response time", response)?;
         request.completed_ns = Some(submitted_ns.saturating_add(response_ns));
     }
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }

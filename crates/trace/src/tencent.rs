@@ -12,11 +12,11 @@
 //! `Offset` and `Size` are in sectors of 512 bytes, and `IOType` is 0 for a read and 1 for a write.
 //! A drive is a `VolumeID`. Completions are not recorded, and the files have no header line.
 
-use crate::Kind;
-use crate::error::Fault;
-use crate::event::Step;
+use crate::RequestKind;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, columns, first_line, scaled};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 
 const TITLES: &[u8] = b"Timestamp,Offset,";
@@ -28,7 +28,7 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// The request of a line, with times since 1970.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     if line.is_empty() || line.starts_with(TITLES) {
         return Ok(None);
     }
@@ -38,10 +38,10 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
     let offset_bytes = scaled("the offset", sectors, SECTOR_BYTES, offset)?;
     let length_bytes = scaled("the size", sectors, SECTOR_BYTES, size)?;
     let kind = match io_type {
-        b"0" => Kind::Read,
-        b"1" => Kind::Write,
-        _ => return Err(Fault::new("the type", "0 (read) or 1 (write)", io_type)),
+        b"0" => RequestKind::Read,
+        b"1" => RequestKind::Write,
+        _ => return Err(TraceFault::new("the type", "0 (read) or 1 (write)", io_type)),
     };
     let request = plain(submitted_ns, kind, offset_bytes, length_bytes);
-    Ok(Some(Reported { drive, step: Step::Submitted(None), request }))
+    Ok(Some(TraceLine { drive, step: TraceStep::Submitted(None), request }))
 }

@@ -3,17 +3,17 @@
 use std::io::BufRead;
 
 use crate::by_submission::BySubmission;
-use crate::error::Fault;
-use crate::event::Event;
+use crate::error::TraceFault;
+use crate::event::TraceEvent;
 use crate::field::device;
-use crate::lines::{Lines, Reported};
+use crate::lines::{TraceLine, TraceLines};
 use crate::selection::Selection;
 use crate::{Position, TraceError, biosnoop, fio};
 
 /// The events of a text trace, with times on the clock of the trace.
 #[derive(Debug)]
 pub struct Text<R> {
-    pub lines: Lines<R>,
+    pub lines: TraceLines<R>,
     pub format: TextFormat,
     pub selection: Selection,
     /// Of formats with a line per completion: the events not yet returned.
@@ -21,18 +21,18 @@ pub struct Text<R> {
 }
 
 /// Reads a line that can be read without those before it.
-pub type ReadLine = for<'a> fn(&'a [u8]) -> Result<Option<Reported<'a>>, Fault>;
+pub type ReadLine = for<'a> fn(&'a [u8]) -> Result<Option<TraceLine<'a>>, TraceFault>;
 
 /// How a line is to be read.
 #[derive(Debug)]
 pub enum TextFormat {
     Plain(ReadLine),
-    FioLog(fio::Log),
+    FioLog(fio::FioLog),
     Biosnoop(biosnoop::Columns),
 }
 
 impl<R: BufRead> Text<R> {
-    pub fn next(&mut self) -> Result<Option<Event>, TraceError> {
+    pub fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         let Some(mut sorted) = self.sorted.take() else {
             return self.next_line();
         };
@@ -41,7 +41,7 @@ impl<R: BufRead> Text<R> {
         next
     }
 
-    fn next_line(&mut self) -> Result<Option<Event>, TraceError> {
+    fn next_line(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         while let Some(line) = self.lines.next()? {
             let reported = match &mut self.format {
                 TextFormat::Plain(reported) => reported(line),
@@ -49,10 +49,10 @@ impl<R: BufRead> Text<R> {
                 TextFormat::Biosnoop(columns) => columns.reported(line),
             };
             match reported {
-                Ok(Some(Reported { drive, step, request })) => {
+                Ok(Some(TraceLine { drive, step, request })) => {
                     let device = device(drive).unwrap_or(0);
                     if self.selection.takes(step, drive)? {
-                        return Ok(Some(Event { step, device, request }));
+                        return Ok(Some(TraceEvent { step, device, request }));
                     }
                 }
                 Ok(None) => {}

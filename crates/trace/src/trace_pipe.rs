@@ -15,13 +15,13 @@
 //! `block_rq_requeue` returns it. Other lines are skipped. Otherwise the rules of the
 //! [ring buffers](crate::ftrace) apply, of which the kernel makes this.
 
-use crate::error::Fault;
-use crate::event::Step;
+use crate::error::TraceFault;
+use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, device, scaled, seconds, words};
-use crate::lines::Reported;
+use crate::lines::TraceLine;
 use crate::request::plain;
 use crate::rwbs::operation;
-use crate::{Flags, Kind, Stage};
+use crate::{Flags, RequestKind, TraceStage};
 
 /// Whether a trace with this beginning has a line with one of the events.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
@@ -29,19 +29,19 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 }
 
 /// What an event's name, with its colon, says of a request.
-fn step(name: &[u8]) -> Option<Step> {
+fn step(name: &[u8]) -> Option<TraceStep> {
     // perf puts the system before it.
     match name.strip_prefix(b"block:").unwrap_or(name) {
-        b"block_rq_issue:" => Some(Step::Submitted(Some(Stage::Issued))),
-        b"block_bio_queue:" => Some(Step::Submitted(Some(Stage::Queued))),
-        b"block_rq_complete:" | b"block_bio_complete:" => Some(Step::Completed),
-        b"block_rq_requeue:" => Some(Step::Returned),
+        b"block_rq_issue:" => Some(TraceStep::Submitted(Some(TraceStage::Issued))),
+        b"block_bio_queue:" => Some(TraceStep::Submitted(Some(TraceStage::Queued))),
+        b"block_rq_complete:" | b"block_bio_complete:" => Some(TraceStep::Completed),
+        b"block_rq_requeue:" => Some(TraceStep::Returned),
         _ => None,
     }
 }
 
 /// The time of a line, its event, and the words after that.
-fn event(line: &[u8]) -> Option<(&[u8], Step, impl Iterator<Item = &[u8]>)> {
+fn event(line: &[u8]) -> Option<(&[u8], TraceStep, impl Iterator<Item = &[u8]>)> {
     let mut words = words(line);
     let mut before = words.next().filter(|word| !word.starts_with(b"#"))?;
     loop {
@@ -54,15 +54,15 @@ fn event(line: &[u8]) -> Option<(&[u8], Step, impl Iterator<Item = &[u8]>)> {
 }
 
 /// The request of a line, if the line is about one.
-pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
+pub fn reported(line: &[u8]) -> Result<Option<TraceLine<'_>>, TraceFault> {
     let Some((time, step, mut words)) = event(line) else {
         return Ok(None);
     };
-    let time_ns =
-        seconds(time).ok_or_else(|| Fault::new("the time", "seconds with decimal places", time))?;
+    let time_ns = seconds(time)
+        .ok_or_else(|| TraceFault::new("the time", "seconds with decimal places", time))?;
     let drive = words.next().unwrap_or_default();
     if device(drive).is_none() {
-        return Err(Fault::new("the device", "major,minor", drive));
+        return Err(TraceFault::new("the device", "major,minor", drive));
     }
     let letters = words.next().unwrap_or_default();
     // Between the letters and the sector of a request are its bytes and its command, if it has one.
@@ -71,41 +71,43 @@ pub fn reported(line: &[u8]) -> Result<Option<Reported<'_>>, Fault> {
         match words.next() {
             Some(b"+") => break (before, words.next().unwrap_or_default()),
             Some(word) => before = word,
-            None => return Err(Fault::new("the line", "sector + sectors after the event", line)),
+            None => {
+                return Err(TraceFault::new("the line", "sector + sectors after the event", line));
+            }
         }
     };
     let sectors = "a number of 512-byte sectors";
     let length_bytes = scaled("the length", sectors, SECTOR_BYTES, length)?;
     if length_bytes == 0 {
         let Some(flags) = flush(letters, step) else { return Ok(None) };
-        let mut request = plain(time_ns, Kind::Flush, 0, 0);
+        let mut request = plain(time_ns, RequestKind::Flush, 0, 0);
         request.flags = flags;
-        return Ok(Some(Reported { drive, step, request }));
+        return Ok(Some(TraceLine { drive, step, request }));
     }
     let (kind, flags) = operation(letters);
     let kind = match (kind, letters) {
         (Some(kind), _) => kind,
         // Kernels before 6.18 have no letters for write-zeroes.
-        (None, [b'N', ..]) => Kind::WriteZeroes,
+        (None, [b'N', ..]) => RequestKind::WriteZeroes,
         (None, _) => {
             let expected = "R, W, WZ, D, N or FF, as of a drive without zones";
-            return Err(Fault::new("the operation", expected, letters));
+            return Err(TraceFault::new("the operation", expected, letters));
         }
     };
     let offset_bytes = scaled("the sector", sectors, SECTOR_BYTES, sector)?;
     let mut request = plain(time_ns, kind, offset_bytes, length_bytes);
     request.flags = flags;
-    Ok(Some(Reported { drive, step, request }))
+    Ok(Some(TraceLine { drive, step, request }))
 }
 
 /// The flags of a flush, if an event without sectors is about one: the drive's is `FF`, and a
 /// queued one is an empty write that has the flag.
-fn flush(letters: &[u8], step: Step) -> Option<Flags> {
+fn flush(letters: &[u8], step: TraceStep) -> Option<Flags> {
     if let Some(letters) = letters.strip_prefix(b"FF") {
         return Some(operation(letters).1);
     }
     let (kind, mut flags) = operation(letters);
     let is_flush = flags.contains(Flags::PREFLUSH) && kind.is_some();
     flags.remove(Flags::PREFLUSH);
-    (is_flush && step != Step::Submitted(Some(Stage::Issued))).then_some(flags)
+    (is_flush && step != TraceStep::Submitted(Some(TraceStage::Issued))).then_some(flags)
 }

@@ -14,7 +14,7 @@ use super::synthetic::churn::{Churn, ROUNDS_PER_TURNOVER};
 
 /// The result of ageing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Aged {
+pub struct AgeingResult {
     /// The layout score of all files; `None` if the filesystem does not report block locations.
     pub layout_score: Option<f64>,
     /// The number of rounds, the first four of which fill the filesystem.
@@ -34,7 +34,7 @@ pub(super) fn age(
     seed: u64,
     path: &Path,
     player: &mut Player<'_>,
-) -> Result<Aged, WorkloadError> {
+) -> Result<AgeingResult, WorkloadError> {
     let error = WorkloadError::operation("look at", ".");
     let space = statvfs(path).map_err(error)?;
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
@@ -50,7 +50,7 @@ pub(super) fn age(
         let score = layout_score(path, churn.paths(), space.f_frsize)?;
         let is_low = age.target.and_then(|target| Some(score? <= target));
         if round == last || (round > ROUNDS_PER_TURNOVER && is_low == Some(true)) {
-            return Ok(Aged {
+            return Ok(AgeingResult {
                 layout_score: score,
                 rounds: round,
                 written_bytes: churn.written_bytes(),

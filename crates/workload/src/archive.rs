@@ -12,11 +12,11 @@ use std::path::{Component, Path, PathBuf};
 use miette::Diagnostic;
 use ssdlab_host::interrupt::{Interrupt, Interruptible};
 use ssdlab_operations::Entry;
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 use tar::EntryType;
 use thiserror::Error;
 
-use super::bounds::{self, Budget, Excess};
+use super::bounds::{self, Budget, ExceededLimit};
 use super::content::Content;
 use super::decode;
 use super::input::{self, InputError};
@@ -74,7 +74,7 @@ pub enum ArchiveError {
         /// The entry.
         entry: String,
         /// What is too much.
-        excess: Excess,
+        excess: ExceededLimit,
     },
     /// The headers of an entry are longer than any name.
     #[error(
@@ -103,7 +103,7 @@ pub struct Archive {
 pub fn read(
     path: &Path,
     share: f64,
-    hashes: &Hashes,
+    hashes: &FileHashes,
     interrupt: &Interrupt,
 ) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
@@ -146,11 +146,11 @@ fn script(
         let (path, entry) = (|| path.to_owned(), || name.chars().take(SHOWN).collect());
         match added {
             Ok(()) => left.set(MOST_HEADER_BYTES),
-            Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
-            Err(Trouble::Refused(why)) => {
+            Err(UnpackError::Unreadable(cause)) => return Err(unreadable(cause)),
+            Err(UnpackError::Refused(why)) => {
                 return Err(ArchiveError::Refused { path: path(), entry: entry(), why });
             }
-            Err(Trouble::TooMuch(excess)) => {
+            Err(UnpackError::TooMuch(excess)) => {
                 let (path, entry) = (path(), entry());
                 return Err(ArchiveError::TooMuch { path, number, entry, excess });
             }
@@ -189,43 +189,43 @@ impl Seek for Headers<'_> {
     }
 }
 
-enum Trouble {
+enum UnpackError {
     Unreadable(io::Error),
     Refused(&'static str),
-    TooMuch(Excess),
+    TooMuch(ExceededLimit),
 }
 
-impl From<Excess> for Trouble {
-    fn from(excess: Excess) -> Self {
+impl From<ExceededLimit> for UnpackError {
+    fn from(excess: ExceededLimit) -> Self {
         Self::TooMuch(excess)
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for UnpackError {
     fn from(cause: io::Error) -> Self {
         Self::Unreadable(cause)
     }
 }
 
 /// Refuses forms of entries that would be unpacked incorrectly.
-fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), Trouble> {
+fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), UnpackError> {
     let link = entry.link_name_bytes().map(|name| std::str::from_utf8(&name).is_ok());
     if std::str::from_utf8(&entry.path_bytes()).is_err() || link == Some(false) {
-        return Err(Trouble::Refused("has a name that is not UTF-8"));
+        return Err(UnpackError::Refused("has a name that is not UTF-8"));
     }
     for extension in entry.pax_extensions()?.into_iter().flatten() {
         if extension?.key_bytes().starts_with(b"GNU.sparse") {
-            return Err(Trouble::Refused("is stored sparsely (tar --sparse)"));
+            return Err(UnpackError::Refused("is stored sparsely (tar --sparse)"));
         }
     }
     Ok(())
 }
 
 /// Refuses an entry whose contents are missing.
-fn check_whole<R: Read>(entry: &tar::Entry<'_, R>, length: u64) -> Result<(), Trouble> {
+fn check_whole<R: Read>(entry: &tar::Entry<'_, R>, length: u64) -> Result<(), UnpackError> {
     match entry.raw_file_position().checked_add(entry.size()) {
         Some(end) if end <= length => Ok(()),
-        _ => Err(Trouble::Unreadable(io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(UnpackError::Unreadable(io::ErrorKind::UnexpectedEof.into())),
     }
 }
 
@@ -240,7 +240,7 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    fn add<R: Read>(&mut self, entry: &tar::Entry<'_, R>, name: &str) -> Result<(), Trouble> {
+    fn add<R: Read>(&mut self, entry: &tar::Entry<'_, R>, name: &str) -> Result<(), UnpackError> {
         let kind = entry.header().entry_type();
         if kind == EntryType::XGlobalHeader {
             return Ok(());
@@ -256,7 +256,7 @@ impl Unpacking {
         self.budget.take_operation(path.len())?;
         let is_new = !self.directories.contains(&path) && self.others.insert(path.clone());
         if !is_new {
-            return Err(Trouble::Refused("occurs twice"));
+            return Err(UnpackError::Refused("occurs twice"));
         }
         let name = relative(&path);
         let (mut content, mut modified_s) = (Content::Zeros, None);
@@ -280,21 +280,21 @@ impl Unpacking {
                 Entry::File { mode, size_bytes: entry.size(), path: name }
             }
             EntryType::GNUSparse => {
-                return Err(Trouble::Refused("is stored sparsely (tar --sparse)"));
+                return Err(UnpackError::Refused("is stored sparsely (tar --sparse)"));
             }
-            _ => return Err(Trouble::Refused("is neither file, directory nor link")),
+            _ => return Err(UnpackError::Refused("is neither file, directory nor link")),
         };
         self.script.make(&made, content, modified_s);
         Ok(())
     }
 
-    fn add_directory(&mut self, path: &str) -> Result<(), Trouble> {
+    fn add_directory(&mut self, path: &str) -> Result<(), UnpackError> {
         if self.directories.contains(path) {
             return Ok(());
         }
         self.add_parents(path)?;
         if self.others.contains(path) {
-            return Err(Trouble::Refused("occurs twice"));
+            return Err(UnpackError::Refused("occurs twice"));
         }
         self.budget.take_operation(path.len())?;
         self.directories.insert(path.to_owned());
@@ -304,15 +304,15 @@ impl Unpacking {
 
     /// Makes directories that an archive implies; a link in their place would lead the entry
     /// elsewhere.
-    fn add_parents(&mut self, path: &str) -> Result<(), Trouble> {
+    fn add_parents(&mut self, path: &str) -> Result<(), UnpackError> {
         let Some((parent, _)) = path.rsplit_once('/') else {
             return Ok(());
         };
         if self.links.contains_key(parent) {
-            return Err(Trouble::Refused("lies behind a symbolic link"));
+            return Err(UnpackError::Refused("lies behind a symbolic link"));
         }
         if self.others.contains(parent) {
-            return Err(Trouble::Refused("lies in a file"));
+            return Err(UnpackError::Refused("lies in a file"));
         }
         self.add_directory(parent)
     }
@@ -325,16 +325,16 @@ impl Unpacking {
         self.links.iter().find(|(_, through)| leads(through)).map(|(link, _)| link.clone())
     }
 
-    fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<String, Trouble> {
+    fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<String, UnpackError> {
         let bytes =
-            entry.link_name_bytes().ok_or(Trouble::Refused("is a link without a target"))?;
+            entry.link_name_bytes().ok_or(UnpackError::Refused("is a link without a target"))?;
         let existing = inside(&String::from_utf8_lossy(&bytes), LEADS_OUT)?;
         if !self.others.contains(&existing) {
-            return Err(Trouble::Refused("is a link to a file that does not precede it"));
+            return Err(UnpackError::Refused("is a link to a file that does not precede it"));
         }
         // The same target leads elsewhere from another directory.
         if self.links.contains_key(&existing) {
-            return Err(Trouble::Refused("is a hard link to a symbolic link"));
+            return Err(UnpackError::Refused("is a hard link to a symbolic link"));
         }
         Ok(existing)
     }
@@ -350,48 +350,50 @@ const TOO_LONG: &str = "has a path, or is a link to one, of more than 4095 bytes
 fn link_target<R: Read>(
     entry: &tar::Entry<'_, R>,
     path: &str,
-) -> Result<(String, Vec<String>), Trouble> {
-    let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link without a target"))?;
+) -> Result<(String, Vec<String>), UnpackError> {
+    let bytes =
+        entry.link_name_bytes().ok_or(UnpackError::Refused("is a link without a target"))?;
     let target = String::from_utf8_lossy(&bytes).into_owned();
     let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
     if target.starts_with('/') || target.is_empty() {
-        return Err(Trouble::Refused(LEADS_OUT));
+        return Err(UnpackError::Refused(LEADS_OUT));
     }
     if target.len() >= PATH_BYTES {
-        return Err(Trouble::Refused(TOO_LONG));
+        return Err(UnpackError::Refused(TOO_LONG));
     }
     // Each step is a path itself.
     bounds::check_depth(target.split('/').count())?;
     inside(&format!("{parent}/{target}"), LEADS_OUT)?;
     let ends = target.match_indices('/').map(|(end, _)| &target[..end]);
     let through = ends.map(|step| inside(&format!("{parent}/{step}"), LEADS_OUT));
-    let through = through.collect::<Result<Vec<String>, Trouble>>()?;
+    let through = through.collect::<Result<Vec<String>, UnpackError>>()?;
     Ok((target, through))
 }
 
 /// A path without `.` and `..`; refused as `outside` if it is absolute or leaves the directory.
-fn inside(path: &str, outside: &'static str) -> Result<String, Trouble> {
+fn inside(path: &str, outside: &'static str) -> Result<String, UnpackError> {
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(path).components() {
         match component {
             Component::Normal(part) => {
-                let part = part.to_str().ok_or(Trouble::Refused("has a name that is not UTF-8"))?;
+                let part =
+                    part.to_str().ok_or(UnpackError::Refused("has a name that is not UTF-8"))?;
                 if part.len() > NAME_BYTES || part.contains('\0') {
-                    return Err(Trouble::Refused("has a name that no file can have"));
+                    return Err(UnpackError::Refused("has a name that no file can have"));
                 }
                 parts.push(part);
             }
             Component::CurDir => {}
             Component::ParentDir => {
-                parts.pop().ok_or(Trouble::Refused(outside))?;
+                parts.pop().ok_or(UnpackError::Refused(outside))?;
             }
-            Component::RootDir | Component::Prefix(_) => return Err(Trouble::Refused(outside)),
+            Component::RootDir | Component::Prefix(_) => return Err(UnpackError::Refused(outside)),
         }
     }
     bounds::check_depth(parts.len())?;
     let joined = parts.join("/");
     if joined.len() >= PATH_BYTES {
-        return Err(Trouble::Refused(TOO_LONG));
+        return Err(UnpackError::Refused(TOO_LONG));
     }
     Ok(joined)
 }

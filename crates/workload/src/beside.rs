@@ -6,9 +6,9 @@ use std::thread;
 
 /// Whether the work is done.
 #[derive(Debug, Default)]
-pub(super) struct Over(AtomicBool);
+pub(super) struct WorkEnd(AtomicBool);
 
-impl Over {
+impl WorkEnd {
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -17,13 +17,13 @@ impl Over {
 /// Does the work on this thread and something else on another, which polls whether it is over.
 pub(super) fn beside<T, U: Send>(
     work: impl FnOnce() -> T,
-    other: impl FnOnce(&Over) -> io::Result<U> + Send,
+    other: impl FnOnce(&WorkEnd) -> io::Result<U> + Send,
 ) -> (T, io::Result<U>) {
-    let over = Over::default();
+    let over = WorkEnd::default();
     thread::scope(|scope| {
         let working = scope.spawn(|| other(&over));
         // Even if the work panics: the scope waits for the other thread.
-        let ends = Ends(&over);
+        let ends = WorkEndGuard(&over);
         let done = work();
         drop(ends);
         let other = working.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
@@ -32,9 +32,9 @@ pub(super) fn beside<T, U: Send>(
 }
 
 /// Ends the other thread when dropped.
-struct Ends<'a>(&'a Over);
+struct WorkEndGuard<'a>(&'a WorkEnd);
 
-impl Drop for Ends<'_> {
+impl Drop for WorkEndGuard<'_> {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }

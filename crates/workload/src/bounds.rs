@@ -18,7 +18,7 @@ const MOST_DEPTH: usize = 128;
 
 /// The limit exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Excess {
+pub enum ExceededLimit {
     /// Operations.
     #[error("more than {MOST_OPERATIONS} operations")]
     Operations,
@@ -54,21 +54,21 @@ impl Budget {
     }
 
     /// Takes one operation with this many bytes of names.
-    pub fn take_operation(&mut self, name_bytes: usize) -> Result<(), Excess> {
-        self.operations = self.operations.checked_sub(1).ok_or(Excess::Operations)?;
+    pub fn take_operation(&mut self, name_bytes: usize) -> Result<(), ExceededLimit> {
+        self.operations = self.operations.checked_sub(1).ok_or(ExceededLimit::Operations)?;
         self.take_names(name_bytes)
     }
 
     /// Takes this many bytes of names.
-    pub fn take_names(&mut self, bytes: usize) -> Result<(), Excess> {
-        self.name_bytes = self.name_bytes.checked_sub(bytes).ok_or(Excess::NameBytes)?;
+    pub fn take_names(&mut self, bytes: usize) -> Result<(), ExceededLimit> {
+        self.name_bytes = self.name_bytes.checked_sub(bytes).ok_or(ExceededLimit::NameBytes)?;
         Ok(())
     }
 }
 
 /// Refuses a path of too many names.
-pub fn check_depth(names: usize) -> Result<(), Excess> {
-    if names > MOST_DEPTH { Err(Excess::Depth { found: names }) } else { Ok(()) }
+pub fn check_depth(names: usize) -> Result<(), ExceededLimit> {
+    if names > MOST_DEPTH { Err(ExceededLimit::Depth { found: names }) } else { Ok(()) }
 }
 
 #[cfg(test)]

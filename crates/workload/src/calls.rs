@@ -43,7 +43,7 @@ pub(super) enum File {
 }
 
 /// Calls that wait to be made.
-pub(super) struct Calls {
+pub(super) struct PendingCalls {
     waiting: Vec<Call>,
     /// What each call belongs to, as its caller counts.
     owners: Vec<usize>,
@@ -54,18 +54,18 @@ pub(super) struct Calls {
 
 /// The call that was not made in full: what it belongs to, and why.
 #[derive(Debug)]
-pub(super) struct Failed {
+pub(super) struct FailedCall {
     pub owner: usize,
     pub errno: Errno,
 }
 
-impl std::fmt::Debug for Calls {
+impl std::fmt::Debug for PendingCalls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Calls").field("waiting", &self.waiting.len()).finish_non_exhaustive()
+        f.debug_struct("PendingCalls").field("waiting", &self.waiting.len()).finish_non_exhaustive()
     }
 }
 
-impl Calls {
+impl PendingCalls {
     pub fn new() -> Self {
         Self {
             waiting: Vec::with_capacity(MOST_CALLS),
@@ -162,7 +162,7 @@ impl Calls {
 
     /// Makes all calls that wait, and returns their results. After a failure the others are not
     /// made.
-    pub fn make(&mut self) -> Result<Vec<i64>, Failed> {
+    pub fn make(&mut self) -> Result<Vec<i64>, FailedCall> {
         let mut from = 0;
         while from < self.waiting.len() {
             // SAFETY: the arguments of each call are numbers, or point into the buffer, which stays
@@ -230,10 +230,10 @@ impl Calls {
         &mut self.buffer[start..self.used]
     }
 
-    fn failed(&mut self, call: usize, errno: Errno) -> Failed {
+    fn failed(&mut self, call: usize, errno: Errno) -> FailedCall {
         let owner = self.owners[call];
         self.forget();
-        Failed { owner, errno }
+        FailedCall { owner, errno }
     }
 
     fn forget(&mut self) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ssdlab_host::program::{self, ProgramError, Rules};
-use ssdlab_operations::cuts::Data;
+use ssdlab_operations::cuts::DataVerdict;
 
 /// Has a program judge the data in a directory. It reads the lines that programs of the workload
 /// had printed before the power was cut. An error says that it could not be asked.
@@ -14,22 +14,22 @@ pub fn check(
     said: &[String],
     directory: &Path,
     rules: Rules<'_>,
-) -> Result<Data, ProgramError> {
-    let Some((program, arguments)) = words.split_first() else { return Ok(Data::Accepted) };
+) -> Result<DataVerdict, ProgramError> {
+    let Some((program, arguments)) = words.split_first() else { return Ok(DataVerdict::Accepted) };
     // It existed before the first phase, and was synced.
     if let Err(error) = fs::read_dir(directory) {
-        return Ok(Data::Rejected(format!("the trial's directory is gone: {error}")));
+        return Ok(DataVerdict::Rejected(format!("the trial's directory is gone: {error}")));
     }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);
     let input: String = said.iter().flat_map(|line| [line, "\n"]).collect();
     match program::run_with_input(command, &input, rules) {
-        Ok(_) => Ok(Data::Accepted),
+        Ok(_) => Ok(DataVerdict::Accepted),
         Err(ProgramError::Failed { how, output, .. }) => {
             let said = program::tail(&output);
-            Ok(Data::Rejected(if said.is_empty() { how } else { format!("{how}: {said}") }))
+            Ok(DataVerdict::Rejected(if said.is_empty() { how } else { format!("{how}: {said}") }))
         }
-        Err(error @ ProgramError::Limit { .. }) => Ok(Data::Rejected(error.to_string())),
+        Err(error @ ProgramError::Limit { .. }) => Ok(DataVerdict::Rejected(error.to_string())),
         Err(error) => Err(error),
     }
 }

@@ -11,8 +11,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::WorkloadError;
-use super::calls::Failed;
-use super::player::{DIRECTORY, GLANCE, Player, write_all};
+use super::calls::FailedCall;
+use super::player::{CALLS_PER_CHECK, DIRECTORY, Player, write_all};
 
 /// The size of a file of zeros, and of the system call that writes it.
 const ZEROS_BYTES: usize = 16 << 20;
@@ -68,7 +68,7 @@ impl Player<'_> {
         let error = |step, name: &CStr| WorkloadError::operation(step, &shown(name));
         for some in entries(directory)
             .map_err(WorkloadError::operation("list", "a directory"))?
-            .chunks(GLANCE)
+            .chunks(CALLS_PER_CHECK)
         {
             self.check_rules()?;
             for (index, (name, kind)) in some.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Player<'_> {
     fn unlink(&mut self, some: &[(CString, FileType)]) -> Result<(), WorkloadError> {
         let Some(calls) = &mut self.calls else { return Ok(()) };
         let made = calls.make().map(drop);
-        made.map_err(|Failed { owner, errno }| {
+        made.map_err(|FailedCall { owner, errno }| {
             WorkloadError::operation("remove", &some[owner].0.to_string_lossy())(errno)
         })
     }

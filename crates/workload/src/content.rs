@@ -31,7 +31,7 @@ pub enum Content {
         offset: u64,
     },
     /// Bytes as Bonnie's tests leave them.
-    Bonnie(bonnie::Data),
+    Bonnie(bonnie::BonnieData),
 }
 
 impl Content {
@@ -44,14 +44,14 @@ impl Content {
 
 /// What file contents are made from.
 #[derive(Debug)]
-pub struct Contents {
+pub struct FileContents {
     /// For synthetic files.
     pub pool: ContentPool,
     /// The plain tar that an archive's files are in.
     pub archive: Option<File>,
 }
 
-impl Contents {
+impl FileContents {
     /// The bytes of a file from `offset` on.
     pub fn fill(&self, content: Content, offset: u64, chunk: &mut [u8]) -> Result<(), Errno> {
         match content {
@@ -70,7 +70,7 @@ impl Contents {
 }
 
 #[cfg(test)]
-impl Contents {
+impl FileContents {
     /// With an archive that holds `from the archive`. The pool is made once for all tests: without
     /// optimisation that takes a tenth of a second.
     pub fn sample() -> Self {

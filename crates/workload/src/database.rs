@@ -10,15 +10,15 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, mkdirat, openat};
 use ssdlab_operations::cuts::database::{
-    CONTROL, Checkpoint, Commits, DOUBLE_WRITE, Files, LOG, LOG_BLOCK_BYTES, Record, Shape, TABLE,
-    TornPages,
+    CONTROL, Checkpoint, CommitRecord, Commits, DOUBLE_WRITE, DatabaseFiles, DatabaseShape, LOG,
+    LOG_BLOCK_BYTES, TABLE, TornPages,
 };
-use ssdlab_operations::cuts::{Fault, Found, Step, Subject};
+use ssdlab_operations::cuts::{Damage, FileOperationStep, FileState, WatchedFile};
 use ssdlab_plan::database::Database;
 
-use super::history::{Teller, make, read_all, timed};
+use super::history::{TrialReporter, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::{Done, Place, WorkloadError};
+use super::{Done, PhaseContext, WorkloadError};
 
 /// A write when files are laid out, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -26,8 +26,12 @@ const CHUNK_BYTES: usize = 1 << 20;
 const OLD: OFlags = OFlags::RDWR.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Makes a database without commits.
-pub(super) fn lay_out(shape: Shape, seed: u64, place: Place<'_>) -> Result<(), WorkloadError> {
-    let name = Subject::Database(shape.torn_pages).name();
+pub(super) fn lay_out(
+    shape: DatabaseShape,
+    seed: u64,
+    place: PhaseContext<'_>,
+) -> Result<(), WorkloadError> {
+    let name = WatchedFile::Database(shape.torn_pages).name();
     let parent = open_directory(place.directory)?;
     mkdirat(&parent, &name, Mode::RWXU).map_err(WorkloadError::operation("make", &name))?;
     let directory = enter(shape, &parent).map_err(WorkloadError::operation("open", &name))?;
@@ -58,19 +62,19 @@ fn zeros(directory: &OwnedFd, name: &'static str, bytes: u64) -> Result<(), Work
 /// Commits, one after the other.
 pub(super) fn run(
     work: &Database,
-    teller: &Teller,
-    place: Place<'_>,
+    teller: &TrialReporter,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let mut server = Server::open(work.shape, place)?;
-    let subject = Subject::Database(work.shape.torn_pages);
+    let subject = WatchedFile::Database(work.shape.torn_pages);
     let counted = timed(1..=work.commits, work.think_ns, place, |commit| {
         let tell = |step| teller.tell(subject, commit, step);
         let record = server.commits.commit();
-        tell(Step::Begun);
+        tell(FileOperationStep::Begun);
         server.append(&record)?;
-        tell(Step::Done);
+        tell(FileOperationStep::Done);
         server.log.sync()?;
-        tell(Step::Place);
+        tell(FileOperationStep::Place);
         server.dirty.extend(record.pages.iter().map(|page| (*page, record.commit)));
         if commit % work.shape.checkpoint_every == 0 { server.checkpoint() } else { Ok(()) }
     })?;
@@ -79,24 +83,24 @@ pub(super) fn run(
 }
 
 /// The state in which a database is found, after recovery.
-pub(super) fn look(shape: Shape, directory: &OwnedFd) -> Result<Found, Fault> {
-    let directory = enter(shape, directory).map_err(|_| Fault::Missing)?;
+pub(super) fn look(shape: DatabaseShape, directory: &OwnedFd) -> Result<FileState, Damage> {
+    let directory = enter(shape, directory).map_err(|_| Damage::Missing)?;
     let double_write = match shape.torn_pages {
         TornPages::DoubleWrite => read_all(&directory, DOUBLE_WRITE)?,
         TornPages::Nothing | TornPages::FullPages => Vec::new(),
     };
-    let files = Files {
+    let files = DatabaseFiles {
         control: read_all(&directory, CONTROL)?,
         log: read_all(&directory, LOG)?,
         table: read_all(&directory, TABLE)?,
         double_write,
     };
-    Ok(Found::of_database(shape, &files))
+    Ok(FileState::of_database(shape, &files))
 }
 
 /// Opens a database's directory.
-fn enter(shape: Shape, directory: &OwnedFd) -> rustix::io::Result<OwnedFd> {
-    let name = Subject::Database(shape.torn_pages).name();
+fn enter(shape: DatabaseShape, directory: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let name = WatchedFile::Database(shape.torn_pages).name();
     openat(directory, &name, DIRECTORY, Mode::empty())
 }
 
@@ -130,7 +134,7 @@ impl Written {
 
 /// A server: what it has opened, and what it has in memory only.
 struct Server {
-    shape: Shape,
+    shape: DatabaseShape,
     commits: Commits,
     control: Written,
     log: Written,
@@ -144,8 +148,8 @@ struct Server {
 
 impl Server {
     /// Opens a database without commits.
-    fn open(shape: Shape, place: Place<'_>) -> Result<Self, WorkloadError> {
-        let name = Subject::Database(shape.torn_pages).name();
+    fn open(shape: DatabaseShape, place: PhaseContext<'_>) -> Result<Self, WorkloadError> {
+        let name = WatchedFile::Database(shape.torn_pages).name();
         let directory = enter(shape, &open_directory(place.directory)?)
             .map_err(WorkloadError::operation("open", &name))?;
         let control =
@@ -169,7 +173,7 @@ impl Server {
     }
 
     /// Writes a record to the log, in whole blocks.
-    fn append(&mut self, record: &Record) -> Result<(), WorkloadError> {
+    fn append(&mut self, record: &CommitRecord) -> Result<(), WorkloadError> {
         let begin = record.at_bytes - self.block.len() as u64;
         self.block.extend(&record.bytes);
         let end = self.block.len();

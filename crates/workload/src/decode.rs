@@ -26,7 +26,7 @@ pub fn plain(mut file: File, interrupt: &Interrupt) -> io::Result<File> {
             let decoder =
                 liblzma::stream::Stream::new_stream_decoder(MOST_DECODER_BYTES, concatenated)?;
             let plain = liblzma::bufread::XzDecoder::new_stream(stream, decoder);
-            input::in_memory(plain, interrupt).map_err(told)
+            input::in_memory(plain, interrupt).map_err(with_limit)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => input::in_memory(
             ruzstd::decoding::StreamingDecoder::new(stream).map_err(io::Error::other)?,
@@ -37,7 +37,7 @@ pub fn plain(mut file: File, interrupt: &Interrupt) -> io::Result<File> {
 }
 
 /// The xz decoder's error, with its limit.
-fn told(cause: io::Error) -> io::Error {
+fn with_limit(cause: io::Error) -> io::Error {
     match cause.get_ref().and_then(|inner| inner.downcast_ref()) {
         Some(liblzma::stream::Error::MemLimit) => io::Error::other(format!(
             "decoding takes more than {} MiB of memory; compress it with a smaller dictionary",

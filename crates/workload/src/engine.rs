@@ -11,7 +11,7 @@ mod ring;
 mod run;
 
 pub use aligned::{Aligned, BLOCK_BYTES};
-pub use counted::{Counted, LONGEST_NS, MOST_STEPS, Series};
+pub use counted::{Counted, EngineSeries, LONGEST_NS, MOST_STEPS};
 pub use error::EngineError;
-pub use operations::Kind;
-pub use run::{Job, Outcome, run};
+pub use operations::EngineOperationKind;
+pub use run::{EngineJob, EngineOutcome, run};

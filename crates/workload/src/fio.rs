@@ -10,12 +10,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::{self, Finished, ProgramError, Rules};
+use ssdlab_host::program::{self, ProgramError, ProgramOutput, Rules};
 use ssdlab_plan::metric::FIO_PREFIX;
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 
 use self::job_file::check;
-use super::printed::fio::Group;
+use super::printed::fio::FioGroup;
 use super::{Done, WorkloadError, input, printed};
 
 mod job_file;
@@ -30,7 +30,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// programs. It is what fio is to be given: the file may be another by then.
 pub(super) fn read(
     job: &Path,
-    inputs: &Hashes,
+    inputs: &FileHashes,
     interrupt: &Interrupt,
 ) -> Result<String, WorkloadError> {
     let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
@@ -50,7 +50,7 @@ pub(super) fn read(
 /// understand.
 pub fn check_job(job: &Path) -> Result<String, WorkloadError> {
     let interrupt = Interrupt::default();
-    let text = read(job, &Hashes::new(), &interrupt)?;
+    let text = read(job, &FileHashes::new(), &interrupt)?;
     // fio may only be where the plan will run.
     if let Ok(fio) = program::find("fio", "fio") {
         let mut command = Command::new(fio);
@@ -73,7 +73,7 @@ pub(super) fn run(text: &str, directory: &Path, rules: Rules<'_>) -> Result<Done
     // It reads the job from its input.
     command.args(["--output-format=json", "-"]).current_dir(directory);
     // It complains on both, before and after the JSON.
-    let complaint = |finished: &Finished| {
+    let complaint = |finished: &ProgramOutput| {
         format!("{}\n{}", finished.stderr, printed::fio::messages(&finished.stdout))
     };
     parse(&program::run_with_complaint(command, text, rules, complaint)?.stdout)
@@ -92,7 +92,7 @@ fn parse(printed: &str) -> Result<Done, WorkloadError> {
             reported.insert(format!("{FIO_PREFIX}{}.{name}", group.name), value);
         }
     }
-    let remarks: Vec<String> = report.groups.iter().filter_map(Group::remark).collect();
+    let remarks: Vec<String> = report.groups.iter().filter_map(FioGroup::remark).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
     Ok(Done { reported, remark, ..Done::default() })
 }

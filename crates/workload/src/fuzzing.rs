@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{MemfdFlags, memfd_create};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::{Operation, Tree};
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 
 use super::archive;
 use super::content::Content;
@@ -21,7 +21,7 @@ pub fn fuzz_archive(bytes: &[u8]) {
     file.write_all(bytes).expect("memory takes everything");
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let never = Interrupt::default();
-    let read = archive::read(Path::new(&path), 1.0, &Hashes::new(), &never);
+    let read = archive::read(Path::new(&path), 1.0, &FileHashes::new(), &never);
     let Ok(archive) = read else { return };
 
     let tar_bytes = archive.tar.metadata().expect("an open file has metadata").len();

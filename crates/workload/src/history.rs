@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, read};
-use ssdlab_operations::cuts::{Deed, Fault, Step, Subject};
+use ssdlab_operations::cuts::{Damage, FileOperation, FileOperationStep, WatchedFile};
 
 use super::player::write_all;
 use super::transactions::wait_until;
-use super::{Place, WorkloadError};
+use super::{PhaseContext, WorkloadError};
 use crate::engine::Counted;
 
 const NEW: OFlags = OFlags::WRONLY
@@ -30,22 +30,22 @@ const CHUNK_BYTES: usize = 1 << 16;
 
 /// What happens in a trial that a power cut may undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happened {
+pub enum TrialEvent {
     /// A step of an operation on a file.
-    Deed(Deed),
+    FileOperation(FileOperation),
     /// A program printed a line.
     Said(String),
 }
 
 /// Called with all that happens.
-type Listener = Box<dyn FnMut(Happened)>;
+type TrialEventSink = Box<dyn FnMut(TrialEvent)>;
 
 /// The receiver of what happens, if any.
 #[derive(Default)]
-pub(super) struct Teller(RefCell<Option<Listener>>);
+pub(super) struct TrialReporter(RefCell<Option<TrialEventSink>>);
 
-impl Teller {
-    pub fn new(told: impl FnMut(Happened) + 'static) -> Self {
+impl TrialReporter {
+    pub fn new(told: impl FnMut(TrialEvent) + 'static) -> Self {
         Self(RefCell::new(Some(Box::new(told))))
     }
 
@@ -54,30 +54,30 @@ impl Teller {
         self.0.borrow().is_some()
     }
 
-    /// The bytes written to files, for comparison with the kernel's count; unknown if deeds are
-    /// reported, as the kernel counts the reports too.
+    /// The bytes written to files, for comparison with the kernel's count; unknown if file
+    /// operations are reported, as the kernel counts the reports too.
     pub fn counted(&self, bytes: u64) -> Option<u64> {
         self.0.borrow().is_none().then_some(bytes)
     }
 
-    pub fn tell(&self, of: Subject, version: u32, step: Step) {
-        self.pass_on(|| Happened::Deed(Deed { of, version, step }));
+    pub fn tell(&self, of: WatchedFile, version: u32, step: FileOperationStep) {
+        self.pass_on(|| TrialEvent::FileOperation(FileOperation { of, version, step }));
     }
 
     pub fn say(&self, line: &str) {
-        self.pass_on(|| Happened::Said(line.to_owned()));
+        self.pass_on(|| TrialEvent::Said(line.to_owned()));
     }
 
-    fn pass_on(&self, happened: impl FnOnce() -> Happened) {
+    fn pass_on(&self, happened: impl FnOnce() -> TrialEvent) {
         if let Some(told) = &mut *self.0.borrow_mut() {
             told(happened());
         }
     }
 }
 
-impl fmt::Debug for Teller {
+impl fmt::Debug for TrialReporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Teller").finish_non_exhaustive()
+        f.debug_tuple("TrialReporter").finish_non_exhaustive()
     }
 }
 
@@ -85,7 +85,7 @@ impl fmt::Debug for Teller {
 pub(super) fn timed<T>(
     operations: impl Iterator<Item = T>,
     think_ns: u64,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
     mut perform: impl FnMut(T) -> Result<(), WorkloadError>,
 ) -> Result<Counted, WorkloadError> {
     let mut counted = Counted::new();
@@ -115,12 +115,12 @@ pub(super) fn make(
 }
 
 /// What is wrong with a file or a directory that cannot be read.
-pub(super) fn fault(errno: Errno) -> Fault {
-    if errno == Errno::NOENT { Fault::Missing } else { Fault::Unreadable }
+pub(super) fn fault(errno: Errno) -> Damage {
+    if errno == Errno::NOENT { Damage::Missing } else { Damage::Unreadable }
 }
 
 /// The bytes of a file, or why it has none.
-pub(super) fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Fault> {
+pub(super) fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Damage> {
     let file = openat(directory, name, OLD, Mode::empty()).map_err(fault)?;
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
     loop {

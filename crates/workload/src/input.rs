@@ -12,7 +12,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use ssdlab_host::checksum::checksum_of;
 use ssdlab_host::interrupt::{Interrupt, Interruptible};
 use ssdlab_host::{memory, regular_file};
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 use thiserror::Error;
 
 /// A file that cannot be used.
@@ -48,7 +48,11 @@ pub enum InputError {
 
 /// A copy of a file in memory, to be read from its beginning. It is an error if the file is not one
 /// of `hashes` any more; without a hash any contents will do. A request to stop is an error, too.
-pub fn private(path: &Path, hashes: &Hashes, interrupt: &Interrupt) -> Result<File, InputError> {
+pub fn private(
+    path: &Path,
+    hashes: &FileHashes,
+    interrupt: &Interrupt,
+) -> Result<File, InputError> {
     let unreadable = |cause| {
         if interrupt.is_set() {
             return InputError::Interrupted;

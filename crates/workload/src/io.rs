@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use crate::engine::{self, Counted, EngineError, Job};
+use crate::engine::{self, Counted, EngineError, EngineJob};
 use rustix::fs::{Mode, OFlags};
-use ssdlab_plan::io::{Io, IoContents, Pattern, SyncBy};
+use ssdlab_plan::io::{Io, IoContents, IoPattern, SyncBy};
 use ssdlab_stats::latency::LatencySummary;
 
 use super::synthetic::content::ContentPool;
-use super::{Done, Place, WorkloadError, open_load};
+use super::{Done, PhaseContext, WorkloadError, open_load};
 
 /// As much text as the pool has that repeats nothing.
 const TEXT_BYTES: usize = 2 << 20;
@@ -19,7 +19,7 @@ pub(super) fn run(
     io: &Io,
     pool: &ContentPool,
     seed: u64,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let files = io.names().map(|name| open(io, &name, place));
     let files = files.collect::<Result<Vec<File>, _>>()?;
@@ -28,7 +28,7 @@ pub(super) fn run(
         text.resize(TEXT_BYTES, 0);
         pool.fill_text(seed, 0, &mut text);
     }
-    let job = Job { io, files: &files, text: &text, seed };
+    let job = EngineJob { io, files: &files, text: &text, seed };
     let rules = place.rules;
     let mut go_on = |elapsed| !rules.interrupt.is_set() && elapsed <= rules.limit;
     let done = engine::run(&job, &mut go_on).map_err(|error| match error {
@@ -50,10 +50,10 @@ pub(super) fn run(
     })
 }
 
-fn open(io: &Io, name: &str, place: Place<'_>) -> Result<File, WorkloadError> {
+fn open(io: &Io, name: &str, place: PhaseContext<'_>) -> Result<File, WorkloadError> {
     let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     flags.set(OFlags::DIRECT, io.direct);
-    flags.set(OFlags::APPEND, io.pattern == Pattern::Append);
+    flags.set(OFlags::APPEND, io.pattern == IoPattern::Append);
     flags.set(OFlags::DSYNC, io.sync_by == SyncBy::ODsync);
     let step = if io.direct { "open, past the page cache," } else { "open" };
     let opened = rustix::fs::open(place.directory.join(name), flags, Mode::empty());

@@ -49,10 +49,10 @@ use std::process::Command;
 
 use ssdlab_host::interrupt::Interrupt;
 
-pub use self::ageing::{Aged, layout_score};
-use self::bonnie::Bonnie;
+pub use self::ageing::{AgeingResult, layout_score};
+use self::bonnie::BonnieRunner;
 pub use self::check::check;
-use self::content::{Content, Contents};
+use self::content::{Content, FileContents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
 #[cfg(fuzzing)]
@@ -60,16 +60,16 @@ pub use self::fuzzing::fuzz_archive;
 use ssdlab_host::program;
 use ssdlab_plan::Age;
 use ssdlab_plan::io::IoContents;
-use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
+use ssdlab_plan::schedule::{self, Action, Build, FileHashes, FileTree};
 
 pub use self::fio::check_job;
-pub use self::history::Happened;
-use self::history::Teller;
+pub use self::history::TrialEvent;
+use self::history::TrialReporter;
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
-pub use self::phase::{Done, Place};
+pub use self::phase::{Done, PhaseContext};
 use self::player::Player;
-pub use self::reader::{Reader, Reads};
+pub use self::reader::{ConcurrentReader, Reads};
 use self::replay::Replay;
 use self::script::Script;
 use self::synthetic::build::{self, BuildShape};
@@ -89,18 +89,18 @@ const CLONE: &str = "clone";
 
 /// A workload ready to run: everything possible has been prepared before the clock starts.
 #[derive(Debug)]
-pub struct Workload {
-    contents: Contents,
-    tree: Source<Tree, Script>,
-    build: Source<Build, build::Build>,
-    bonnie: Option<Bonnie>,
+pub struct PreparedWorkload {
+    contents: FileContents,
+    tree: Source<FileTree, Script>,
+    build: Source<Build, build::BuildScripts>,
+    bonnie: Option<BonnieRunner>,
     replay: Replay,
     /// The checked job files of fio.
     jobs: BTreeMap<PathBuf, String>,
     /// The trial's seed.
     seed: u64,
     /// Receives the operations on files that a power cut may undo.
-    teller: Teller,
+    teller: TrialReporter,
     /// Whether the kernel takes system calls together.
     hands_calls_over: bool,
 }
@@ -113,12 +113,12 @@ struct Source<T, S> {
     scripts: S,
 }
 
-impl Workload {
+impl PreparedWorkload {
     /// Prepares a run's workload: decodes its archive, finds its repository and its programs. It
     /// keeps copies of the files named by the plan, which must match `inputs`.
     pub fn new(
         spec: &schedule::Workload,
-        inputs: &Hashes,
+        inputs: &FileHashes,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, WorkloadError> {
@@ -128,13 +128,13 @@ impl Workload {
 
     fn prepare(
         spec: &schedule::Workload,
-        inputs: &Hashes,
+        inputs: &FileHashes,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, WorkloadError> {
-        let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
+        let mut contents = FileContents { pool: ContentPool::new(seed), archive: None };
         let mut tree = Source { spec: spec.tree.clone(), seed: None, scripts: Script::default() };
-        if let Some(Tree::Archive { path, share }) = &spec.tree {
+        if let Some(FileTree::Archive { path, share }) = &spec.tree {
             let archive = archive::read(path, *share, inputs, interrupt)?;
             contents.archive = Some(archive.tar);
             tree.scripts = archive.script;
@@ -158,11 +158,14 @@ impl Workload {
                 _ => {}
             }
         }
-        let build =
-            Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
-        let bonnie = spec.bonnie.clone().map(Bonnie::new);
+        let build = Source {
+            spec: spec.build.clone(),
+            seed: None,
+            scripts: build::BuildScripts::default(),
+        };
+        let bonnie = spec.bonnie.clone().map(BonnieRunner::new);
         let replay = Replay::read(&spec.phases, inputs, interrupt)?;
-        let teller = Teller::default();
+        let teller = TrialReporter::default();
         let hands_calls_over = false;
         Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller, hands_calls_over })
     }
@@ -173,14 +176,14 @@ impl Workload {
     }
 
     /// Sends all that happens and that a power cut may undo to this receiver only.
-    pub fn tell(&mut self, told: impl FnMut(Happened) + 'static) {
-        self.teller = Teller::new(told);
+    pub fn tell(&mut self, told: impl FnMut(TrialEvent) + 'static) {
+        self.teller = TrialReporter::new(told);
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
     pub fn seed(&mut self, seed: u64) {
         self.seed = seed;
-        if let Some(Tree::Synthetic { files, bytes }) = self.tree.spec
+        if let Some(FileTree::Synthetic { files, bytes }) = self.tree.spec
             && self.tree.seed != Some(seed)
         {
             self.tree.scripts = tree::synthetic(TreeShape { files, bytes }, seed).unpack();
@@ -202,7 +205,7 @@ impl Workload {
     #[must_use]
     pub fn archive_bytes(&self) -> u64 {
         match self.tree.spec {
-            Some(Tree::Archive { .. }) => self.tree.scripts.written_bytes(),
+            Some(FileTree::Archive { .. }) => self.tree.scripts.written_bytes(),
             _ => 0,
         }
     }
@@ -211,7 +214,7 @@ impl Workload {
     pub fn perform(
         &mut self,
         phase: &schedule::Phase,
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<Done, WorkloadError> {
         let seed = self.seed_of(phase);
         let done = match &phase.action {
@@ -235,7 +238,12 @@ impl Workload {
         phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)))
     }
 
-    fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
+    fn act(
+        &self,
+        action: &Action,
+        seed: u64,
+        place: PhaseContext<'_>,
+    ) -> Result<Done, WorkloadError> {
         if let Some(script) = self.script(action) {
             let mut player = self.player(place)?;
             player.perform(script)?;
@@ -324,7 +332,7 @@ impl Workload {
     pub fn verify(
         &self,
         phases: &[schedule::Phase],
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<bool, WorkloadError> {
         let umask = verify::umask()?;
         let mut oracle = Oracle::default();
@@ -376,7 +384,7 @@ impl Workload {
     pub fn lay_out(
         &self,
         workload: &schedule::Workload,
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<(), WorkloadError> {
         let mut files = Script::default();
         let contents = workload.contents();
@@ -401,7 +409,7 @@ impl Workload {
         bytes: u64,
         seed: u64,
         material: Material,
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<(), WorkloadError> {
         let mut player = self.player(place)?;
         match material {
@@ -415,26 +423,31 @@ impl Workload {
     }
 
     /// Ages the filesystem of a directory, where the remaining files are.
-    pub fn age(&self, age: Age, seed: u64, place: Place<'_>) -> Result<Aged, WorkloadError> {
+    pub fn age(
+        &self,
+        age: Age,
+        seed: u64,
+        place: PhaseContext<'_>,
+    ) -> Result<AgeingResult, WorkloadError> {
         ageing::age(age, seed, place.directory, &mut self.player(place)?)
     }
 
     /// Empties a directory.
-    pub fn empty(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+    pub fn empty(&self, place: PhaseContext<'_>) -> Result<(), WorkloadError> {
         self.player(place)?.delete_all()?;
         self.sync(place)
     }
 
-    fn sync(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+    fn sync(&self, place: PhaseContext<'_>) -> Result<(), WorkloadError> {
         place.sync(&self.player(place)?.directory)
     }
 
     /// Makes the file of the concurrent reader.
     pub fn make_reader(&self, path: &Path, seed: u64) -> std::io::Result<()> {
-        Reader::make(path, &self.contents.pool, seed)
+        ConcurrentReader::make(path, &self.contents.pool, seed)
     }
 
-    fn player<'a>(&'a self, place: Place<'a>) -> Result<Player<'a>, WorkloadError> {
+    fn player<'a>(&'a self, place: PhaseContext<'a>) -> Result<Player<'a>, WorkloadError> {
         let player = Player::new(place.directory, &self.contents, place.rules)?;
         Ok(if self.hands_calls_over { player.hand_over() } else { player })
     }
@@ -459,7 +472,7 @@ fn is_repository(path: &Path) -> bool {
 
 /// Clones as from another machine: without hard links and background processes. The repository may
 /// belong to another user.
-fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
+fn clone(repository: &Path, place: PhaseContext<'_>) -> Result<Done, WorkloadError> {
     let mut command = Command::new(program::find("git", "git")?);
     command
         .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false", "clone", "--quiet", "--no-local"])
@@ -471,7 +484,7 @@ fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
     Ok(Done::default())
 }
 
-fn run_in_clone(words: &[String], place: Place<'_>) -> Result<Done, WorkloadError> {
+fn run_in_clone(words: &[String], place: PhaseContext<'_>) -> Result<Done, WorkloadError> {
     let directory: PathBuf = place.directory.join(CLONE);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(directory);

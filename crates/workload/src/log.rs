@@ -4,9 +4,9 @@ use std::io::{self, BufRead, BufReader};
 
 use flate2::bufread::MultiGzDecoder;
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_operations::{Entry, Operation, Reader};
+use ssdlab_operations::{Entry, LogReader, Operation};
 use ssdlab_plan::recordings::{self, Recording};
-use ssdlab_plan::schedule::Hashes;
+use ssdlab_plan::schedule::FileHashes;
 
 use super::bounds::Budget;
 use super::{WorkloadError, input};
@@ -15,12 +15,12 @@ use super::{WorkloadError, input};
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The entries of a directory and the operations on it.
-pub type Log = (Vec<Entry>, Vec<Operation>);
+pub type OperationLog = (Vec<Entry>, Vec<Operation>);
 
 /// The text of a log, compressed or not.
 pub fn text(
     recording: &Recording,
-    hashes: &Hashes,
+    hashes: &FileHashes,
     interrupt: &Interrupt,
 ) -> Result<Box<dyn BufRead>, WorkloadError> {
     match recording {
@@ -35,7 +35,7 @@ pub fn text(
 }
 
 /// Reads a log, compressed or not, within the budget of all logs.
-pub fn read(mut input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
+pub fn read(mut input: impl BufRead, budget: &mut Budget) -> io::Result<OperationLog> {
     if input.fill_buf()?.starts_with(&GZIP) {
         plain(BufReader::new(MultiGzDecoder::new(input)), budget)
     } else {
@@ -43,8 +43,8 @@ pub fn read(mut input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
     }
 }
 
-fn plain(input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
-    let mut reader = Reader::new(input).map_err(io::Error::other)?;
+fn plain(input: impl BufRead, budget: &mut Budget) -> io::Result<OperationLog> {
+    let mut reader = LogReader::new(input).map_err(io::Error::other)?;
     let (mut entries, mut operations) = (Vec::new(), Vec::new());
     let mut take = |bytes| {
         let too_much = |excess| {

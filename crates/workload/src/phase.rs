@@ -14,7 +14,7 @@ use crate::engine::Counted;
 
 /// Where a phase works and when it must stop.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct PhaseContext<'a> {
     /// The trial's directory.
     pub directory: &'a Path,
     /// Where the filesystem is mounted.
@@ -25,7 +25,7 @@ pub struct Place<'a> {
     pub rules: Rules<'a>,
 }
 
-impl Place<'_> {
+impl PhaseContext<'_> {
     /// Syncs the filesystem of an open directory to its device.
     pub(super) fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
         sync_filesystem(directory)?;

@@ -19,15 +19,17 @@ use rustix::fs::{
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::process::umask;
 use ssdlab_host::program::Rules;
-use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
+use ssdlab_operations::{
+    Allocation, Handle, OpenFlags, Operation, OperationTarget, RelativePath, Transfer,
+};
 
 use super::WorkloadError;
-use super::calls::{CHUNK_BYTES, Calls, Failed, File};
-use super::content::{Content, Contents};
+use super::calls::{CHUNK_BYTES, FailedCall, File, PendingCalls};
+use super::content::{Content, FileContents};
 use super::script::Script;
 
 /// The number of operations between checks of the clock and the interrupt.
-pub(super) const GLANCE: usize = 64;
+pub(super) const CALLS_PER_CHECK: usize = 64;
 
 /// Nothing is opened outside the directory, nor through a link.
 const WITHIN: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
@@ -49,13 +51,13 @@ pub(super) const DIRECTORY: OFlags = DIRECTORY_OR_LINK.union(OFlags::NOFOLLOW);
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(super) directory: OwnedFd,
-    contents: &'a Contents,
+    contents: &'a FileContents,
     rules: Rules<'a>,
     started: Instant,
     files: Vec<Option<Opened>>,
     buffer: Vec<u8>,
     /// Calls that wait to be handed over together.
-    pub(super) calls: Option<Calls>,
+    pub(super) calls: Option<PendingCalls>,
     written_bytes: u64,
     /// Whether the script is recorded.
     is_recorded: bool,
@@ -73,7 +75,7 @@ impl<'a> Player<'a> {
     /// A player for the directory at `path`.
     pub fn new(
         path: &Path,
-        contents: &'a Contents,
+        contents: &'a FileContents,
         rules: Rules<'a>,
     ) -> Result<Self, WorkloadError> {
         Ok(Self {
@@ -91,7 +93,7 @@ impl<'a> Player<'a> {
 
     /// Hands calls to the lab kernel together, where a script allows it.
     pub fn hand_over(mut self) -> Self {
-        self.calls = Some(Calls::new());
+        self.calls = Some(PendingCalls::new());
         self
     }
 
@@ -116,7 +118,7 @@ impl<'a> Player<'a> {
         for (index, (operation, content)) in script.steps().enumerate() {
             // Not between operations on one open file.
             if self.is_recorded || operation.handle().is_none() {
-                if count % GLANCE == 0 {
+                if count % CALLS_PER_CHECK == 0 {
                     self.check_rules()?;
                 }
                 count += 1;
@@ -223,7 +225,7 @@ impl<'a> Player<'a> {
         let Some(calls) = &mut self.calls else { return Ok(()) };
         let made = calls.make();
         let results =
-            made.map_err(|Failed { owner, errno }| self.failed(&operations[owner], errno))?;
+            made.map_err(|FailedCall { owner, errno }| self.failed(&operations[owner], errno))?;
         for opened in self.files.iter_mut().flatten() {
             opened.file.opened(&results);
         }
@@ -270,8 +272,8 @@ impl<'a> Player<'a> {
                 Ok(())
             }
             Operation::Truncate { target, size_bytes } => match target {
-                Target::Handle(handle) => ftruncate(self.file(*handle)?, *size_bytes),
-                Target::Path(path) => {
+                OperationTarget::Handle(handle) => ftruncate(self.file(*handle)?, *size_bytes),
+                OperationTarget::Path(path) => {
                     let flags = OpenFlags { write: true, ..OpenFlags::default() };
                     ftruncate(self.open(path, flags, None)?, *size_bytes)
                 }
@@ -310,9 +312,9 @@ impl<'a> Player<'a> {
             Operation::SetMode { target, mode } => {
                 let mode = Mode::from_raw_mode(*mode);
                 match target {
-                    Target::Handle(handle) => fchmod(self.file(*handle)?, mode),
+                    OperationTarget::Handle(handle) => fchmod(self.file(*handle)?, mode),
                     // It would follow a link; a valid log has none.
-                    Target::Path(path) => self.on(path, |at, name| {
+                    OperationTarget::Path(path) => self.on(path, |at, name| {
                         match FileType::from_raw_mode(stat(at, name)?.st_mode) {
                             FileType::Symlink => Err(Errno::LOOP),
                             _ => chmodat(at, name, mode, AtFlags::empty()),
@@ -321,8 +323,8 @@ impl<'a> Player<'a> {
                 }
             }
             Operation::SetTimes { target } => match target {
-                Target::Handle(handle) => futimens(self.file(*handle)?, &TIMES),
-                Target::Path(path) => {
+                OperationTarget::Handle(handle) => futimens(self.file(*handle)?, &TIMES),
+                OperationTarget::Path(path) => {
                     self.on(path, |at, name| utimensat(at, name, &TIMES, AtFlags::SYMLINK_NOFOLLOW))
                 }
             },
@@ -384,7 +386,7 @@ impl<'a> Player<'a> {
             let end = offset + length;
             while offset < end {
                 calls += 1;
-                if calls % GLANCE == 0 && self.check_rules().is_err() {
+                if calls % CALLS_PER_CHECK == 0 && self.check_rules().is_err() {
                     return Err(Errno::INTR);
                 }
                 let left = usize::try_from(end - offset).unwrap_or(CHUNK_BYTES);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustix::io::Errno;
 use ssdlab_operations::Allocation;
 
-use super::content::{Content, Contents};
+use super::content::{Content, FileContents};
 
 /// The written ranges of a file; all others are zeros.
 #[derive(Debug, Default)]
@@ -76,7 +76,12 @@ impl Ranges {
     }
 
     /// The bytes of the file from `offset` on.
-    pub fn fill(&self, contents: &Contents, offset: u64, chunk: &mut [u8]) -> Result<(), Errno> {
+    pub fn fill(
+        &self,
+        contents: &FileContents,
+        offset: u64,
+        chunk: &mut [u8],
+    ) -> Result<(), Errno> {
         chunk.fill(0);
         let end = offset + chunk.len() as u64;
         let place = |at: u64| usize::try_from(at - offset).expect("it is in the chunk");

@@ -20,7 +20,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_stats::latency::LatencySummary;
 
-use super::beside::Over;
+use super::beside::WorkEnd;
 use super::synthetic::content::ContentPool;
 
 /// The size of the reader's file in blocks: 16 MiB.
@@ -31,12 +31,12 @@ const PERIOD: Duration = Duration::from_millis(10);
 
 /// A reader and its file.
 #[derive(Debug)]
-pub struct Reader {
+pub struct ConcurrentReader {
     file: File,
     seed: u64,
 }
 
-impl Reader {
+impl ConcurrentReader {
     /// Makes and syncs the reader's file.
     pub fn make(path: &Path, pool: &ContentPool, seed: u64) -> io::Result<()> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -60,7 +60,7 @@ impl Reader {
         super::beside::beside(work, |over| self.read_until(over))
     }
 
-    fn read_until(&self, over: &Over) -> io::Result<Reads> {
+    fn read_until(&self, over: &WorkEnd) -> io::Result<Reads> {
         let mut reads = Vec::new();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut block = Aligned::new(BLOCK_BYTES);

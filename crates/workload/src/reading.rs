@@ -13,10 +13,10 @@ use ssdlab_operations::Operation;
 use ssdlab_plan::reading::ReadOrder;
 
 use super::clearing::entries;
-use super::player::{DIRECTORY, GLANCE, check_rules, open_directory};
+use super::player::{CALLS_PER_CHECK, DIRECTORY, check_rules, open_directory};
 use super::script::Script;
 use super::synthetic::paths::shuffled;
-use super::{Done, Place, WorkloadError};
+use super::{Done, PhaseContext, WorkloadError};
 
 /// The size of one read(2), as of cat(1) since coreutils 9 (`IO_BUFSIZE`).
 const BUFFER_BYTES: usize = 128 << 10;
@@ -28,7 +28,7 @@ pub(super) fn run(
     order: ReadOrder,
     tree: &Script,
     seed: u64,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let directory = open_directory(place.directory)?;
     let counted = match order {
@@ -60,7 +60,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(place: Place<'a>) -> Self {
+    fn new(place: PhaseContext<'a>) -> Self {
         let (rules, buffer) = (place.rules, vec![0; BUFFER_BYTES]);
         Self { rules, started: Instant::now(), buffer, counted: Counted::new() }
     }
@@ -94,7 +94,7 @@ impl<'a> Reading<'a> {
 
     /// Reads a file.
     fn file(&mut self, directory: &OwnedFd, path: &[u8]) -> Result<(), WorkloadError> {
-        if self.counted.operations.is_multiple_of(GLANCE as u64) {
+        if self.counted.operations.is_multiple_of(CALLS_PER_CHECK as u64) {
             check_rules(self.rules, self.started.elapsed())?;
         }
         let since = self.started.elapsed();

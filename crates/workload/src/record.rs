@@ -19,16 +19,17 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::processes;
 use ssdlab_host::program::{self, ProgramError};
 use ssdlab_operations::{
-    Header, Omission, Operation, Recorder, STRACE_OPTIONS, Setting, StraceError, Tree, Writer,
+    LogHeader, LogWriter, Omission, Operation, ProgramStart, STRACE_OPTIONS, StraceError,
+    StraceRecorder, Tree,
 };
 use thiserror::Error;
 
 use super::WorkloadError;
-use super::snapshot::Snapshot;
+use super::snapshot::DirectorySnapshot;
 use super::verify::umask;
 
 /// The interval at which the program's end and interrupts are polled.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Why a program could not be recorded.
 #[derive(Debug, Error, Diagnostic)]
@@ -64,8 +65,8 @@ pub struct Recorded {
     /// Its operations on the directory, in order.
     pub operations: Vec<Operation>,
     /// Its description, and the omissions.
-    pub header: Header,
-    before: Snapshot,
+    pub header: LogHeader,
+    before: DirectorySnapshot,
 }
 
 /// Runs a program in a directory, and records its operations there. On an interrupt the program and
@@ -81,8 +82,8 @@ pub fn record(
     };
     let strace = program::find("strace", "strace")?;
     let directory = directory.canonicalize().map_err(step("find", directory))?;
-    let before =
-        Snapshot::of(&directory).map_err(|(path, cause)| step("look through", &path)(cause))?;
+    let before = DirectorySnapshot::of(&directory)
+        .map_err(|(path, cause)| step("look through", &path)(cause))?;
     let tree = Tree::new(&before.entries).map_err(|_| {
         let cause = io::Error::other("it has too many entries; choose a smaller one with --dir");
         step("look through", &directory)(cause)
@@ -107,8 +108,8 @@ pub fn record(
         return Err(step("trace the program with", &strace)(cause));
     }
     let reader = BufReader::new(File::open(output.path()).map_err(step("open", output.path()))?);
-    let setting = Setting { directory: directory.as_os_str().as_bytes(), umask: umask()? };
-    let mut recorder = Recorder::new(reader, setting, tree);
+    let setting = ProgramStart { directory: directory.as_os_str().as_bytes(), umask: umask()? };
+    let mut recorder = StraceRecorder::new(reader, setting, tree);
     let mut operations = Vec::new();
     while let Some(operation) = recorder.next_operation()? {
         operations.push(operation);
@@ -117,7 +118,7 @@ pub fn record(
     if !before.special.is_empty() {
         left_out.add(Omission::SpecialFile, before.special.len() as u64);
     }
-    let header = Header { title: words.join(" "), left_out };
+    let header = LogHeader { title: words.join(" "), left_out };
     Ok(Recorded { status, operations, header, before })
 }
 
@@ -132,7 +133,7 @@ fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
             // strace itself blocks the signal while the traced program runs (strace(1), -I).
             processes::ask_descendants_to_end(tracer, &mut asked);
         }
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
 }
 
@@ -149,7 +150,7 @@ impl Recorded {
 
     fn write<W: Write>(&self, output: W) -> io::Result<W> {
         let mut writer =
-            Writer::new(output, &self.header, &self.before.entries).map_err(io::Error::other)?;
+            LogWriter::new(output, &self.header, &self.before.entries).map_err(io::Error::other)?;
         for operation in &self.operations {
             writer.append(operation).map_err(io::Error::other)?;
         }

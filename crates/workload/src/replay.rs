@@ -7,7 +7,7 @@
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::Tree;
 use ssdlab_plan::recordings::Recording;
-use ssdlab_plan::schedule::{Action, Hashes, Phase};
+use ssdlab_plan::schedule::{Action, FileHashes, Phase};
 
 use super::bounds::Budget;
 use super::script::Script;
@@ -25,7 +25,7 @@ impl Replay {
     /// Reads the logs that phases perform.
     pub fn read(
         phases: &[Phase],
-        hashes: &Hashes,
+        hashes: &FileHashes,
         interrupt: &Interrupt,
     ) -> Result<Self, WorkloadError> {
         let mut replay = Self::default();

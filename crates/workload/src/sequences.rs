@@ -11,20 +11,20 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use ssdlab_operations::cuts::sequence::{
-    self, DIRECTORIES, Effect, Entries, Entry, FILES, Operation,
+    self, DIRECTORIES, Entries, EntryState, FILES, OperationEffect, SequenceOperation,
 };
-use ssdlab_operations::cuts::{Fault, Found, Sequence, Step, Subject, Sync};
+use ssdlab_operations::cuts::{Damage, FileOperationStep, FileState, Sequence, Sync, WatchedFile};
 use ssdlab_plan::sequences::Sequences;
 
 use super::clearing::entries as listed;
-use super::history::{Teller, fault, make, read_all, timed};
+use super::history::{TrialReporter, fault, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::{Done, Place, WorkloadError};
+use super::{Done, PhaseContext, WorkloadError};
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 /// Makes the directories of all sequences, and what is in them at first.
-pub(super) fn lay_out(operations: u32, place: Place<'_>) -> Result<(), WorkloadError> {
+pub(super) fn lay_out(operations: u32, place: PhaseContext<'_>) -> Result<(), WorkloadError> {
     let parent = open_directory(place.directory)?;
     for sequence in Sequence::all(operations) {
         let name = sequence.name();
@@ -44,8 +44,8 @@ pub(super) fn lay_out(operations: u32, place: Place<'_>) -> Result<(), WorkloadE
 /// Performs all sequences, one after the other.
 pub(super) fn run(
     work: Sequences,
-    teller: &Teller,
-    place: Place<'_>,
+    teller: &TrialReporter,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let parent = open_directory(place.directory)?;
     let sequences = Sequence::all(work.operations).into_iter();
@@ -57,28 +57,28 @@ pub(super) fn run(
             // What the sync is not about, is no version of it.
             let tell = |step| {
                 if after > version {
-                    teller.tell(Subject::Sequence(sequence), after, step);
+                    teller.tell(WatchedFile::Sequence(sequence), after, step);
                 }
             };
-            tell(Step::Begun);
+            tell(FileOperationStep::Begun);
             perform(operation, &directory).map_err(WorkloadError::operation("perform", &name))?;
-            tell(Step::Done);
+            tell(FileOperationStep::Done);
             version = after;
         }
         sync(sequence, &directory).map_err(WorkloadError::operation("sync", &name))?;
-        teller.tell(Subject::Sequence(sequence), version, Step::Place);
+        teller.tell(WatchedFile::Sequence(sequence), version, FileOperationStep::Place);
         Ok(())
     })?;
     Ok(Done { counted: Some(counted), ..Done::default() })
 }
 
 /// The state in which a sequence is found.
-pub(super) fn look(sequence: Sequence, parent: &OwnedFd) -> Result<Found, Fault> {
+pub(super) fn look(sequence: Sequence, parent: &OwnedFd) -> Result<FileState, Damage> {
     let directory = openat(parent, sequence.name(), DIRECTORY, Mode::empty());
     let directory = directory.map_err(fault)?;
     let mut entries = Entries::new();
     list(&directory, "", &mut entries).map_err(fault)?;
-    Ok(sequence.found(&entries))
+    Ok(sequence.state_in(&entries))
 }
 
 /// Adds what is in a directory whose own name, with what follows it in names, is this.
@@ -89,9 +89,9 @@ fn list(directory: &OwnedFd, before: &str, entries: &mut Entries) -> Result<(), 
         let entry = if kind == FileType::Directory {
             let below = openat(directory, &*name, DIRECTORY, Mode::empty())?;
             list(&below, &format!("{full}/"), entries)?;
-            Entry::Directory
+            EntryState::Directory
         } else {
-            Entry::File(read_all(directory, &name))
+            EntryState::File(read_all(directory, &name))
         };
         entries.insert(full, entry);
     }
@@ -102,27 +102,29 @@ fn enter(parent: &OwnedFd, name: &str) -> Result<OwnedFd, WorkloadError> {
     openat(parent, name, DIRECTORY, Mode::empty()).map_err(WorkloadError::operation("open", name))
 }
 
-fn perform(operation: Operation, directory: &OwnedFd) -> Result<(), Errno> {
+fn perform(operation: SequenceOperation, directory: &OwnedFd) -> Result<(), Errno> {
     let written = |name| openat(directory, name, OFlags::WRONLY | OLD, Mode::empty());
     match operation.effect() {
-        Effect::Create(name, letters) => {
+        OperationEffect::Create(name, letters) => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OLD;
             let file = openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
             write_all_at(&file, &sequence::bytes_of(letters), 0)
         }
-        Effect::Write(name, from, letters) => {
+        OperationEffect::Write(name, from, letters) => {
             let bytes = sequence::bytes_of(letters);
             write_all_at(&written(name)?, &bytes, sequence::offset_bytes(from))
         }
-        Effect::Truncate(name, letters) => {
+        OperationEffect::Truncate(name, letters) => {
             ftruncate(written(name)?, sequence::offset_bytes(letters))
         }
-        Effect::Allocate(name, from, letters) => allocate(&written(name)?, from, letters),
-        Effect::Link(name, other) => linkat(directory, name, directory, other, AtFlags::empty()),
-        Effect::Rename(name, other) => renameat(directory, name, directory, other),
-        Effect::Unlink(name) => unlinkat(directory, name, AtFlags::empty()),
-        Effect::MakeDirectory(name) => mkdirat(directory, name, Mode::RWXU),
-        Effect::RemoveDirectory(name) => unlinkat(directory, name, AtFlags::REMOVEDIR),
+        OperationEffect::Allocate(name, from, letters) => allocate(&written(name)?, from, letters),
+        OperationEffect::Link(name, other) => {
+            linkat(directory, name, directory, other, AtFlags::empty())
+        }
+        OperationEffect::Rename(name, other) => renameat(directory, name, directory, other),
+        OperationEffect::Unlink(name) => unlinkat(directory, name, AtFlags::empty()),
+        OperationEffect::MakeDirectory(name) => mkdirat(directory, name, Mode::RWXU),
+        OperationEffect::RemoveDirectory(name) => unlinkat(directory, name, AtFlags::REMOVEDIR),
     }
 }
 

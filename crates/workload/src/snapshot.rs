@@ -13,7 +13,7 @@ use ssdlab_operations::{Entry, RelativePath};
 
 /// The contents of a directory.
 #[derive(Debug, Default)]
-pub struct Snapshot {
+pub struct DirectorySnapshot {
     pub entries: Vec<Entry>,
     /// Names that a log cannot contain: of devices, sockets and pipes.
     pub special: Vec<RelativePath>,
@@ -22,17 +22,17 @@ pub struct Snapshot {
 }
 
 /// What could not be read, and why.
-pub type Unread = (PathBuf, io::Error);
+pub type UnreadableEntry = (PathBuf, io::Error);
 
-impl Snapshot {
+impl DirectorySnapshot {
     /// Walks the directory, which must not change meanwhile.
-    pub fn of(directory: &Path) -> Result<Self, Unread> {
+    pub fn of(directory: &Path) -> Result<Self, UnreadableEntry> {
         let mut snapshot = Self::default();
         snapshot.walk(directory, &RelativePath::top())?;
         Ok(snapshot)
     }
 
-    fn walk(&mut self, directory: &Path, path: &RelativePath) -> Result<(), Unread> {
+    fn walk(&mut self, directory: &Path, path: &RelativePath) -> Result<(), UnreadableEntry> {
         let names = fs::read_dir(directory)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
         let mut names: Vec<_> = names.map_err(|cause| (directory.to_owned(), cause))?;

@@ -7,18 +7,18 @@ use crate::engine::Counted;
 use super::player::Player;
 use super::script::Script;
 use super::transactions::wait_until;
-use super::{Done, Place, WorkloadError};
+use super::{Done, PhaseContext, WorkloadError};
 
 /// A script in a series. It finds open what the one before it has left open.
 #[derive(Debug)]
-pub struct Step {
+pub struct ScriptStep {
     /// What is done.
     pub script: Script,
     /// Whether it is an operation of the workload, or what keeps the workload going.
     pub is_operation: bool,
 }
 
-impl Step {
+impl ScriptStep {
     /// An operation of the workload, which is counted and timed.
     pub fn operation(script: Script) -> Self {
         Self { script, is_operation: true }
@@ -32,15 +32,15 @@ impl Step {
 
 /// Performs a series, with a pause after each operation.
 pub(super) fn run(
-    steps: impl Iterator<Item = Step>,
+    steps: impl Iterator<Item = ScriptStep>,
     think_ns: u64,
     mut player: Player<'_>,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let mut counted = Counted::new();
     let started = Instant::now();
     let mut due = Duration::ZERO;
-    for Step { script, is_operation } in steps {
+    for ScriptStep { script, is_operation } in steps {
         wait_until(due, started, place.rules)?;
         let since = started.elapsed();
         player.go_on(&script)?;

@@ -23,16 +23,16 @@ use rustix::fs::{AtFlags, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
 use rustix::io::Errno;
 use ssdlab_host::program::Rules;
 use ssdlab_host::thread::used;
-use ssdlab_plan::io::End;
+use ssdlab_plan::io::IoEnd;
 use ssdlab_plan::transactions::{
     DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Synchronous, Transactions,
 };
 
-use super::beside::{Over, beside};
+use super::beside::{WorkEnd, beside};
 use super::io::metrics;
 use super::player::{DIRECTORY_OR_LINK, check_rules, open_directory, write_all_at};
 use super::synthetic::content::ContentPool;
-use super::{Done, Place, WorkloadError, open_load};
+use super::{Done, PhaseContext, WorkloadError, open_load};
 
 /// The rollback journal and the log, next to the database.
 const JOURNAL: &str = "database-journal";
@@ -49,7 +49,7 @@ const FRAME_HEADER_BYTES: usize = 24;
 const CHECKPOINT_FRAMES: usize = 1000;
 
 /// The maximum wait between checks whether the phase must stop.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The size of a write of the concurrent writer, in bytes.
 const STREAM_CHUNK_BYTES: usize = 1 << 20;
@@ -68,7 +68,7 @@ pub(super) fn run(
     work: &Transactions,
     pool: &ContentPool,
     seed: u64,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let mut database = Database::open(work, pool, seed, place)?;
     let Some(rate) = work.beside_bytes_per_second else {
@@ -97,7 +97,7 @@ pub(super) fn run(
 fn perform(
     work: &Transactions,
     database: &mut Database<'_>,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<Counted, WorkloadError> {
     let mut transactions = Counted::new();
     let started = Instant::now();
@@ -105,9 +105,9 @@ fn perform(
     let mut due = Duration::ZERO;
     loop {
         let is_over = match work.end {
-            End::Operations(operations) => transactions.operations >= operations,
-            End::Bytes(bytes) => database.disk.written_bytes >= bytes,
-            End::Time(nanos) => due >= Duration::from_nanos(nanos),
+            IoEnd::Operations(operations) => transactions.operations >= operations,
+            IoEnd::Bytes(bytes) => database.disk.written_bytes >= bytes,
+            IoEnd::Time(nanos) => due >= Duration::from_nanos(nanos),
         };
         if is_over {
             break;
@@ -140,7 +140,7 @@ pub(super) fn wait_until(
         if left.is_zero() {
             return Ok(());
         }
-        sleep(left.min(GLANCE));
+        sleep(left.min(POLL_INTERVAL));
     }
 }
 
@@ -152,7 +152,7 @@ fn stream(
     rate: u64,
     pool: &ContentPool,
     seed: u64,
-    over: &Over,
+    over: &WorkEnd,
 ) -> Result<u64, Errno> {
     let mut chunk = vec![0; STREAM_CHUNK_BYTES];
     let period = Duration::from_secs_f64(chunk.len() as f64 / rate as f64);
@@ -171,7 +171,7 @@ fn stream(
             && let left = due.saturating_sub(started.elapsed())
             && !left.is_zero()
         {
-            sleep(left.min(GLANCE));
+            sleep(left.min(POLL_INTERVAL));
         }
         if over.is_set() {
             return Ok(streamed);
@@ -201,7 +201,7 @@ impl<'a> Database<'a> {
         work: &'a Transactions,
         pool: &'a ContentPool,
         seed: u64,
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<Self, WorkloadError> {
         let failed = WorkloadError::operation;
         let directory = open_directory(place.directory)?;

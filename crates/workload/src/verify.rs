@@ -12,16 +12,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_operations::cuts::{Subject, Subjects};
-use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
+use ssdlab_operations::cuts::{WatchedFile, WatchedFiles};
+use ssdlab_operations::{
+    Entry, Handle, Node, Operation, OperationTarget, RelativePath, Tree, Unfit,
+};
 
 use super::WorkloadError;
 use super::calls::CHUNK_BYTES;
-use super::content::{Content, Contents};
+use super::content::{Content, FileContents};
 use super::ranges::Ranges;
 use super::script::Script;
-use super::snapshot::Snapshot;
-use super::steps::Step;
+use super::snapshot::DirectorySnapshot;
+use super::steps::ScriptStep;
 
 /// A directory under operations, including contents.
 #[derive(Debug, Default)]
@@ -44,7 +46,7 @@ impl Oracle {
     /// Performs a series of scripts.
     pub fn perform_all(
         &mut self,
-        steps: impl Iterator<Item = Step>,
+        steps: impl Iterator<Item = ScriptStep>,
         umask: u32,
     ) -> Result<(), WorkloadError> {
         for step in steps {
@@ -77,19 +79,19 @@ impl Oracle {
             Operation::Open { handle, flags, .. } => {
                 self.open.insert(*handle, content);
                 if flags.truncate {
-                    self.ranges(&Target::Handle(*handle))?.clear(0..u64::MAX);
+                    self.ranges(&OperationTarget::Handle(*handle))?.clear(0..u64::MAX);
                 }
             }
             Operation::Write(transfer) => {
                 let content = *self.open.get(&transfer.handle).ok_or(Unfit)?;
                 let range = transfer.offset..transfer.end();
-                self.ranges(&Target::Handle(transfer.handle))?.write(range, content);
+                self.ranges(&OperationTarget::Handle(transfer.handle))?.write(range, content);
             }
             Operation::Truncate { target, size_bytes } => {
                 self.ranges(target)?.clear(*size_bytes..u64::MAX);
             }
             Operation::Allocate { handle, allocation, offset, length } => {
-                let ranges = self.ranges(&Target::Handle(*handle))?;
+                let ranges = self.ranges(&OperationTarget::Handle(*handle))?;
                 ranges.allocate(*allocation, *offset, *length);
             }
             _ => {}
@@ -97,7 +99,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn ranges(&mut self, target: &Target) -> Result<&mut Ranges, Unfit> {
+    fn ranges(&mut self, target: &OperationTarget) -> Result<&mut Ranges, Unfit> {
         Ok(self.files.entry(self.tree.target(target).ok_or(Unfit)?).or_default())
     }
 
@@ -106,17 +108,17 @@ impl Oracle {
     pub fn compare(
         &self,
         directory: &Path,
-        contents: &Contents,
-        apart: &Subjects,
+        contents: &FileContents,
+        apart: &WatchedFiles,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
-        let snapshot = Snapshot::of(directory).map_err(|(path, cause)| {
+        let snapshot = DirectorySnapshot::of(directory).map_err(|(path, cause)| {
             unread(&path.strip_prefix(directory).unwrap_or(&path).to_string_lossy())(cause)
         })?;
         if let Some(path) = snapshot.special.first() {
             return Err(differs(&path.to_string(), "is neither file, directory nor link"));
         }
-        let apart: Vec<String> = apart.each().map(Subject::name).collect();
+        let apart: Vec<String> = apart.each().map(WatchedFile::name).collect();
         let is_apart = |entry: &Entry| {
             let top = entry.path().as_bytes().split(|byte| *byte == b'/').next();
             apart.iter().any(|name| top == Some(name.as_bytes()))
@@ -185,7 +187,7 @@ fn kind(entry: &Entry) -> String {
 
 /// Compares files with their recipes.
 struct Comparison<'a> {
-    contents: &'a Contents,
+    contents: &'a FileContents,
     expected: Vec<u8>,
     found: Vec<u8>,
 }

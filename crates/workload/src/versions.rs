@@ -8,22 +8,24 @@ use std::path::Path;
 use crate::engine::Counted;
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat, renameat};
 use ssdlab_operations::cuts::contents::{REPLACED_BYTES, logged, replaced};
-use ssdlab_operations::cuts::{Fault, Found, Sequence, Step, Subject, Subjects};
+use ssdlab_operations::cuts::{
+    Damage, FileOperationStep, FileState, Sequence, WatchedFile, WatchedFiles,
+};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::versions::{Append, Replace};
 
-use super::history::{Teller, make, read_all, timed};
+use super::history::{TrialReporter, make, read_all, timed};
 use super::player::{open_directory, write_all};
 use super::verify::differs;
-use super::{Done, Place, WorkloadError, database, sequences};
+use super::{Done, PhaseContext, WorkloadError, database, sequences};
 
 /// The new version of a file before it is renamed.
 const TEMPORARY: &str = "replacing";
 
 /// The files of these phases.
 #[must_use]
-pub fn subjects(phases: &[Phase]) -> Subjects {
-    let mut subjects = Subjects::default();
+pub fn subjects(phases: &[Phase]) -> WatchedFiles {
+    let mut subjects = WatchedFiles::default();
     for phase in phases {
         match phase.action {
             Action::Replace(replace) => subjects.replaced = replace.files,
@@ -38,16 +40,16 @@ pub fn subjects(phases: &[Phase]) -> Subjects {
 
 /// Makes all files in their version 0.
 pub(super) fn lay_out(
-    subjects: &Subjects,
+    subjects: &WatchedFiles,
     seed: u64,
-    place: Place<'_>,
+    place: PhaseContext<'_>,
 ) -> Result<(), WorkloadError> {
     let directory = open_directory(place.directory)?;
     for file in 0..subjects.replaced {
-        make(&directory, &Subject::Replaced(file).name(), &replaced(file, 0))?;
+        make(&directory, &WatchedFile::Replaced(file).name(), &replaced(file, 0))?;
     }
     if subjects.log.is_some() {
-        make(&directory, &Subject::Log.name(), &[])?;
+        make(&directory, &WatchedFile::Log.name(), &[])?;
     }
     for shape in &subjects.databases {
         database::lay_out(*shape, seed, place)?;
@@ -57,16 +59,16 @@ pub(super) fn lay_out(
 
 /// Checks that files are as these phases, the last ones, must have left them; the error is the
 /// first difference.
-pub(super) fn verify(phases: &[Phase], place: Place<'_>) -> Result<(), WorkloadError> {
+pub(super) fn verify(phases: &[Phase], place: PhaseContext<'_>) -> Result<(), WorkloadError> {
     let subjects = subjects(phases);
     for (subject, found) in subjects.each().zip(look(&subjects, place.directory)) {
         let last = phases.iter().find_map(|phase| match (subject, &phase.action) {
-            (Subject::Replaced(_), Action::Replace(work)) => Some(work.rounds),
-            (Subject::Log, Action::Append(work)) => Some(work.records),
-            (Subject::Database(kind), Action::Database(work)) => {
+            (WatchedFile::Replaced(_), Action::Replace(work)) => Some(work.rounds),
+            (WatchedFile::Log, Action::Append(work)) => Some(work.records),
+            (WatchedFile::Database(kind), Action::Database(work)) => {
                 (work.shape.torn_pages == kind).then_some(work.commits)
             }
-            (Subject::Sequence(sequence), Action::Sequences(_)) => {
+            (WatchedFile::Sequence(sequence), Action::Sequences(_)) => {
                 sequence.steps().last().map(|(_, version)| *version)
             }
             _ => None,
@@ -86,29 +88,29 @@ pub(super) fn verify(phases: &[Phase], place: Place<'_>) -> Result<(), WorkloadE
 /// Replaces files.
 pub(super) fn replace(
     work: &Replace,
-    teller: &Teller,
-    place: Place<'_>,
+    teller: &TrialReporter,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let directory = open_directory(place.directory)?;
     let operations =
         (1..=work.rounds).flat_map(|version| (0..work.files).map(move |file| (file, version)));
     let counted = timed(operations, work.think_ns, place, |(file, version)| {
-        let subject = Subject::Replaced(file);
+        let subject = WatchedFile::Replaced(file);
         let name = subject.name();
         let tell = |step| teller.tell(subject, version, step);
         let new = make(&directory, TEMPORARY, &replaced(file, version))?;
         if work.sync.file() {
             fsync(&new).map_err(WorkloadError::operation("sync", TEMPORARY))?;
-            tell(Step::Contents);
+            tell(FileOperationStep::Contents);
         }
         drop(new);
-        tell(Step::Begun);
+        tell(FileOperationStep::Begun);
         renameat(&directory, TEMPORARY, &directory, &name)
             .map_err(WorkloadError::operation("rename over", &name))?;
-        tell(Step::Done);
+        tell(FileOperationStep::Done);
         if work.sync.directory() {
             fsync(&directory).map_err(WorkloadError::operation("sync the directory of", &name))?;
-            tell(Step::Place);
+            tell(FileOperationStep::Place);
         }
         Ok(())
     })?;
@@ -118,24 +120,24 @@ pub(super) fn replace(
 /// Appends records.
 pub(super) fn append(
     work: &Append,
-    teller: &Teller,
-    place: Place<'_>,
+    teller: &TrialReporter,
+    place: PhaseContext<'_>,
 ) -> Result<Done, WorkloadError> {
     let directory = open_directory(place.directory)?;
-    let name = Subject::Log.name();
+    let name = WatchedFile::Log.name();
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let log = openat(&directory, &name, flags, Mode::empty())
         .map_err(WorkloadError::operation("open", &name))?;
     let record_bytes = work.record_bytes as usize;
     let counted = timed(1..=work.records, work.think_ns, place, |version| {
-        let tell = |step| teller.tell(Subject::Log, version, step);
-        tell(Step::Begun);
+        let tell = |step| teller.tell(WatchedFile::Log, version, step);
+        tell(FileOperationStep::Begun);
         write_all(&log, &logged(version - 1, record_bytes))
             .map_err(WorkloadError::operation("append to", &name))?;
-        tell(Step::Done);
+        tell(FileOperationStep::Done);
         if work.sync_every.is_some_and(|every| version % every == 0) {
             fdatasync(&log).map_err(WorkloadError::operation("sync", &name))?;
-            tell(Step::Place);
+            tell(FileOperationStep::Place);
         }
         Ok(())
     })?;
@@ -144,14 +146,16 @@ pub(super) fn append(
 
 /// The states of files after a power cut.
 #[must_use]
-pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
-    let directory = open_directory(directory).map_err(|_| Fault::Missing);
-    let bytes =
-        |subject: Subject| read_all(directory.as_ref().map_err(|fault| *fault)?, &subject.name());
-    let replaced = (0..subjects.replaced)
-        .map(|file| bytes(Subject::Replaced(file)).map(|bytes| Found::of_replaced(file, &bytes)));
+pub fn look(subjects: &WatchedFiles, directory: &Path) -> Vec<FileState> {
+    let directory = open_directory(directory).map_err(|_| Damage::Missing);
+    let bytes = |subject: WatchedFile| {
+        read_all(directory.as_ref().map_err(|fault| *fault)?, &subject.name())
+    };
+    let replaced = (0..subjects.replaced).map(|file| {
+        bytes(WatchedFile::Replaced(file)).map(|bytes| FileState::of_replaced(file, &bytes))
+    });
     let log = subjects.log.map(|record_bytes| {
-        bytes(Subject::Log).map(|bytes| Found::of_log(&bytes, record_bytes as usize))
+        bytes(WatchedFile::Log).map(|bytes| FileState::of_log(&bytes, record_bytes as usize))
     });
     let databases = subjects
         .databases
@@ -161,11 +165,11 @@ pub fn look(subjects: &Subjects, directory: &Path) -> Vec<Found> {
     let sequences = sequences
         .map(|sequence| sequences::look(sequence, directory.as_ref().map_err(|fault| *fault)?));
     let found = replaced.chain(log).chain(databases).chain(sequences);
-    found.map(|found| found.unwrap_or_else(Found::faulty)).collect()
+    found.map(|found| found.unwrap_or_else(FileState::faulty)).collect()
 }
 
 /// The result of operations that write this many bytes each.
-fn done(counted: Counted, bytes: usize, teller: &Teller) -> Done {
+fn done(counted: Counted, bytes: usize, teller: &TrialReporter) -> Done {
     let application_bytes = teller.counted(counted.operations * bytes as u64);
     Done { application_bytes, counted: Some(counted), ..Done::default() }
 }

@@ -8,8 +8,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
-use ssdlab_plan::io::{Block, End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
-use ssdlab_workload::engine::{BLOCK_BYTES, EngineError, Job, Kind, Outcome, run};
+use ssdlab_plan::io::{BlockSize, Io, IoContents, IoEnd, IoPattern, IoSyncPolicy, SyncBy};
+use ssdlab_workload::engine::{
+    BLOCK_BYTES, EngineError, EngineJob, EngineOperationKind, EngineOutcome, run,
+};
 use tempfile::NamedTempFile;
 
 const CASES: [(&str, fn()); 10] = [
@@ -51,30 +53,30 @@ fn writes() -> Io {
         file: "data".to_owned(),
         files: 1,
         size_bytes: SPAN,
-        pattern: Pattern::Random,
+        pattern: IoPattern::Random,
         read_share: 0.0,
-        blocks: vec![Block { bytes: 4096, weight: 1 }],
+        blocks: vec![BlockSize { bytes: 4096, weight: 1 }],
         contents: IoContents::Random,
         depth: 8,
         direct: false,
-        sync: SyncPolicy::Never,
+        sync: IoSyncPolicy::Never,
         sync_by: SyncBy::Fdatasync,
-        end: End::Operations(100),
+        end: IoEnd::Operations(100),
         period_ns: None,
     }
 }
 
 /// Blocks of two sizes.
-fn mixed() -> Vec<Block> {
-    vec![Block { bytes: 4096, weight: 3 }, Block { bytes: 16_384, weight: 1 }]
+fn mixed() -> Vec<BlockSize> {
+    vec![BlockSize { bytes: 4096, weight: 3 }, BlockSize { bytes: 16_384, weight: 1 }]
 }
 
-fn job<'a>(file: &'a File, io: &'a Io) -> Job<'a> {
-    Job { io, files: std::slice::from_ref(file), text: &[], seed: 1 }
+fn job<'a>(file: &'a File, io: &'a Io) -> EngineJob<'a> {
+    EngineJob { io, files: std::slice::from_ref(file), text: &[], seed: 1 }
 }
 
 /// Performs a job on one file.
-fn on(file: &File, io: &Io) -> Result<Outcome, EngineError> {
+fn on(file: &File, io: &Io) -> Result<EngineOutcome, EngineError> {
     run(&job(file, io), &mut |_| true)
 }
 
@@ -93,7 +95,7 @@ fn stamp(block: &[u8]) -> (u64, u64) {
 
 fn every_write_lands() {
     let file = file();
-    let whole = Io { pattern: Pattern::Sequential, end: End::Bytes(SPAN), ..writes() };
+    let whole = Io { pattern: IoPattern::Sequential, end: IoEnd::Bytes(SPAN), ..writes() };
     on(file.as_file(), &whole).unwrap();
     for (index, block) in fs::read(file.path()).unwrap().chunks(BLOCK_BYTES).enumerate() {
         let at = (index * BLOCK_BYTES) as u64;
@@ -116,8 +118,8 @@ fn every_write_lands() {
 
 fn contents_do_not_repeat() {
     let file = file();
-    let end = End::Bytes(SPAN);
-    let whole = Io { pattern: Pattern::Sequential, depth: 1, end, ..writes() };
+    let end = IoEnd::Bytes(SPAN);
+    let whole = Io { pattern: IoPattern::Sequential, depth: 1, end, ..writes() };
     on(file.as_file(), &whole).unwrap();
     let bytes = fs::read(file.path()).unwrap();
     // Within what filesystems compress at a time no two blocks are alike behind their stamps.
@@ -133,9 +135,9 @@ fn contents_are_those_asked_for() {
         // What was there does not show through.
         let bytes = usize::try_from(SPAN).unwrap();
         fs::write(file.path(), vec![7; bytes]).unwrap();
-        let end = End::Bytes(SPAN);
-        let whole = Io { pattern: Pattern::Sequential, end, contents, ..writes() };
-        run(&Job { text, ..job(file.as_file(), &whole) }, &mut |_| true).unwrap();
+        let end = IoEnd::Bytes(SPAN);
+        let whole = Io { pattern: IoPattern::Sequential, end, contents, ..writes() };
+        run(&EngineJob { text, ..job(file.as_file(), &whole) }, &mut |_| true).unwrap();
         fs::read(file.path()).unwrap()
     };
     assert!(written(IoContents::Zeros, &[]).iter().all(|byte| *byte == 0));
@@ -152,12 +154,12 @@ fn contents_are_those_asked_for() {
 fn ends() {
     let file = file();
     let of = |end| on(file.as_file(), &Io { blocks: mixed(), end, ..writes() }).unwrap().writes;
-    assert_eq!(of(End::Operations(33)).operations, 33);
-    let bytes = of(End::Bytes(100_000)).bytes;
+    assert_eq!(of(IoEnd::Operations(33)).operations, 33);
+    let bytes = of(IoEnd::Bytes(100_000)).bytes;
     assert!((100_000..100_000 + 16_384).contains(&bytes), "{bytes}");
-    let timed = of(End::Time(50_000_000));
+    let timed = of(IoEnd::Time(50_000_000));
     assert!(timed.operations > 0 && timed.took >= Duration::from_millis(50));
-    let counted = of(End::Operations(500));
+    let counted = of(IoEnd::Operations(500));
     assert_eq!(counted.latencies.len(), 500);
     assert_eq!(counted.series.operations.iter().sum::<u64>(), 500);
 }
@@ -165,14 +167,14 @@ fn ends() {
 fn syncs() {
     let file = file();
     let of = |sync, read_share| {
-        let io = Io { sync, read_share, end: End::Operations(10), ..writes() };
+        let io = Io { sync, read_share, end: IoEnd::Operations(10), ..writes() };
         on(file.as_file(), &io).unwrap().syncs.operations
     };
-    assert_eq!(of(SyncPolicy::Never, 0.0), 0);
-    assert_eq!(of(SyncPolicy::AtEnd, 0.0), 1);
-    assert_eq!(of(SyncPolicy::AtEnd, 1.0), 0);
-    assert_eq!(of(SyncPolicy::Every(4), 0.0), 2);
-    assert_eq!(of(SyncPolicy::Every(1), 0.0), 10);
+    assert_eq!(of(IoSyncPolicy::Never, 0.0), 0);
+    assert_eq!(of(IoSyncPolicy::AtEnd, 0.0), 1);
+    assert_eq!(of(IoSyncPolicy::AtEnd, 1.0), 0);
+    assert_eq!(of(IoSyncPolicy::Every(4), 0.0), 2);
+    assert_eq!(of(IoSyncPolicy::Every(1), 0.0), 10);
 }
 
 fn appends() {
@@ -182,15 +184,15 @@ fn appends() {
     let files = [open(&one), open(&other)];
     let io = Io {
         size_bytes: 0,
-        pattern: Pattern::Append,
-        blocks: vec![Block { bytes: 500, weight: 1 }],
+        pattern: IoPattern::Append,
+        blocks: vec![BlockSize { bytes: 500, weight: 1 }],
         depth: 1,
-        sync: SyncPolicy::Every(3),
+        sync: IoSyncPolicy::Every(3),
         sync_by: SyncBy::Fsync,
-        end: End::Operations(8),
+        end: IoEnd::Operations(8),
         ..writes()
     };
-    let done = run(&Job { files: &files, ..job(&files[0], &io) }, &mut |_| true).unwrap();
+    let done = run(&EngineJob { files: &files, ..job(&files[0], &io) }, &mut |_| true).unwrap();
     assert_eq!((done.writes.operations, done.writes.bytes), (8, 4000));
     // Three writes are to both files, and so are the next three.
     assert_eq!(done.syncs.operations, 4);
@@ -204,9 +206,9 @@ fn appends() {
 
 fn counted_apart() {
     let file = file();
-    let end = End::Operations(1000);
+    let end = IoEnd::Operations(1000);
     let done = on(file.as_file(), &Io { read_share: 0.3, end, ..writes() }).unwrap();
-    let Outcome { reads, writes, .. } = &done;
+    let EngineOutcome { reads, writes, .. } = &done;
     assert!((200..400).contains(&reads.operations), "{}", reads.operations);
     let all = done.moved();
     assert_eq!(all.operations, 1000);
@@ -220,7 +222,7 @@ fn stall() {
     const STALL: Duration = Duration::from_millis(300);
     let file = file();
     let slow = |period_ns| {
-        let io = Io { depth: 1, period_ns, end: End::Operations(400), ..writes() };
+        let io = Io { depth: 1, period_ns, end: IoEnd::Operations(400), ..writes() };
         let mut stall = Some(STALL);
         let done = run(&job(file.as_file(), &io), &mut |_| {
             sleep(stall.take().unwrap_or_default());
@@ -238,12 +240,12 @@ fn stall() {
 fn rate() {
     let file = file();
     let paced = Io { period_ns: Some(2_000_000), ..writes() };
-    let done = on(file.as_file(), &Io { end: End::Operations(51), ..paced.clone() }).unwrap();
+    let done = on(file.as_file(), &Io { end: IoEnd::Operations(51), ..paced.clone() }).unwrap();
     // The fifty-first is due after 100 ms, and none begins before it is due.
     assert!(done.writes.took >= Duration::from_millis(100));
     assert_eq!(done.writes.operations, 51);
     // A stall at the end does not swallow those that were due in it.
-    let io = Io { depth: 1, end: End::Time(100_000_000), ..paced };
+    let io = Io { depth: 1, end: IoEnd::Time(100_000_000), ..paced };
     let mut turns = 0;
     let done = run(&job(file.as_file(), &io), &mut |_| {
         turns += 1;
@@ -260,10 +262,13 @@ fn failures() {
     else {
         panic!("written to a file that is open for reading")
     };
-    assert_eq!((kind, length, cause.raw_os_error()), (Kind::Write, 4096, Some(libc::EBADF)));
+    assert_eq!(
+        (kind, length, cause.raw_os_error()),
+        (EngineOperationKind::Write, 4096, Some(libc::EBADF))
+    );
     assert!(offset < SPAN);
     file.as_file().set_len(6000).unwrap();
-    let reads = Io { pattern: Pattern::Sequential, read_share: 1.0, depth: 1, ..writes() };
+    let reads = Io { pattern: IoPattern::Sequential, read_share: 1.0, depth: 1, ..writes() };
     let error = on(file.as_file(), &reads).unwrap_err();
     assert_eq!(error.to_string(), "the read of 4096 bytes at offset 4096 moved only 1904");
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();

@@ -12,9 +12,11 @@ use ssdlab_flash::grounded::grounded;
 use ssdlab_flash::presets::{self, Preset};
 use ssdlab_kernel as kernel;
 use ssdlab_plan::{Model, Schedule, find_host};
-use ssdlab_report::figures::{self as book, Figure, KEPT, Kept, KeptRun, Place};
+use ssdlab_report::figures::{
+    self as book, Figure, FigurePlace, STORED_RESULTS, StoredResults, StoredRun,
+};
 use ssdlab_report::{Book, inline};
-use ssdlab_results::{Contents, Run};
+use ssdlab_results::{RunContents, RunFolder};
 
 use super::source;
 
@@ -23,7 +25,7 @@ const PAGE: &str = "docs/evidence.md";
 
 /// Writes the page; with a folder of runs, first stores what these came to.
 pub fn write(runs: Option<&Path>) -> Result<()> {
-    let mut kept = Kept::parse(KEPT).expect("a test reads what is kept");
+    let mut kept = StoredResults::parse(STORED_RESULTS).expect("a test reads what is kept");
     if let Some(folder) = runs {
         let wrong = || format!("cannot read {}", folder.display());
         for run in fs::read_dir(folder).into_diagnostic().wrap_err_with(wrong)? {
@@ -40,7 +42,7 @@ pub fn write(runs: Option<&Path>) -> Result<()> {
 }
 
 /// Every figure, given what runs came to.
-fn figures(kept: &Kept) -> Vec<Figure> {
+fn figures(kept: &StoredResults) -> Vec<Figure> {
     let of_drives = presets::ALL.into_iter().flat_map(book::of_drive);
     of_drives.chain(book::of_plans(kept)).chain(book::cross_checks()).collect()
 }
@@ -84,8 +86,8 @@ fn page(figures: &[Figure]) -> String {
 }
 
 /// Stores a run's results for the published numbers of its plan.
-fn keep(kept: &mut Kept, folder: &Path) -> Result<()> {
-    let Contents { schedule, records, ending, .. } = Run::read(folder)?;
+fn keep(kept: &mut StoredResults, folder: &Path) -> Result<()> {
+    let RunContents { schedule, records, ending, .. } = RunFolder::read(folder)?;
     // A record of a treatment that could not run has no release.
     let releases = records.iter().map(|record| &record.environment.ssdlab);
     let release =
@@ -101,20 +103,20 @@ fn keep(kept: &mut Kept, folder: &Path) -> Result<()> {
     let command: Vec<String> = [run].into_iter().chain(schedule.overrides).collect();
     let from = depends_on(&today, &kernel::recipe());
     let command = command.join(" ");
-    kept.runs.insert(schedule.plan, KeptRun { release, command, from, ours });
+    kept.runs.insert(schedule.plan, StoredRun { release, command, from, ours });
     Ok(())
 }
 
-fn ours(schedule: &Schedule, analysis: &Analysis, place: Place<'_>) -> Option<f64> {
+fn ours(schedule: &Schedule, analysis: &Analysis, place: FigurePlace<'_>) -> Option<f64> {
     match place {
-        Place::Phase { levels, phase, .. } => {
+        FigurePlace::Phase { levels, phase, .. } => {
             let mut treatments = analysis.treatments.iter();
             let treatment = treatments.find(|treatment| treatment.levels.matches(levels))?;
             let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
             Some(summary.metrics.get(&schedule.metric)?.mean)
         }
         // Of several cases, the one that is farthest from what was published.
-        Place::Claim(claim, published) => {
+        FigurePlace::Claim(claim, published) => {
             let cases = analysis.claims.iter().filter(|own| own.claim.id == claim.id);
             let ratios = cases.filter_map(|own| own.outcome.ratio());
             let distance = |ratio: &f64| (ratio / published).ln().abs();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssdlab_operations::cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
+use ssdlab_operations::cuts::{CutMoment, CutOutcome, CutVerdict, Damage};
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, Record};
 
@@ -26,14 +26,14 @@ fn plan(claims: &str) -> Schedule {
 }
 
 /// A cut of the phase `replace` that loses `lost_ns`.
-fn cut(lost_ns: u64, breaks: bool) -> Outcome {
-    let verdict = OfFiles { lost_ns, broken_promises: breaks.into(), ..OfFiles::default() };
-    Outcome {
+fn cut(lost_ns: u64, breaks: bool) -> CutOutcome {
+    let verdict = CutVerdict { lost_ns, broken_promises: breaks.into(), ..CutVerdict::default() };
+    CutOutcome {
         cut: 0,
         survivor: 0,
         state: None,
         at_ns: 0,
-        moment: Moment::Random,
+        moment: CutMoment::Random,
         phase: "replace".to_owned(),
         unmountable: None,
         recovery_ns: Some(1),
@@ -46,12 +46,12 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
     }
 }
 
-fn cuts(number: u64, of: impl Fn(u64) -> Outcome) -> Vec<Outcome> {
-    (0..).zip(0..number).map(|(cut, number)| Outcome { cut, ..of(number) }).collect()
+fn cuts(number: u64, of: impl Fn(u64) -> CutOutcome) -> Vec<CutOutcome> {
+    (0..).zip(0..number).map(|(cut, number)| CutOutcome { cut, ..of(number) }).collect()
 }
 
 /// The judgements of claims about these cuts of the honest and of the lying drive.
-fn judged(claims: &str, honest: &[Outcome], ignored: &[Outcome]) -> Vec<Judgement> {
+fn judged(claims: &str, honest: &[CutOutcome], ignored: &[CutOutcome]) -> Vec<Judgement> {
     let schedule = plan(claims);
     let record = |trial| {
         let record = Record::new(&schedule, trial, 0);
@@ -70,7 +70,7 @@ fn claim(metric: &str, levels: &str, bounds: &str) -> String {
     )
 }
 
-fn verdict(claim: &str, honest: &[Outcome], ignored: &[Outcome]) -> Verdict {
+fn verdict(claim: &str, honest: &[CutOutcome], ignored: &[CutOutcome]) -> Verdict {
     judged(claim, honest, ignored)[0].outcome.verdict()
 }
 
@@ -177,9 +177,9 @@ fn always_is_refuted_by_one_cut_and_shown_by_none() {
 #[test]
 fn the_median_of_an_even_number_is_in_the_middle_of_two() {
     let lost = [0, 0, 0, 0, 0, 39, 54, 69, 132, 142];
-    let cuts = |number: usize| -> Vec<Outcome> {
+    let cuts = |number: usize| -> Vec<CutOutcome> {
         let lost = (0..).zip(lost).take(number);
-        lost.map(|(number, lost_ns)| Outcome { cut: number, ..cut(lost_ns, false) }).collect()
+        lost.map(|(number, lost_ns)| CutOutcome { cut: number, ..cut(lost_ns, false) }).collect()
     };
     let median = |number: usize| {
         let record = Record { cuts: cuts(number), ..Record::new(&plan(""), plan("").trials[0], 0) };
@@ -193,7 +193,7 @@ fn the_median_of_an_even_number_is_in_the_middle_of_two() {
 
 #[test]
 fn only_cuts_in_the_phases_count() {
-    let of_sync = |number| Outcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
+    let of_sync = |number| CutOutcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
     let honest = claim("broken_promises", "honest", "at_most = \"5 %\"");
     let judgement = &judged(&honest, &cuts(100, of_sync), &[])[0];
     assert_eq!(judgement.outcome.verdict(), Verdict::Undecided);
@@ -210,12 +210,12 @@ fn only_cuts_in_the_phases_count() {
 fn a_cut_counts_once_whatever_it_may_have_left() {
     let honest = |bounds: &str| claim("broken_promises", "honest", bounds);
     let survivors = |number: u64| {
-        let of = |survivor| Outcome { survivor, ..cut(u64::from(survivor), survivor == 1) };
+        let of = |survivor| CutOutcome { survivor, ..cut(u64::from(survivor), survivor == 1) };
         cuts(number, |_| cut(0, false)).into_iter().flat_map(move |one| {
-            (0..3).map(move |survivor| Outcome { cut: one.cut, ..of(survivor) })
+            (0..3).map(move |survivor| CutOutcome { cut: one.cut, ..of(survivor) })
         })
     };
-    let all: Vec<Outcome> = survivors(60).collect();
+    let all: Vec<CutOutcome> = survivors(60).collect();
     let judgement = &judged(&honest("at_least = \"50 %\""), &all, &[])[0];
     assert_eq!(
         (judgement.outcome.ratio(), judgement.outcome.estimate().unwrap().n),
@@ -228,7 +228,7 @@ fn a_cut_counts_once_whatever_it_may_have_left() {
 /// What cannot be mounted says nothing about its files.
 #[test]
 fn files_are_judged_where_they_could_be_looked_at() {
-    let gone = |_| Outcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
+    let gone = |_| CutOutcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
     let none = claim("broken_promises", "honest", "at_most = \"5 %\"");
     let judgement = &judged(&none, &cuts(200, gone), &[])[0];
     assert_eq!(
@@ -241,7 +241,7 @@ fn files_are_judged_where_they_could_be_looked_at() {
 #[test]
 fn what_was_not_checked_is_not_sound() {
     let claim = claim("amiss", "honest", "at_most = \"5 %\"");
-    let unchecked = |_| Outcome { unchecked: true, ..cut(0, false) };
+    let unchecked = |_| CutOutcome { unchecked: true, ..cut(0, false) };
     assert_eq!(verdict(&claim, &cuts(200, |_| cut(0, false)), &[]), Verdict::Holds);
     let judgement = &judged(&claim, &cuts(200, unchecked), &[])[0];
     assert_eq!(
@@ -254,8 +254,8 @@ fn what_was_not_checked_is_not_sound() {
 #[test]
 fn each_kind_of_finding_is_an_example() {
     let schedule = plan("");
-    let example = |outcome: Outcome| {
-        let honest = Outcome { cut: 7, ..outcome };
+    let example = |outcome: CutOutcome| {
+        let honest = CutOutcome { cut: 7, ..outcome };
         let record = |trial| Record {
             cuts: vec![cut(0, false), honest.clone()],
             ..Record::new(&schedule, trial, 0)
@@ -265,21 +265,22 @@ fn each_kind_of_finding_is_an_example() {
         analysis.treatments[0].cuts.as_ref().unwrap().example.map(|example| example.cut)
     };
     let mut torn = cut(0, false);
-    torn.verdict.as_mut().unwrap().damaged.insert(Fault::Torn, 1);
+    torn.verdict.as_mut().unwrap().damaged.insert(Damage::Torn, 1);
     assert_eq!(example(cut(1, false)), None);
     assert_eq!(example(cut(1, true)), Some(7));
     assert_eq!(example(torn), Some(7));
-    assert_eq!(example(Outcome { unmountable: Some("?".to_owned()), ..cut(0, false) }), Some(7));
-    assert_eq!(example(Outcome { amiss: Some("?".to_owned()), ..cut(0, false) }), Some(7));
+    assert_eq!(example(CutOutcome { unmountable: Some("?".to_owned()), ..cut(0, false) }), Some(7));
+    assert_eq!(example(CutOutcome { amiss: Some("?".to_owned()), ..cut(0, false) }), Some(7));
 }
 
 #[test]
 fn what_cannot_be_mounted_and_what_is_damaged_are_told_apart() {
-    let gone = Outcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
+    let gone = CutOutcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
     let mut torn = cut(0, false);
-    torn.verdict.as_mut().unwrap().damaged.insert(Fault::Torn, 1);
-    let half =
-        |one: &Outcome| cuts(100, |number| if number < 50 { one.clone() } else { cut(0, false) });
+    torn.verdict.as_mut().unwrap().damaged.insert(Damage::Torn, 1);
+    let half = |one: &CutOutcome| {
+        cuts(100, |number| if number < 50 { one.clone() } else { cut(0, false) })
+    };
     for (metric, of_gone, of_torn) in [
         ("unmountable", Verdict::Holds, Verdict::Refuted),
         ("damaged", Verdict::Refuted, Verdict::Holds),
@@ -296,7 +297,7 @@ fn states_are_counted_once_each_unless_a_record_does_not_say() {
     let states = |of: fn(u32) -> Option<u32>| {
         let record = |trial| {
             let cuts = cuts(6, |_| cut(0, false)).into_iter();
-            let cuts = cuts.map(|one| Outcome { state: of(one.cut), ..one }).collect();
+            let cuts = cuts.map(|one| CutOutcome { state: of(one.cut), ..one }).collect();
             Record { cuts, ..Record::new(&schedule, trial, 0) }
         };
         let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();

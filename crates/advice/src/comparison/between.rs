@@ -13,9 +13,10 @@ pub const NEAR: f64 = 0.05;
 
 /// A metric in one run, relative to the first run's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Between {
+#[schemars(rename = "Between")]
+pub struct RunRatio {
     /// How the two were compared.
-    pub method: Method,
+    pub method: ComparisonMethod,
     /// Trials of the first run and of this one that it rests on; of pairs, both are their number.
     pub n: [usize; 2],
     /// The arithmetic means of the values that the ratio is of: this run's and the first's.
@@ -36,7 +37,8 @@ pub struct Between {
 /// How two runs are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+#[schemars(rename = "Method")]
+pub enum ComparisonMethod {
     /// Trials with equal seeds are pairs: Student's t interval of log-ratios.
     PairedBySeed,
     /// Two independent samples: Welch's t interval of logarithms.
@@ -49,7 +51,7 @@ pub(super) fn between(
     own: &[(u64, f64)],
     baseline: &[(u64, f64)],
     is_seeded: bool,
-) -> Result<Between, String> {
+) -> Result<RunRatio, String> {
     let no_ratio = |_| "it is not above 0 in every trial, so there is no ratio".to_owned();
     let values = |side: &[(u64, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
     if let Some((one, other)) = pairs(own, baseline).filter(|_| is_seeded) {
@@ -58,14 +60,14 @@ pub(super) fn between(
         let interval = ratio.interval(CONFIDENCE);
         let means = [one, other].map(|of| mean(&of));
         let p = ratio.p_differs();
-        return Ok(effect((Method::PairedBySeed, n), means, ratio.ratio(), interval, p));
+        return Ok(effect((ComparisonMethod::PairedBySeed, n), means, ratio.ratio(), interval, p));
     }
     let [one, other] = [own, baseline].map(values);
     let ratio = UnpairedRatio::of(&one, &other).map_err(no_ratio)?;
     let n = [baseline.len(), own.len()];
     let interval = ratio.interval(CONFIDENCE);
     let means = [one, other].map(|of| mean(&of));
-    Ok(effect((Method::Unpaired, n), means, ratio.ratio(), interval, ratio.p_differs()))
+    Ok(effect((ComparisonMethod::Unpaired, n), means, ratio.ratio(), interval, ratio.p_differs()))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -73,14 +75,14 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn effect(
-    (method, n): (Method, [usize; 2]),
+    (method, n): (ComparisonMethod, [usize; 2]),
     means: [f64; 2],
     ratio: f64,
     interval: Option<Interval>,
     p: Option<f64>,
-) -> Between {
+) -> RunRatio {
     let is_near = |interval: Interval| interval.lo >= 1.0 - NEAR && interval.hi <= 1.0 + NEAR;
-    Between {
+    RunRatio {
         method,
         n,
         means,

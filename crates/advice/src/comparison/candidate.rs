@@ -8,14 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric::{self, Together};
 use ssdlab_plan::{Factor, Levels, Origin, Schedule};
-use ssdlab_results::{Ending, Phase, Record, Status};
+use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
 
-use super::facts::{Facts, facts};
+use super::facts::{TreatmentFacts, facts};
 use crate::Completeness;
 
 /// A run that is compared.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Compared {
+#[schemars(rename = "Compared")]
+pub struct ComparedRun {
     /// Its name.
     pub run: String,
     /// The plan's name.
@@ -43,7 +44,7 @@ pub struct Candidate {
     /// For each treatment, the phases that are taken together: each alone, then all.
     pub(super) quantities: Vec<Vec<Vec<String>>>,
     /// For each treatment, what may differ between runs besides the measurements.
-    pub(super) facts: Vec<Facts>,
+    pub(super) facts: Vec<TreatmentFacts>,
     /// The metrics that any trial has.
     pub(super) metrics: BTreeSet<String>,
     /// Why the first trial that did not succeed failed.
@@ -76,7 +77,7 @@ impl Candidate {
         let count = schedule.treatments.len();
         let quantities: Vec<_> =
             (0..count).map(|index| quantities(&schedule, index, metric)).collect();
-        let good = |record: &&Record| record.status == Status::Ok;
+        let good = |record: &&Record| record.status == TrialStatus::Ok;
         // If a trial was recorded twice, the first record counts.
         let mut well: BTreeMap<(usize, u32), &Record> = BTreeMap::new();
         // Runs are compared on the published drive.
@@ -109,7 +110,8 @@ impl Candidate {
         }
         // A trial that failed before its drive was drawn has no draw.
         let is_published = |record: &&Record| schedule.draw_of(record.trial.block).is_none();
-        let bad = records.iter().filter(is_published).find(|record| record.status != Status::Ok);
+        let bad =
+            records.iter().filter(is_published).find(|record| record.status != TrialStatus::Ok);
         Self {
             run: run.to_owned(),
             metric: metric.to_owned(),
@@ -143,8 +145,8 @@ impl Candidate {
         self.samples.iter().any(|own| !own.is_empty())
     }
 
-    pub(super) fn described(&self) -> Compared {
-        Compared {
+    pub(super) fn described(&self) -> ComparedRun {
+        ComparedRun {
             run: self.run.clone(),
             plan: self.schedule.plan.clone(),
             lab: self.schedule.origin(),
@@ -167,6 +169,6 @@ fn quantities(schedule: &Schedule, treatment: usize, metric: &str) -> Vec<Vec<St
 
 /// The metrics that a trial's phases have.
 fn measured(record: &Record) -> BTreeSet<String> {
-    let metrics = record.phases.iter().flat_map(Phase::metrics);
+    let metrics = record.phases.iter().flat_map(PhaseRecord::metrics);
     metrics.map(|(name, _)| name.to_owned()).collect()
 }

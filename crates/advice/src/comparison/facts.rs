@@ -7,7 +7,7 @@ use ssdlab_plan::Bytes;
 use ssdlab_results::Record;
 
 /// Facts about the trials of a treatment: by name, every value that occurred.
-pub(crate) type Facts = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type TreatmentFacts = BTreeMap<String, BTreeSet<String>>;
 
 /// Options of imported results that define the workload; the others are reported as differences.
 const DECISIVE: [&str; 14] = [
@@ -28,14 +28,14 @@ const DECISIVE: [&str; 14] = [
 ];
 
 /// How the workloads of two imported runs differ, in words: by the program or one of its options.
-pub(crate) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
+pub(crate) fn done_differently(one: &TreatmentFacts, other: &TreatmentFacts) -> Option<String> {
     let decides = |name: &str| {
         name == "program" || name.rsplit_once(": ").is_some_and(|(_, o)| DECISIVE.contains(&o))
     };
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let differs = |name: &&&String| decides(name) && one.get(**name) != other.get(**name);
     let name = names.iter().find(differs)?;
-    let told = |facts: &Facts| match facts.get(*name) {
+    let told = |facts: &TreatmentFacts| match facts.get(*name) {
         Some(values) => values.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
         None => "nothing".to_owned(),
     };
@@ -43,8 +43,8 @@ pub(crate) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
 }
 
 /// What records say about the machine and about the settings as the kernel reported them.
-pub(crate) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
-    let mut facts = Facts::new();
+pub(crate) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> TreatmentFacts {
+    let mut facts = TreatmentFacts::new();
     let mut add = |what: &str, value: &str| {
         if value.is_empty() {
             return;

@@ -24,8 +24,8 @@ use self::differences::differences;
 use self::notes::notes;
 use self::row::{cells, correct};
 
-pub use self::between::{Between, Method, NEAR};
-pub use self::candidate::{Candidate, Compared};
+pub use self::between::{ComparisonMethod, NEAR, RunRatio};
+pub use self::candidate::{Candidate, ComparedRun};
 pub use self::differences::Difference;
 pub use self::refusal::Incomparable;
 pub use self::row::{ComparisonCell, ComparisonRow};
@@ -41,13 +41,13 @@ pub struct Comparison {
     /// The metric that is compared.
     pub metric: String,
     /// The runs; the first is what the others are compared with.
-    pub runs: Vec<Compared>,
+    pub runs: Vec<ComparedRun>,
     /// What differs between the runs beside what was measured.
     pub differences: Vec<Difference>,
     /// Each treatment and phase that the first run and another have.
     pub rows: Vec<ComparisonRow>,
     /// The treatments that not all runs have.
-    pub unshared: Vec<Unshared>,
+    pub unshared: Vec<UnsharedTreatment>,
     /// The number of tests that `is_different` is corrected for.
     pub tests: usize,
     /// What a reader must know before believing the numbers.
@@ -56,7 +56,8 @@ pub struct Comparison {
 
 /// A treatment that not all runs have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unshared {
+#[schemars(rename = "Unshared")]
+pub struct UnsharedTreatment {
     /// The treatment.
     pub levels: Levels,
     /// The runs that have it, as places in `runs`, from 0.
@@ -125,13 +126,13 @@ fn factors_of_runs(candidates: &[Candidate]) -> BTreeSet<Factor> {
     Factor::ALL.into_iter().filter(may_differ).filter(is_constant).collect()
 }
 
-fn unshared(keys: &[Vec<Levels>]) -> Vec<Unshared> {
-    let mut unshared: Vec<Unshared> = Vec::new();
+fn unshared(keys: &[Vec<Levels>]) -> Vec<UnsharedTreatment> {
+    let mut unshared: Vec<UnsharedTreatment> = Vec::new();
     for key in keys.iter().flatten() {
         let having = keys.iter().enumerate().filter(|(_, own)| own.contains(key));
         let runs: Vec<usize> = having.map(|(run, _)| run).collect();
         if runs.len() < keys.len() && !unshared.iter().any(|known| known.levels == *key) {
-            unshared.push(Unshared { levels: key.clone(), runs });
+            unshared.push(UnsharedTreatment { levels: key.clone(), runs });
         }
     }
     unshared

@@ -2,8 +2,8 @@
 
 use ssdlab_plan::LabKind;
 
-use super::between::{Between, Method};
-use super::candidate::{Candidate, Compared};
+use super::between::{ComparisonMethod, RunRatio};
+use super::candidate::{Candidate, ComparedRun};
 use super::differences::Difference;
 use super::row::ComparisonRow;
 use crate::Completeness;
@@ -15,7 +15,7 @@ pub(super) fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     for candidate in candidates {
-        let Compared { run, status, trials, trials_ok, .. } = candidate.described();
+        let ComparedRun { run, status, trials, trials_ok, .. } = candidate.described();
         if status == Completeness::Partial {
             notes.push(format!("{run} is partial: it was interrupted, or is still running"));
         }
@@ -25,7 +25,7 @@ pub(super) fn notes(
         }
     }
     let mut effects = rows.iter().flat_map(|row| &row.cells).filter_map(|c| c.effect.as_ref());
-    if effects.clone().any(|effect| effect.method == Method::PairedBySeed) {
+    if effects.clone().any(|effect| effect.method == ComparisonMethod::PairedBySeed) {
         notes.push(
             "trials with equal seeds performed the same operations and are paired; the intervals \
              are over seeds"
@@ -38,8 +38,8 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    let has_interval = |effect: &Between| effect.interval.is_some();
-    if effects.any(|effect| effect.method == Method::Unpaired && has_interval(effect)) {
+    let has_interval = |effect: &RunRatio| effect.interval.is_some();
+    if effects.any(|effect| effect.method == ComparisonMethod::Unpaired && has_interval(effect)) {
         notes.push(
             "trials of different runs have nothing in common to pair them by: the intervals are \
              Welch's, over the trials within each run"
@@ -67,7 +67,7 @@ pub(super) fn notes(
 fn has_unpaired_trials(row: &ComparisonRow) -> bool {
     let of_baseline = row.cells[0].n;
     row.cells.iter().any(|cell| {
-        let paired = cell.effect.filter(|effect| effect.method == Method::PairedBySeed);
+        let paired = cell.effect.filter(|effect| effect.method == ComparisonMethod::PairedBySeed);
         paired.is_some_and(|effect| effect.n != [of_baseline, cell.n])
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use miette::Diagnostic;
 use serde_json::{Value, json};
 use ssdlab_plan::metric;
-use ssdlab_plan::schedule::{self, Tree, Workload};
+use ssdlab_plan::schedule::{self, FileTree, Workload};
 use ssdlab_plan::{Bytes, Levels, Origin, Span};
 use thiserror::Error;
 
@@ -185,7 +185,7 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
         json!({ "do": action, "sync": sync, "cold": cold, "reader": reader })
     };
     let tree = |workload: &Workload| match &workload.tree {
-        Some(Tree::Synthetic { files, bytes }) => Some((*files, *bytes)),
+        Some(FileTree::Synthetic { files, bytes }) => Some((*files, *bytes)),
         _ => None,
     };
     let of = |(files, bytes): (u64, u64)| format!("{files} files, {}", Bytes(bytes));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use ssdlab_plan::{LabKind, Levels};
 use ssdlab_stats::holm;
 
-use super::between::{Between, between};
+use super::between::{RunRatio, between};
 use super::candidate::Candidate;
 use crate::CONFIDENCE;
 
@@ -28,7 +28,7 @@ pub struct ComparisonCell {
     /// Their arithmetic mean, in the metric's unit.
     pub mean: Option<f64>,
     /// How it compares with the first run; absent for that run.
-    pub effect: Option<Between>,
+    pub effect: Option<RunRatio>,
     /// Why there is no effect, where both were measured.
     pub reason: Option<String>,
 }
@@ -68,7 +68,7 @@ pub(super) fn cells(
 
 /// Corrects for the number of effects which of them count as different; returns that number.
 pub(super) fn correct(rows: &mut [ComparisonRow]) -> usize {
-    let mut tested: Vec<&mut Between> = rows
+    let mut tested: Vec<&mut RunRatio> = rows
         .iter_mut()
         .flat_map(|row| &mut row.cells)
         .filter_map(|cell| cell.effect.as_mut())

@@ -4,7 +4,7 @@ use ssdlab_results::Ending;
 use super::*;
 use crate::simulated::{SLOWER, normal, records, rng, schedule};
 use crate::{
-    Analysis, Criterion, Judgement, Verdict, Warned, claims, effects, simulated, summarise,
+    Analysis, Criterion, Judgement, Verdict, WarningMessage, claims, effects, simulated, summarise,
 };
 
 fn analysed(schedule: &Schedule, records: &[Record]) -> Analysis {
@@ -252,7 +252,7 @@ fn machines_of_different_speed_are_no_fault_of_the_method() {
     }
     let faults = |records: &[Record]| {
         let kinds = analysed(&schedule, records).warnings.into_iter();
-        let is_fault = |warned: &Warned| {
+        let is_fault = |warned: &WarningMessage| {
             matches!(
                 warned.warning,
                 Warning::Spread { .. } | Warning::Drift { .. } | Warning::MixedEnvironment { .. }

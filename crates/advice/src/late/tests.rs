@@ -23,14 +23,14 @@ fn deleted(claim: &str, last: &str, late_s: u64) -> Analysis {
     let of = |trial: &Trial| {
         let discards = trial.treatment == 1;
         let varied = u64::from(trial.position) * 1_000;
-        let phase = |phase: Phase| Measured {
+        let phase = |phase: Phase| PhaseRecord {
             name: phase.name,
             time_ns: Some(1_000_000 + varied),
             settled_ns: Some(3_000_000 * (1 + u64::from(discards)) + varied),
             is_quiet: Some(true),
             device: Some(Counters { written_bytes: 10_000_000, ..Counters::default() }),
             reported: [("reader.max_ns".to_owned(), 261_000.0 + varied as f64)].into(),
-            ..Measured::default()
+            ..PhaseRecord::default()
         };
         let phases = schedule.phases(trial.treatment).into_iter().map(phase).collect();
         let late = u64::from(discards && late_s > 0);

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::warning::{Warned, Warning};
+use crate::warning::{Warning, WarningMessage};
 
 /// A question about the method, and its answer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Check {
     pub evidence: String,
     /// What is amiss, with its numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warned>,
+    pub warnings: Vec<WarningMessage>,
     /// What to do about it; absent where nothing is to be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -106,7 +106,7 @@ impl Check {
         evidence: impl Into<String>,
         advice: &str,
     ) -> Self {
-        let warnings = warnings.into_iter().map(Warned::from).collect();
+        let warnings = warnings.into_iter().map(WarningMessage::from).collect();
         let outcome = CheckOutcome::NotMet;
         Self { outcome, warnings, ..Self::unknown(criterion, evidence, advice) }
     }

@@ -5,7 +5,7 @@
 //! unknown, never right or wrong.
 
 mod check;
-mod ground;
+mod preconditions;
 mod repeats;
 mod run;
 mod sync;
@@ -31,12 +31,12 @@ pub(super) fn checks(
         repeats::repetitions(&run, claims, intervals),
         repeats::drift(&run),
         repeats::variance(&run),
-        ground::background(&run),
+        preconditions::background(&run),
         sync::working_set(&run),
-        ground::starting_state(&run),
+        preconditions::starting_state(&run),
         repeats::order(&run),
-        ground::environment(&run),
-        ground::steady_state(&run),
+        preconditions::environment(&run),
+        preconditions::steady_state(&run),
     ];
     if run.well.is_empty() {
         // Without successful trials no criterion is met.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_plan::{LabKind, metric};
 use ssdlab_results::Record;
-use ssdlab_stats::{Drift, FEWEST_RUNS, Summary, Trial};
+use ssdlab_stats::{Drift, DriftSample, FEWEST_RUNS, Summary};
 
 use super::check::{Check, Criterion};
 use super::run::ExaminedRun;
-use crate::judgement::{Estimate, Judgement, Verdict};
-use crate::machine::Machine;
+use crate::judgement::{ClaimEstimate, Judgement, Verdict};
+use crate::machine::MeasuredMachine;
 use crate::precision::precision;
 use crate::warning::Warning;
 
@@ -73,7 +73,7 @@ pub(super) fn repetitions(
             }
             None => Check::met(criterion, format!("{evidence}: only power cuts are too few")),
             Some(warning) => {
-                let is_across = |of: &Estimate| of.across_hosts.is_some();
+                let is_across = |of: &ClaimEstimate| of.across_hosts.is_some();
                 let is_open_across_hosts = |claim: &Judgement| {
                     needs_runs(claim) && claim.outcome.estimate().is_some_and(is_across)
                 };
@@ -275,11 +275,11 @@ fn drifts(run: &ExaminedRun<'_>) -> Vec<Warning> {
 }
 
 /// The trials of a run without blocks, one by one.
-fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
+fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<DriftSample> {
     let trial = |record: &&Record| {
         let value = run.value(record, phase).filter(|value| *value > 0.0)?;
         let placed = record.trial;
-        Some(Trial { treatment: placed.treatment, position: placed.position, value })
+        Some(DriftSample { treatment: placed.treatment, position: placed.position, value })
     };
     run.well.iter().filter_map(trial).collect()
 }
@@ -289,13 +289,13 @@ fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
 /// Drift is tested on blocks, not on trials: the trials of a block share their seed, and one by
 /// one they would make the difference between two seeds look like a trend. Each machine has its
 /// own level, like a treatment.
-fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
-    let machines: BTreeSet<Option<Machine<'_>>> =
-        run.well.iter().map(|record| Machine::of(record)).collect();
-    let mut blocks: BTreeMap<(Option<Machine<'_>>, u32), Vec<f64>> = BTreeMap::new();
+fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<DriftSample> {
+    let machines: BTreeSet<Option<MeasuredMachine<'_>>> =
+        run.well.iter().map(|record| MeasuredMachine::of(record)).collect();
+    let mut blocks: BTreeMap<(Option<MeasuredMachine<'_>>, u32), Vec<f64>> = BTreeMap::new();
     for record in &run.well {
         let value = run.value(record, phase).filter(|value| *value > 0.0);
-        let key = (Machine::of(record), record.trial.block);
+        let key = (MeasuredMachine::of(record), record.trial.block);
         blocks.entry(key).or_default().extend(value.map(f64::ln));
     }
     let whole = blocks.values().map(Vec::len).max().unwrap_or(0);
@@ -304,7 +304,7 @@ fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
         .filter(|(_, logs)| logs.len() == whole && whole > 0)
         .map(|((machine, block), logs)| {
             let value = (logs.iter().sum::<f64>() / whole as f64).exp();
-            Trial { treatment: machines.range(..machine).count(), position: block, value }
+            DriftSample { treatment: machines.range(..machine).count(), position: block, value }
         })
         .collect()
 }

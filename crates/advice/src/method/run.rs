@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ssdlab_plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 use ssdlab_plan::{Levels, Schedule};
-use ssdlab_results::{Record, Status, Told};
+use ssdlab_results::{Record, StatedMethod, TrialStatus};
 
-use crate::machine::Machine;
+use crate::machine::MeasuredMachine;
 
 /// A run to be checked.
 pub(super) struct ExaminedRun<'a> {
@@ -22,7 +22,7 @@ impl<'a> ExaminedRun<'a> {
         Self {
             schedule,
             all,
-            well: all.iter().filter(|record| record.status == Status::Ok).collect(),
+            well: all.iter().filter(|record| record.status == TrialStatus::Ok).collect(),
         }
     }
 
@@ -46,9 +46,9 @@ impl<'a> ExaminedRun<'a> {
 
     /// A treatment's successful trials, by the machine they ran on if results depend on it.
     pub fn of_treatment_by_machine(&self, treatment: usize) -> Vec<Vec<&'a Record>> {
-        let mut machines: BTreeMap<Option<Machine<'_>>, Vec<&Record>> = BTreeMap::new();
+        let mut machines: BTreeMap<Option<MeasuredMachine<'_>>, Vec<&Record>> = BTreeMap::new();
         for record in self.of_treatment(treatment) {
-            machines.entry(Machine::of(record)).or_default().push(record);
+            machines.entry(MeasuredMachine::of(record)).or_default().push(record);
         }
         machines.into_values().collect()
     }
@@ -62,10 +62,10 @@ impl<'a> ExaminedRun<'a> {
     }
 
     /// What imported files tell about each phase.
-    pub fn told(&self) -> Vec<(String, Vec<&'a Told>)> {
+    pub fn stated_methods(&self) -> Vec<(String, Vec<&'a StatedMethod>)> {
         let of_phase = |name: String| {
             let told = self.well.iter().filter_map(|r| r.imported.as_ref()?.told.get(&name));
-            let told: Vec<&Told> = told.collect();
+            let told: Vec<&StatedMethod> = told.collect();
             (name, told)
         };
         self.schedule.phase_names().into_iter().map(of_phase).collect()

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_plan::io::{Io, SyncPolicy};
+use ssdlab_plan::io::{Io, IoSyncPolicy};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::transactions::{JournalMode, Synchronous, Transactions};
 use ssdlab_plan::{Bytes, Factor, LabKind};
-use ssdlab_results::{Record, Told};
+use ssdlab_results::{Record, StatedMethod};
 
 use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
@@ -80,7 +80,7 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
 
 /// Whether written data is on the device when the phase ends, or bypasses the page cache.
 fn is_on_device(io: &Io) -> bool {
-    io.direct || io.sync != SyncPolicy::Never || io.read_share >= 1.0
+    io.direct || io.sync != IoSyncPolicy::Never || io.read_share >= 1.0
 }
 
 /// Whether each transaction is synced before the next, and nothing is written beside them.
@@ -103,11 +103,11 @@ fn imported_sync(run: &ExaminedRun<'_>) -> Check {
     let advice = "sync inside what is timed: fio end_fsync=1 (or direct=1), dd conv=fsync, \
                   `COMMAND && sync -f DIR` under hyperfine";
     let (mut dirty, mut unknown) = (Vec::new(), Vec::new());
-    let is_safe = |told: &Told| {
+    let is_safe = |told: &StatedMethod| {
         told.writes == Some(false) || told.syncs == Some(true) || told.is_direct == Some(true)
     };
-    let is_dirty = |told: &Told| !is_safe(told) && told.syncs == Some(false);
-    for (phase, told) in run.told() {
+    let is_dirty = |told: &StatedMethod| !is_safe(told) && told.syncs == Some(false);
+    for (phase, told) in run.stated_methods() {
         if told.iter().any(|told| is_dirty(told)) {
             let labels = labels(run, &phase, is_dirty);
             dirty.push(Warning::Unsynced { phase, labels });
@@ -128,7 +128,11 @@ fn imported_sync(run: &ExaminedRun<'_>) -> Check {
 
 /// The labels of the treatments of which a file tells something about a phase, unless it is told of
 /// all.
-fn labels(run: &ExaminedRun<'_>, phase: &str, is_so: impl Fn(&Told) -> bool) -> Vec<String> {
+fn labels(
+    run: &ExaminedRun<'_>,
+    phase: &str,
+    is_so: impl Fn(&StatedMethod) -> bool,
+) -> Vec<String> {
     let told = |record: &&&Record| {
         record.imported.as_ref().and_then(|from| from.told.get(phase)).is_some_and(&is_so)
     };
@@ -201,8 +205,8 @@ fn imported_working_set(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::WorkingSet;
     let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page \
                   cache (fio direct=1), and say how much memory there was";
-    let told = run.told();
-    let is_direct = |told: &&Told| told.is_direct == Some(true);
+    let told = run.stated_methods();
+    let is_direct = |told: &&StatedMethod| told.is_direct == Some(true);
     let fast = told.iter().filter(|(_, told)| told.iter().any(|told| told.is_too_fast));
     let fast: Vec<String> = fast.map(|(phase, _)| phase.clone()).collect();
     if !fast.is_empty() {

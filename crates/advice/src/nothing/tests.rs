@@ -4,7 +4,7 @@ use ssdlab_results::Record;
 use super::*;
 use crate::claims::judge_all;
 use crate::effects;
-use crate::judgement::{Found, Judgement, Verdict, Why};
+use crate::judgement::{EstimatedValue, Judgement, Verdict, Why};
 use crate::pairs::Blocks;
 use crate::simulated::{SLOWER, records, rng, schedule};
 
@@ -48,8 +48,8 @@ fn something_against_nothing_decides_claims_in_six_of_six_runs() {
         let judged = judged(6, claim, times);
         assert_eq!(judged.outcome.verdict(), verdict, "{claim}, {times:?}: {judged:?}");
         let told = judged.outcome.estimate().map(|estimate| match estimate.found {
-            Found::AgainstNothing(found) => (found.in_runs, found.of),
-            Found::Ratio { .. } => panic!("{claim}, {times:?}"),
+            EstimatedValue::AgainstNothing(found) => (found.in_runs, found.of),
+            EstimatedValue::Ratio { .. } => panic!("{claim}, {times:?}"),
         });
         let is_told = verdict != Verdict::Undecided;
         assert_eq!(told, is_told.then_some((6, 6)), "{claim}, {times:?}");
@@ -80,8 +80,8 @@ fn a_metric_that_is_zero_on_one_side_is_a_difference_without_a_ratio() {
     let schedule = schedule(6, SLOWER);
     let records = found(&schedule, [0, 9]);
     let different = effects::without_ratio(&schedule, &Blocks::of(&schedule, &records));
-    let shown: Vec<(&str, AgainstNothing)> =
+    let shown: Vec<(&str, ZeroComparison)> =
         different.iter().map(|own| (&*own.phase, own.found)).collect();
-    let nothing = AgainstNothing { own: 9.0, other: Some(0.0), in_runs: 6, of: 6 };
+    let nothing = ZeroComparison { own: 9.0, other: Some(0.0), in_runs: 6, of: 6 };
     assert_eq!(shown, [("unpack", nothing), ("delete", nothing)]);
 }

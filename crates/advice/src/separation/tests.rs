@@ -5,21 +5,24 @@ use rand_xoshiro::rand_core::Rng;
 use super::*;
 use crate::simulated::rng;
 
-fn draw(trim_us: i64, page: &str, found: f64) -> Drawn {
+fn draw(trim_us: i64, page: &str, found: f64) -> DrawResult {
     let parameters = BTreeMap::from([
         ("trim".to_owned(), Value::Text(format!("{trim_us} us"))),
         ("page".to_owned(), Value::Text(page.to_owned())),
         ("noise".to_owned(), Value::Integer((trim_us * 7) % 5)),
     ]);
-    Drawn { parameters, found, holds: found >= 10.0 }
+    DrawResult { parameters, found, holds: found >= 10.0 }
 }
 
 #[test]
 fn the_threshold_lies_between_the_draws_that_it_separates() {
-    let sample: Vec<Drawn> =
+    let sample: Vec<DrawResult> =
         [10, 20, 30, 35, 50, 80, 90, 95].map(|us| draw(us, "4 KiB", us as f64 / 4.0)).into();
     let found = best(&sample).unwrap();
-    assert_eq!((found.parameter.as_str(), found.holds, found.separates), ("trim", Side::Above, 8));
+    assert_eq!(
+        (found.parameter.as_str(), found.holds, found.separates),
+        ("trim", ThresholdSide::Above, 8)
+    );
     assert_eq!(found.value, Value::Text("42000 ns".to_owned()));
     // Of the 70 ways to choose four of eight, this and its opposite are separated.
     assert!((found.p - 2.0 / 70.0).abs() < 1e-9, "{}", found.p);
@@ -30,15 +33,15 @@ fn the_threshold_lies_between_the_draws_that_it_separates() {
 #[test]
 fn a_choice_separates_too() {
     let pages = ["fast", "slow", "fast", "slow", "fast", "slow", "fast", "slow", "fast"];
-    let sample: Vec<Drawn> = (10..)
+    let sample: Vec<DrawResult> = (10..)
         .zip(pages)
         .map(|(us, word)| draw(us, word, if word == "slow" { 1.0 } else { 20.0 }))
         .collect();
     let found = best(&sample).unwrap();
     assert_eq!((found.parameter.as_str(), found.separates), ("page", 9));
     let words = (found.holds, found.value);
-    let fast = (Side::At, Value::Text("fast".to_owned()));
-    let slow = (Side::NotAt, Value::Text("slow".to_owned()));
+    let fast = (ThresholdSide::At, Value::Text("fast".to_owned()));
+    let slow = (ThresholdSide::NotAt, Value::Text("slow".to_owned()));
     assert!(words == fast || words == slow, "{words:?}");
 }
 
@@ -71,9 +74,9 @@ fn named(
         let of = |(draw, found): (usize, f64)| {
             let own = columns.iter().enumerate();
             let own = own.map(|(name, column)| (name.to_string(), Value::Number(column[draw])));
-            Drawn { parameters: own.collect(), found, holds: found >= bound }
+            DrawResult { parameters: own.collect(), found, holds: found >= bound }
         };
-        let sample: Vec<Drawn> = found.into_iter().enumerate().map(of).collect();
+        let sample: Vec<DrawResult> = found.into_iter().enumerate().map(of).collect();
         let best = best(&sample);
         named += u32::from(best.as_ref().is_some_and(|b| !is_one_relevant || b.parameter == "0"));
         let holds: Vec<bool> = sample.iter().map(|own| own.holds).collect();

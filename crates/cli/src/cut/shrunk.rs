@@ -5,12 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use miette::{Context, IntoDiagnostic, Report};
-use ssdlab_conductor::{CutOfRun, Guests, Remains, Survives};
-use ssdlab_operations::cuts::Outcome;
+use ssdlab_conductor::{CutOfRun, CutState, Guests, SurvivorChoice};
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::schedule::{Phase, Workload};
-use ssdlab_results::{Ending, Event, Happening, Repeat, Run, SHRINK_SCHEMA, Shrink};
+use ssdlab_results::{
+    CourseEvent, CourseEventKind, Ending, Repeat, RunFolder, SHRINK_SCHEMA, Shrink,
+};
 
-use crate::exit::Wrong;
+use crate::exit::UsageError;
 use crate::{output, report};
 
 /// Shrinks a cut; the smallest workload becomes a run beside the others.
@@ -18,9 +20,9 @@ pub fn shrunk(
     guests: &mut Guests<'_>,
     cut: &CutOfRun<'_>,
     results: &Path,
-) -> Result<(Shrink, Remains), Report> {
+) -> Result<(Shrink, CutState), Report> {
     let finding = cut.outcome.worst().ok_or_else(|| {
-        Wrong::report(
+        UsageError::report(
             format!("nothing was found after cut {}", cut.outcome.cut),
             "name a cut with a finding; `ssdlab report` names one of each treatment",
         )
@@ -33,7 +35,7 @@ pub fn shrunk(
         output::tell(&format!("{finding} with {}", phases.join("; ")));
     };
     let least = guests.shrink(cut, finding, &mut told)?;
-    let mut run = Run::create(results, &format!("{}-shrunk", cut.run), "", &least.schedule)?;
+    let mut run = RunFolder::create(results, &format!("{}-shrunk", cut.run), "", &least.schedule)?;
     run.push(&least.record)?;
     run.ended(Ending::AllBlocks)?;
     let (repeat, remains) = guests.repeat(&CutOfRun {
@@ -41,7 +43,7 @@ pub fn shrunk(
         schedule: &least.schedule,
         record: &least.record,
         outcome: &least.outcome,
-        survives: Survives::MostWith(finding),
+        survives: SurvivorChoice::MostWith(finding),
     })?;
     let cuts = &least.record.cuts;
     let found = cuts.iter().filter(|outcome| outcome.has(finding) == Some(true));
@@ -61,7 +63,7 @@ pub fn shrunk(
 }
 
 /// The number of cuts, each of which may have several survivors.
-fn different<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> u64 {
+fn different<'a>(outcomes: impl Iterator<Item = &'a CutOutcome>) -> u64 {
     outcomes.map(|outcome| outcome.cut).collect::<BTreeSet<_>>().len() as u64
 }
 
@@ -73,7 +75,7 @@ fn phases(workload: &Workload) -> Vec<String> {
 fn command(folder: &Path, repeat: &Repeat) -> String {
     let beyond = report::beyond_name(folder);
     let run = shlex::try_quote(beyond.as_deref().unwrap_or(&repeat.run)).unwrap_or_default();
-    let Outcome { cut, survivor, .. } = repeat.repeated;
+    let CutOutcome { cut, survivor, .. } = repeat.repeated;
     let lost = repeat.course.iter().filter_map(lost).map(|number| number.to_string());
     let lost: Vec<String> = lost.collect();
     let option = match &lost[..] {
@@ -85,9 +87,9 @@ fn command(folder: &Path, repeat: &Repeat) -> String {
     format!("ssdlab cut {run} --trial {} --cut {cut} --survivor {survivor}{option}", repeat.trial)
 }
 
-fn lost(event: &Event) -> Option<u64> {
+fn lost(event: &CourseEvent) -> Option<u64> {
     match &event.what {
-        Happening::Request(request) if request.lost => Some(request.number),
+        CourseEventKind::Request(request) if request.lost => Some(request.number),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 use std::fs;
 
-use ssdlab_conductor::{Asked, AskedStage, Packed, Remains};
+use ssdlab_conductor::{CutState, PackedFiles, RequestAtCut, RequestSafety};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Extent, Logged, Nanos, Reverted, Stream, Version};
+use ssdlab_flash::{Command, Extent, LoggedRequest, Nanos, RevertedSectors, Stream, Version};
 use ssdlab_host::whole_file::WholeFile;
 
 use super::{write_image, write_log};
@@ -27,29 +27,29 @@ fn an_image_has_every_byte_in_its_place() {
 #[test]
 fn a_log_says_of_each_request_how_far_it_had_come() {
     let extent = Extent { offset_bytes: 4096, length_bytes: 1024 };
-    let asked = |command, completed: Option<u64>, stage, at_risk_bytes| Asked {
-        logged: Logged {
+    let asked = |command, completed: Option<u64>, stage, at_risk_bytes| RequestAtCut {
+        logged: LoggedRequest {
             submitted: Nanos(10),
             completed: completed.map(Nanos),
             command,
-            is_fua: stage == AskedStage::UnderWay,
+            is_fua: stage == RequestSafety::UnderWay,
         },
         stage,
         at_risk_bytes,
         is_lost: false,
     };
     let write = Command::Write(extent, Stream::Cold);
-    let remains = Remains {
+    let remains = CutState {
         image: Memory::new(8192),
         asked: vec![
-            asked(Command::Flush, Some(20), AskedStage::Safe, 0),
-            asked(write, Some(30), AskedStage::AtRisk, 512),
-            asked(write, None, AskedStage::UnderWay, 1024),
+            asked(Command::Flush, Some(20), RequestSafety::Safe, 0),
+            asked(write, Some(30), RequestSafety::AtRisk, 512),
+            asked(write, None, RequestSafety::UnderWay, 1024),
         ],
-        files: Packed::default(),
+        files: PackedFiles::default(),
         reverted: vec![
-            Reverted { sectors: 8..9, to: Version::Original },
-            Reverted { sectors: 9..10, to: Version::Of(1) },
+            RevertedSectors { sectors: 8..9, to: Version::Original },
+            RevertedSectors { sectors: 9..10, to: Version::Of(1) },
         ],
     };
     let mut out = Vec::new();

@@ -14,8 +14,8 @@ fn a_flip_is_reported_where_trials_between_failed_at_a_value_that_was_tried() {
         ends: Vec::new(),
     };
     let (id, claim, treatments) = ("slow".to_owned(), "slow".to_owned(), BTreeSet::new());
-    let standing = Standing {
-        subject: Subject { id, claim, treatments },
+    let standing = CaseByBlock {
+        subject: CaseSubject { id, claim, treatments },
         holds: BTreeMap::from([(0, true)]),
         values: BTreeMap::new(),
     };

@@ -1,31 +1,31 @@
 //! The case that is judged: a claim of a plan, and one trial of each treatment that it needs.
 
 use miette::Report;
-use ssdlab_advice::{self as advice, Subject};
+use ssdlab_advice::{self as advice, CaseSubject};
 use ssdlab_plan::schedule::{Claim, Trial};
 use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup, metric};
 use ssdlab_report::claimed;
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Record, TrialStatus};
 
-use crate::exit::{Skipped, Wrong};
+use crate::exit::{Skipped, UsageError};
 use crate::plan_arguments::Variation;
 
 /// A case of a claim.
-pub struct Case {
+pub struct JudgedCase {
     /// The plan, with the trials that the claim needs.
     pub schedule: Schedule,
-    subject: Subject,
+    subject: CaseSubject,
     claim: Claim,
 }
 
-impl Case {
+impl JudgedCase {
     /// Resolves the plan, and leaves of it what the claim needs: one trial of each treatment.
     pub fn resolve(plan: &str, claim: &str, variation: &Variation) -> Result<Self, Report> {
         let others =
             Overrides { lab: Some(LabKind::Virtual), runs: Some(1), ..Overrides::default() };
         let mut schedule = variation.resolve(plan, others)?.schedule;
         if schedule.setups().any(|setup| setup.levels.0.contains_key(&Factor::Kernel)) {
-            return Err(Wrong::report(
+            return Err(UsageError::report(
                 "the plan names a kernel, but its trials run under that of the tree",
                 "remove `kernel` from the plan's factors and from --set",
             ));
@@ -49,11 +49,11 @@ impl Case {
         treatments.filter_map(|index| self.schedule.treatments[*index].setup.as_ref().ok())
     }
 
-    /// Whether the claim holds by these records, and in words. Equal trials are equal to the bit, so
-    /// that one of each treatment is enough.
+    /// Whether the claim holds by these records, and in words. Equal trials are equal to the bit,
+    /// so that one of each treatment is enough.
     pub fn judge(&self, records: &[Record]) -> Result<(bool, String), Skipped> {
         let Self { schedule, subject, claim } = self;
-        if let Some(record) = records.iter().find(|record| record.status != Status::Ok) {
+        if let Some(record) = records.iter().find(|record| record.status != TrialStatus::Ok) {
             let reason = record.reason.as_deref().unwrap_or("no reason is recorded");
             let levels = schedule.distinct(&record.levels);
             let of = if levels.0.is_empty() { String::new() } else { format!(" of {levels}") };
@@ -73,7 +73,7 @@ impl Case {
 }
 
 /// The case of a claim that is named.
-fn subject(schedule: &Schedule, named: &str) -> Result<(Subject, Claim), Report> {
+fn subject(schedule: &Schedule, named: &str) -> Result<(CaseSubject, Claim), Report> {
     let claim = claim(schedule, named)?;
     let mut cases = advice::subjects(schedule);
     cases.retain(|case| case.claim == claim.id);
@@ -83,7 +83,7 @@ fn subject(schedule: &Schedule, named: &str) -> Result<(Subject, Claim), Report>
     };
     match case {
         Some(case) => Ok((case.clone(), claim.clone())),
-        None if cases.is_empty() => Err(Wrong::report(
+        None if cases.is_empty() => Err(UsageError::report(
             format!("no treatments of this run decide claim `{}`", claim.id),
             "keep the levels that it compares: see --set",
         )),
@@ -94,7 +94,7 @@ fn subject(schedule: &Schedule, named: &str) -> Result<(Subject, Claim), Report>
             } else {
                 format!("claim `{}` has no case `{named}`", claim.id)
             };
-            Err(Wrong::report(fault, format!("name one of: {}", known.join(", "))))
+            Err(UsageError::report(fault, format!("name one of: {}", known.join(", "))))
         }
     }
 }
@@ -107,7 +107,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
     };
     let Some(claim) = schedule.claims.iter().find(is_named) else {
         let known: Vec<&str> = schedule.claims.iter().map(|claim| &*claim.id).collect();
-        return Err(Wrong::report(
+        return Err(UsageError::report(
             format!("{} makes no claim `{named}`", schedule.plan),
             format!("name one of: {}", known.join(", ")),
         ));
@@ -115,7 +115,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
     let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute());
     match schedule.not_testable(claim).or_else(unlike) {
         None => Ok(claim),
-        Some(why) => Err(Wrong::report(
+        Some(why) => Err(UsageError::report(
             format!("claim `{}` cannot be judged: {why}", claim.id),
             "name another claim, or change the options",
         )),

@@ -1,7 +1,7 @@
 use super::*;
 
 /// The records of a trial and its repetition, each with its status and fingerprint.
-fn judged(trials: [(Status, &str); 2]) -> Result<(), String> {
+fn judged(trials: [(TrialStatus, &str); 2]) -> Result<(), String> {
     let path = Path::new("/");
     let schedule = plan::schedule("kernel_trial.toml", PLAN, &Overrides::default(), path).unwrap();
     let records = trials.map(|(status, fingerprint)| Record {
@@ -15,14 +15,14 @@ fn judged(trials: [(Status, &str); 2]) -> Result<(), String> {
 
 #[test]
 fn a_kernel_whose_trials_fail_or_differ_is_unfit() {
-    assert_eq!(judged([(Status::Ok, "a"), (Status::Ok, "a")]), Ok(()));
-    let differs = judged([(Status::Ok, "a"), (Status::Ok, "b")]).unwrap_err();
+    assert_eq!(judged([(TrialStatus::Ok, "a"), (TrialStatus::Ok, "a")]), Ok(()));
+    let differs = judged([(TrialStatus::Ok, "a"), (TrialStatus::Ok, "b")]).unwrap_err();
     assert!(differs.contains("fingerprint a, then b"), "{differs}");
-    let fails = judged([(Status::Failed, "a"), (Status::Failed, "a")]).unwrap_err();
+    let fails = judged([(TrialStatus::Failed, "a"), (TrialStatus::Failed, "a")]).unwrap_err();
     assert!(fails.contains("no trial runs in it on this machine: of the moon"), "{fails}");
 }
 
 #[test]
 fn a_machine_that_lacks_mkfs_has_its_kernel() {
-    assert_eq!(judged([(Status::Unavailable, "a"), (Status::Unavailable, "a")]), Ok(()));
+    assert_eq!(judged([(TrialStatus::Unavailable, "a"), (TrialStatus::Unavailable, "a")]), Ok(()));
 }

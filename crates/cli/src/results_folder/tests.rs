@@ -20,7 +20,7 @@ fn a_runs_name_tells_its_plan_and_its_time() {
 #[test]
 fn the_last_of_three_runs_and_the_last_of_discards_two_are_found() {
     let place = tempfile::tempdir().unwrap();
-    let results = Results { results: Some(place.path().to_owned()) };
+    let results = ResultsArguments { results: Some(place.path().to_owned()) };
     assert!(results.find_or_last(None).is_err());
     for run in ["discard-20261127-235959", "discard-20261128-000001", "journal-20261128-000002"] {
         fs::create_dir(place.path().join(run)).unwrap();

@@ -2,7 +2,7 @@
 
 /// How much of each charged item an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Counts {
+pub struct ChargedCounts {
     /// Basic blocks.
     pub blocks: f64,
     /// System calls.

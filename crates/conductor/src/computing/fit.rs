@@ -1,6 +1,6 @@
 //! Fits a computer's cost of a basic block to the times of operations and to their counts.
 
-use super::{Counts, Measured};
+use super::{ChargedCounts, MeasuredCosts};
 
 /// Fits the cost of a block, in ns, to the times of operations, in ns, by minimising the sum of
 /// absolute relative errors: an outlying operation distorts it less than least squares. The sum is
@@ -13,7 +13,7 @@ use super::{Counts, Measured};
 ///
 /// Returns `None` without operations, or if the given costs exceed the times of most of them.
 #[must_use]
-pub fn fit_block(operations: &[(Counts, f64)], measured: &Measured) -> Option<f64> {
+pub fn fit_block(operations: &[(ChargedCounts, f64)], measured: &MeasuredCosts) -> Option<f64> {
     let mut costs: Vec<(f64, f64)> = operations
         .iter()
         .map(|(of, ns)| ((ns - measured.of(of)) / of.blocks, of.blocks / ns))

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_host::thread;
 use twox_hash::XxHash64;
 
-use super::Counts;
+use super::ChargedCounts;
 
 /// Filesystems copy, digest and encrypt a block at a time.
 const BLOCK_BYTES: usize = 4096;
@@ -24,7 +24,7 @@ const ROUNDS: usize = 5;
 
 /// The costs that are measured by themselves, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
+pub struct MeasuredCosts {
     /// A system call that does next to nothing.
     pub call: f64,
     /// What is charged by the KiB.
@@ -48,7 +48,7 @@ pub struct PerKib {
     pub aes: f64,
 }
 
-impl Measured {
+impl MeasuredCosts {
     /// Those of this machine, by the implementations of this program, not the kernel's.
     #[must_use]
     pub fn here() -> Self {
@@ -85,7 +85,7 @@ impl Measured {
 
     /// The time of an operation with these counts without its basic blocks, in ns.
     #[must_use]
-    pub fn of(&self, counts: &Counts) -> f64 {
+    pub fn of(&self, counts: &ChargedCounts) -> f64 {
         self.call * counts.calls
             + self.per_kib.copy * counts.copied_kib
             + self.per_kib.crc32 * counts.checksummed_kib

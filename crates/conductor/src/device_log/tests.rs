@@ -1,4 +1,4 @@
-use ssdlab_operations::cuts::Moment;
+use ssdlab_operations::cuts::CutMoment;
 
 use super::*;
 
@@ -9,8 +9,8 @@ fn mark(text: &str) -> DeviceLogEntry {
 }
 
 /// A request for the first page.
-fn request(kind: Kind, flags: Flags) -> DeviceLogEntry {
-    let length_bytes = if kind == Kind::Flush { 0 } else { 4096 };
+fn request(kind: RequestKind, flags: Flags) -> DeviceLogEntry {
+    let length_bytes = if kind == RequestKind::Flush { 0 } else { 4096 };
     let request = Request {
         submitted_ns: 0,
         completed_ns: None,
@@ -20,22 +20,22 @@ fn request(kind: Kind, flags: Flags) -> DeviceLogEntry {
         flags,
         origin: None,
     };
-    let data = if kind == Kind::Write { vec![7; 4096] } else { Vec::new() };
+    let data = if kind == RequestKind::Write { vec![7; 4096] } else { Vec::new() };
     DeviceLogEntry::Request(request, data)
 }
 
-fn read(entries: Vec<DeviceLogEntry>) -> Result<DeviceLog, DeviceLogError> {
-    DeviceLog::of(entries.into_iter().map(Ok), Memory::new(CAPACITY_BYTES))
+fn read(entries: Vec<DeviceLogEntry>) -> Result<LoggedDevice, DeviceLogError> {
+    LoggedDevice::of(entries.into_iter().map(Ok), Memory::new(CAPACITY_BYTES))
 }
 
 /// A log with a request of each kind, each in an entry of its own.
-fn log() -> DeviceLog {
+fn log() -> LoggedDevice {
     read(vec![
-        request(Kind::Write, Flags::empty()),
+        request(RequestKind::Write, Flags::empty()),
         mark("made"),
-        request(Kind::Flush, Flags::empty()),
-        request(Kind::Write, Flags::FUA | Flags::PREFLUSH),
-        request(Kind::Discard, Flags::empty()),
+        request(RequestKind::Flush, Flags::empty()),
+        request(RequestKind::Write, Flags::FUA | Flags::PREFLUSH),
+        request(RequestKind::Discard, Flags::empty()),
         mark(END),
     ])
     .unwrap()
@@ -58,21 +58,21 @@ fn an_entry_takes_four_ticks_its_flush_before_its_write() {
         (18, Command::Discard(extent), false),
     ];
     assert_eq!(requests.collect::<Vec<_>>(), expected);
-    assert_eq!(log.heard.durable, [Nanos(15)]);
-    assert_eq!(log.heard.over, Nanos(20));
+    assert_eq!(log.trial_log.durable, [Nanos(15)]);
+    assert_eq!(log.trial_log.over, Nanos(20));
     let phases = [(Nanos(0), String::new()), (Nanos(4), "made".to_owned())];
-    assert_eq!(log.heard.phases, phases);
+    assert_eq!(log.trial_log.phases, phases);
     assert_eq!(log.entries(), 6);
 }
 
 #[test]
 fn a_case_names_its_entry_and_mark() {
-    let outcome = |at_ns, phase: &str| Outcome {
+    let outcome = |at_ns, phase: &str| CutOutcome {
         cut: 3,
         survivor: 1,
         state: None,
         at_ns,
-        moment: Moment::Random,
+        moment: CutMoment::Random,
         phase: phase.to_owned(),
         unmountable: None,
         recovery_ns: Some(5),
@@ -83,22 +83,22 @@ fn a_case_names_its_entry_and_mark() {
         verdict: None,
         data: None,
     };
-    let case = DeviceLog::case(outcome(15, "made"));
+    let case = LoggedDevice::case(outcome(15, "made"));
     assert_eq!((case.cut, case.survivor, case.entry), (3, 1, 3));
     assert_eq!(case.mark.as_deref(), Some("made"));
-    assert_eq!(DeviceLog::case(outcome(3, "")).mark, None);
-    assert_eq!(DeviceLog::case(outcome(3, "")).entry, 0);
+    assert_eq!(LoggedDevice::case(outcome(3, "")).mark, None);
+    assert_eq!(LoggedDevice::case(outcome(3, "")).entry, 0);
 }
 
 #[test]
 fn cuts_begin_after_a_mark_that_something_follows() {
     let mut log = log();
     log.begin_after("made").unwrap();
-    assert_eq!(log.heard.phases, [(Nanos(4), "made".to_owned())]);
+    assert_eq!(log.trial_log.phases, [(Nanos(4), "made".to_owned())]);
     let error = |mark: &str, entries| {
         read(entries).and_then(|mut log| log.begin_after(mark)).unwrap_err().to_string()
     };
-    let write = || request(Kind::Write, Flags::empty());
+    let write = || request(RequestKind::Write, Flags::empty());
     assert_eq!(
         error("mkfs", vec![write(), mark("made"), write(), mark("used")]),
         "the log has no mark \"mkfs\"; its marks are [\"made\", \"used\"]"
@@ -116,7 +116,7 @@ fn a_log_of_another_device_is_refused() {
     let beyond = Request {
         submitted_ns: 0,
         completed_ns: None,
-        kind: Kind::Discard,
+        kind: RequestKind::Discard,
         offset_bytes: CAPACITY_BYTES - 512,
         length_bytes: 1024,
         flags: Flags::empty(),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use ssdlab_disk::Backend;
 use ssdlab_flash::simulation::{self as simulation, TraceFiles};
 use ssdlab_flash::{Condition, Drive, Preparation, Specification, presets};
-use ssdlab_trace::{Clamped, Flags, Kind, Request};
+use ssdlab_trace::{ClampedTimes, Flags, Request, RequestKind};
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn a_course_begins_with_the_first_phase_and_ends_with_the_trial() {
         locked(&flash).flush(Nanos(at)).unwrap();
     };
     write(1_000, 0);
-    let mut watch = Watch::new(&flash, &[]);
+    let mut watch = DriveWatch::new(&flash, &[]);
     let second = 1_000_000_000;
     watch.hear(Nanos(2 * second), &Message::<()>::Begins("one".to_owned()));
     for page in 1..=100 {
@@ -51,7 +51,7 @@ fn a_phase_counts_what_a_simulation_counts() {
     let preparation = Preparation::whole(specification, Condition::Filled, 1);
     let (drive, _) = preparation.prepare(&mut ssdlab_flash::unwatched).unwrap();
     let flash = Mutex::new(Flash::new(drive));
-    let mut watch = Watch::new(&flash, &[]);
+    let mut watch = DriveWatch::new(&flash, &[]);
     watch.hear(Nanos(0), &Message::<()>::Begins("one".to_owned()));
     // Out of order, so that the drive has work of its own.
     let offsets = (0..1000_u64).map(|write| write * 7 % 256 * 4096);
@@ -61,7 +61,7 @@ fn a_phase_counts_what_a_simulation_counts() {
         requests.push(Request {
             submitted_ns: 0,
             completed_ns: None,
-            kind: Kind::Write,
+            kind: RequestKind::Write,
             offset_bytes,
             length_bytes: 4096,
             flags: Flags::empty(),
@@ -71,10 +71,11 @@ fn a_phase_counts_what_a_simulation_counts() {
     watch.hear(Nanos(0), &Message::<()>::Over("one".to_owned()));
     watch.hear(Nanos(0), &Message::Done(()));
     let source = TraceFiles { files: Vec::new(), drive: None, is_queued: false };
-    let job = simulation::Job { drive: preparation, source };
+    let job = simulation::SimulationJob { drive: preparation, source };
     let trace = requests.into_iter().map(Ok);
     let mut watched = |_, _, _| ControlFlow::Continue(());
-    let outcome = simulation::replay(&job, trace, |_| Clamped::default(), &mut watched).unwrap();
+    let outcome =
+        simulation::replay(&job, trace, |_| ClampedTimes::default(), &mut watched).unwrap();
     let (phase, course) = (watch.phases["one"], watch.course.unwrap());
     assert!(outcome.flash_pages > 1000, "{outcome:?}");
     assert_eq!(outcome.flash_written_bytes, outcome.flash_pages * 2048);

@@ -42,15 +42,15 @@ fn a_guest_that_dies_leaves_its_name_to_the_next() {
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
     let [identity, version] = [String::new(), String::new()];
     let kernel = LabKernel { path, identity, version };
-    let run = Run {
+    let run = GuestRun {
         name: "guest-0",
-        kernel: &Loaded { kernel, filesystems: Vec::new() },
+        kernel: &LoadedKernel { kernel, filesystems: Vec::new() },
         host: find_host("modern-2020s").unwrap(),
         seed: 1,
         limit: Nanos(1_000_000_000),
-        patience: PATIENCE,
+        timeout: GUEST_TIMEOUT,
     };
-    let job = Job::Computing(Computing { filesystem: "ext4".to_owned(), checksums: None });
+    let job = GuestJob::Computing(Computing { filesystem: "ext4".to_owned(), checksums: None });
     let file = "name = \"small\"\ncapacity = \"1 MiB\"\nspare_factor = 0.1\npages_per_block = 8";
     let drive = Drive::new(Specification::parse(file).unwrap(), 1);
     let flash = Arc::new(Mutex::new(Flash::new(drive)));

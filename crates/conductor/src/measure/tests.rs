@@ -21,11 +21,11 @@ fn a_byte_of_difference_voids_a_trial() {
 
 #[test]
 fn ext4_and_its_device_must_agree_to_the_kib() {
-    let phase = |lifetime_kib, written_bytes| Phase {
+    let phase = |lifetime_kib, written_bytes| PhaseRecord {
         name: "sync".to_owned(),
         device: Some(Counters { written_bytes, ..Counters::default() }),
         lifetime_kib: Some(lifetime_kib),
-        ..Phase::default()
+        ..PhaseRecord::default()
     };
     assert!(check_lifetime(&phase(10, 10 * 1024)).is_ok());
     assert!(check_lifetime(&phase(10, 10 * 1024 + 512)).is_ok());

@@ -22,10 +22,10 @@ fn shares<'a>(schedule: &'a Schedule, division: &Division) -> Vec<Vec<&'a Trial>
 
 #[test]
 fn a_share_is_a_number_and_a_count() {
-    assert_eq!("3/8".parse(), Ok(Share { number: 3, count: 8 }));
-    assert_eq!("8/8".parse::<Share>().unwrap().to_string(), "8/8");
+    assert_eq!("3/8".parse(), Ok(RunShare { number: 3, count: 8 }));
+    assert_eq!("8/8".parse::<RunShare>().unwrap().to_string(), "8/8");
     for other in ["", "3", "0/8", "9/8", "1/0", "-1/8", "1/8/2", "a/b"] {
-        assert!(other.parse::<Share>().is_err(), "{other}");
+        assert!(other.parse::<RunShare>().is_err(), "{other}");
     }
 }
 

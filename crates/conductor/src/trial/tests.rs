@@ -4,11 +4,11 @@ use ssdlab_host::meter::block::Counters;
 
 use super::*;
 
-fn measured(application_bytes: u64, written_bytes: u64) -> results::Phase {
-    results::Phase {
+fn measured(application_bytes: u64, written_bytes: u64) -> results::PhaseRecord {
+    results::PhaseRecord {
         application_bytes: Some(application_bytes),
         device: Some(Counters { written_bytes, ..Counters::default() }),
-        ..results::Phase::default()
+        ..results::PhaseRecord::default()
     }
 }
 

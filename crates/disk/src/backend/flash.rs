@@ -3,7 +3,9 @@
 //! The model does not store contents, which do not affect its timing. So the drive decides when a
 //! command is done, and memory keeps the data.
 
-use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Specification, Stream};
+use ssdlab_flash::{
+    Command, Drive, Extent, Moment, MomentSpacing, Moments, Nanos, Specification, Stream,
+};
 
 use super::{Backend, BackendError, Memory, Writes};
 
@@ -97,7 +99,7 @@ impl Flash {
     /// Watches the drive from now on, keeping at most this many moments.
     pub fn watch(&mut self, now: Nanos, moments: usize) {
         let first = Moment::of(&self.drive, Nanos::ZERO);
-        let course = Moments::new(Apart::Time, moments);
+        let course = Moments::new(MomentSpacing::Time, moments);
         self.watched = Some(Watched { since: now, first, course });
     }
 

@@ -38,7 +38,7 @@ pub struct Buffers {
 
 /// Why a chain is not processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Malformed {
+pub enum ChainError {
     /// It has no valid status byte.
     Unanswerable,
     /// The status byte is at this address.
@@ -122,7 +122,7 @@ impl Buffers {
         &mut self,
         chain: DescriptorChain<M>,
         segments: u32,
-    ) -> Result<GuestAddress, Malformed>
+    ) -> Result<GuestAddress, ChainError>
     where
         M: Deref + Clone,
         M::Target: GuestMemory + Sized,
@@ -146,12 +146,12 @@ impl Buffers {
             is_whole = !descriptor.has_next();
         }
         if !is_whole || !ends_writable {
-            return Err(Malformed::Unanswerable);
+            return Err(ChainError::Unanswerable);
         }
-        let status = self.writable.pop_byte().ok_or(Malformed::Unanswerable)?;
+        let status = self.writable.pop_byte().ok_or(ChainError::Unanswerable)?;
         if !memory.memory().check_range(status, 1, Permissions::Write) {
-            return Err(Malformed::Unanswerable);
+            return Err(ChainError::Unanswerable);
         }
-        if is_sound { Ok(status) } else { Err(Malformed::Answer(status)) }
+        if is_sound { Ok(status) } else { Err(ChainError::Answer(status)) }
     }
 }

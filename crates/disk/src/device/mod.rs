@@ -10,30 +10,30 @@ mod shape;
 use std::ops::Deref;
 
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_trace::{Flags, Kind};
+use ssdlab_trace::{Flags, RequestKind};
 use virtio_queue::DescriptorChain;
 use vm_memory::{Bytes, GuestAddress, GuestMemory, Permissions};
 use zerocopy::IntoBytes;
 
 use crate::backend::{Backend, BackendError};
-use crate::fingerprint::Witness;
+use crate::fingerprint::TraceHasher;
 use crate::invalid::InvalidValue;
 
-use buffers::{Buffers, Malformed};
-use request::{Asked, HEADER_BYTES};
-use shape::{Config, ID_BYTES, WRITEBACK_AT};
+use buffers::{Buffers, ChainError};
+use request::{DiskCommand, HEADER_BYTES};
+use shape::{ConfigSpace, ID_BYTES, WRITEBACK_AT};
 
-pub use request::{Status, Told};
-pub use shape::{Features, Shape, WriteCache};
+pub use request::{KernelHints, VirtioStatus};
+pub use shape::{CacheMode, DiskShape, Features};
 
 /// The backend of a device.
 pub type AnyBackend<'a> = Box<dyn Backend + Send + 'a>;
 
 /// A block device.
-pub struct Device<'a> {
+pub struct VirtioDevice<'a> {
     backend: AnyBackend<'a>,
-    shape: Shape,
-    config: Config,
+    shape: DiskShape,
+    config: ConfigSpace,
     /// The features accepted by the guest.
     accepted: Features,
     buffers: Buffers,
@@ -42,21 +42,21 @@ pub struct Device<'a> {
 
 /// The outcome of a request.
 #[derive(Debug)]
-pub struct Served {
+pub struct CompletedRequest {
     /// The head of its chain, which identifies it to the guest.
     pub head: u16,
     /// Its number in virtio; `u32::MAX` if it has none.
     pub number: u32,
     /// What the guest's kernel says about it.
-    pub told: Told,
+    pub told: KernelHints,
     /// When it is done.
     pub done: Nanos,
     /// The number of bytes returned to the guest, including the status.
     pub used_bytes: u32,
     /// The address of the status, and its value; `None` if there is no valid address.
-    pub answer: Option<(GuestAddress, Status)>,
+    pub answer: Option<(GuestAddress, VirtioStatus)>,
     /// The commands performed; several if a request has several ranges.
-    pub commands: Vec<(Kind, Extent)>,
+    pub commands: Vec<(RequestKind, Extent)>,
     /// Whether writes are durable as soon as they are done.
     pub writes_through: bool,
 }
@@ -65,35 +65,35 @@ pub struct Served {
 struct Done {
     at: Nanos,
     returned_bytes: usize,
-    commands: Vec<(Kind, Extent)>,
+    commands: Vec<(RequestKind, Extent)>,
 }
 
 /// Why a request was not performed.
-enum Undone {
+enum RequestFailure {
     /// The guest gets this status.
-    Answer(Status),
+    Answer(VirtioStatus),
     /// The machine failed, so the rest of the guest's run is meaningless.
     Failed(BackendError),
 }
 
-impl From<Status> for Undone {
-    fn from(status: Status) -> Self {
+impl From<VirtioStatus> for RequestFailure {
+    fn from(status: VirtioStatus) -> Self {
         Self::Answer(status)
     }
 }
 
-impl From<BackendError> for Undone {
+impl From<BackendError> for RequestFailure {
     fn from(error: BackendError) -> Self {
         match error {
-            BackendError::Refused(_) => Self::Answer(Status::IoError),
+            BackendError::Refused(_) => Self::Answer(VirtioStatus::IoError),
             BackendError::File { .. } => Self::Failed(error),
         }
     }
 }
 
-impl<'a> Device<'a> {
+impl<'a> VirtioDevice<'a> {
     /// A device on a backend.
-    pub fn new(backend: AnyBackend<'a>, shape: Shape) -> Result<Self, InvalidValue> {
+    pub fn new(backend: AnyBackend<'a>, shape: DiskShape) -> Result<Self, InvalidValue> {
         let capacity_bytes = backend.capacity_bytes();
         shape.check(capacity_bytes)?;
         Ok(Self {
@@ -156,16 +156,16 @@ impl<'a> Device<'a> {
         &mut self,
         chain: DescriptorChain<M>,
         now: Nanos,
-        witness: &mut Witness,
-    ) -> Result<Served, BackendError>
+        hasher: &mut TraceHasher,
+    ) -> Result<CompletedRequest, BackendError>
     where
         M: Deref + Clone,
         M::Target: GuestMemory + Sized,
     {
-        let mut served = Served {
+        let mut served = CompletedRequest {
             head: chain.head_index(),
             number: u32::MAX,
-            told: Told::default(),
+            told: KernelHints::default(),
             done: now,
             used_bytes: 0,
             answer: None,
@@ -175,16 +175,16 @@ impl<'a> Device<'a> {
         let memory = chain.clone();
         let memory = memory.memory();
         let (place, performed) = match self.buffers.walk(chain, self.shape.segments) {
-            Err(Malformed::Unanswerable) => return Ok(served),
-            Err(Malformed::Answer(place)) => (place, Err(Status::IoError.into())),
+            Err(ChainError::Unanswerable) => return Ok(served),
+            Err(ChainError::Answer(place)) => (place, Err(VirtioStatus::IoError.into())),
             Ok(place) => {
                 let buffers = &self.buffers;
                 let parsed = request::parse(memory, buffers, &self.shape, self.capacity_bytes());
                 (served.number, served.told) = (parsed.number, parsed.told);
                 let performed = parsed
                     .asked
-                    .map_err(Undone::from)
-                    .and_then(|asked| self.perform(memory, asked, parsed.told, now, witness));
+                    .map_err(RequestFailure::from)
+                    .and_then(|asked| self.perform(memory, asked, parsed.told, now, hasher));
                 (place, performed)
             }
         };
@@ -193,13 +193,13 @@ impl<'a> Device<'a> {
                 served.done = done.at.max(now);
                 served.commands = done.commands;
                 served.used_bytes = u32::try_from(done.returned_bytes + 1).unwrap_or(u32::MAX);
-                Status::Ok
+                VirtioStatus::Ok
             }
-            Err(Undone::Answer(status)) => {
+            Err(RequestFailure::Answer(status)) => {
                 served.used_bytes = 1;
                 status
             }
-            Err(Undone::Failed(error)) => return Err(error),
+            Err(RequestFailure::Failed(error)) => return Err(error),
         };
         served.answer = Some((place, status));
         Ok(served)
@@ -208,38 +208,42 @@ impl<'a> Device<'a> {
     fn perform<M: GuestMemory>(
         &mut self,
         memory: &M,
-        asked: Asked,
-        told: Told,
+        asked: DiskCommand,
+        told: KernelHints,
         now: Nanos,
-        witness: &mut Witness,
-    ) -> Result<Done, Undone> {
+        hasher: &mut TraceHasher,
+    ) -> Result<Done, RequestFailure> {
         match asked {
-            Asked::Read(extent) => self.read(memory, extent, now),
-            Asked::Write(extent) => {
+            DiskCommand::Read(extent) => self.read(memory, extent, now),
+            DiskCommand::Write(extent) => {
                 let is_forced = told.flags.contains(Flags::FUA) || self.writes_through();
-                self.write(memory, extent, is_forced, now, witness)
+                self.write(memory, extent, is_forced, now, hasher)
             }
-            Asked::Flush => {
+            DiskCommand::Flush => {
                 let at = self.backend.flush(now)?;
                 let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
-                Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Flush, nowhere)] })
+                Ok(Done { at, returned_bytes: 0, commands: vec![(RequestKind::Flush, nowhere)] })
             }
-            Asked::Discard(ranges) => self
-                .each(&ranges, Kind::Discard, now, |backend, extent| backend.discard(now, extent)),
-            Asked::WriteZeroes(ranges) => {
-                let mut done = self.each(&ranges, Kind::WriteZeroes, now, |backend, extent| {
-                    backend.write_zeroes(now, extent)
-                })?;
+            DiskCommand::Discard(ranges) => {
+                self.each(&ranges, RequestKind::Discard, now, |backend, extent| {
+                    backend.discard(now, extent)
+                })
+            }
+            DiskCommand::WriteZeroes(ranges) => {
+                let mut done =
+                    self.each(&ranges, RequestKind::WriteZeroes, now, |backend, extent| {
+                        backend.write_zeroes(now, extent)
+                    })?;
                 if self.writes_through() {
                     done.at = done.at.max(self.backend.flush(now)?);
                 }
                 Ok(done)
             }
-            Asked::Identify => {
+            DiskCommand::Identify => {
                 let mut id = [0; ID_BYTES];
                 id[..self.shape.id.len()].copy_from_slice(self.shape.id.as_bytes());
                 if !self.buffers.writable.store(memory, &id) {
-                    return Err(Status::IoError.into());
+                    return Err(VirtioStatus::IoError.into());
                 }
                 Ok(Done { at: now, returned_bytes: ID_BYTES, commands: Vec::new() })
             }
@@ -251,18 +255,18 @@ impl<'a> Device<'a> {
         memory: &M,
         extent: Extent,
         now: Nanos,
-    ) -> Result<Done, Undone> {
+    ) -> Result<Done, RequestFailure> {
         let room = &self.buffers.writable;
         if !room.exist(memory, Permissions::Write) {
-            return Err(Status::IoError.into());
+            return Err(VirtioStatus::IoError.into());
         }
         let returned_bytes = room.length();
         let data = first(&mut self.data, returned_bytes);
         let at = self.backend.read(now, extent.offset_bytes, data)?;
         if !room.store(memory, data) {
-            return Err(Status::IoError.into());
+            return Err(VirtioStatus::IoError.into());
         }
-        Ok(Done { at, returned_bytes, commands: vec![(Kind::Read, extent)] })
+        Ok(Done { at, returned_bytes, commands: vec![(RequestKind::Read, extent)] })
     }
 
     fn write<M: GuestMemory>(
@@ -271,29 +275,29 @@ impl<'a> Device<'a> {
         extent: Extent,
         is_forced: bool,
         now: Nanos,
-        witness: &mut Witness,
-    ) -> Result<Done, Undone> {
+        hasher: &mut TraceHasher,
+    ) -> Result<Done, RequestFailure> {
         let data = first(&mut self.data, self.buffers.readable.length() - HEADER_BYTES);
         if !self.buffers.readable.load(memory, HEADER_BYTES, data) {
-            return Err(Status::IoError.into());
+            return Err(VirtioStatus::IoError.into());
         }
         let at = if is_forced {
             self.backend.write_fua(now, extent.offset_bytes, data)?
         } else {
             self.backend.write(now, extent.offset_bytes, data)?
         };
-        witness.data(data);
-        Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Write, extent)] })
+        hasher.data(data);
+        Ok(Done { at, returned_bytes: 0, commands: vec![(RequestKind::Write, extent)] })
     }
 
     /// Performs a command for each range. They are submitted together, and done when the last is.
     fn each(
         &mut self,
         ranges: &[Extent],
-        kind: Kind,
+        kind: RequestKind,
         now: Nanos,
         mut submit: impl FnMut(&mut AnyBackend<'a>, Extent) -> Result<Nanos, BackendError>,
-    ) -> Result<Done, Undone> {
+    ) -> Result<Done, RequestFailure> {
         let mut at = now;
         for extent in ranges {
             at = at.max(submit(&mut self.backend, *extent)?);
@@ -312,7 +316,7 @@ fn first(data: &mut Vec<u8>, length: usize) -> &mut [u8] {
 }
 
 /// Writes a status into the guest's memory. Returns whether that succeeded.
-pub fn answer<M: GuestMemory>(memory: &M, place: GuestAddress, status: Status) -> bool {
+pub fn answer<M: GuestMemory>(memory: &M, place: GuestAddress, status: VirtioStatus) -> bool {
     memory.write_obj(status as u8, place).is_ok()
 }
 

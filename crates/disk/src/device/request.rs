@@ -3,13 +3,13 @@
 //! The layout is that of `struct virtio_blk_req` in VIRTIO 1.2, 5.2.6.
 
 use ssdlab_flash::{Extent, SECTOR_BYTES};
-use ssdlab_trace::{Flags, Origin};
+use ssdlab_trace::{Flags, WriteOrigin};
 use vm_memory::GuestMemory;
 use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::buffers::Buffers;
-use super::shape::{DISCARD, ID_BYTES, Limits, Shape, WRITE_ZEROES};
+use super::shape::{DISCARD, DiskShape, ID_BYTES, RangeLimits, WRITE_ZEROES};
 
 /// The maximum size of a transfer. Linux sends at most 1.25 MiB by default; the limit keeps a
 /// broken guest from causing copies of gigabytes.
@@ -17,7 +17,7 @@ pub const LONGEST_TRANSFER_BYTES: usize = 64 << 20;
 
 /// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum VirtioStatus {
     /// It succeeded.
     Ok = 0,
     /// It failed.
@@ -28,7 +28,7 @@ pub enum Status {
 
 /// A request of a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum DiskCommand {
     /// Return data.
     Read(Extent),
     /// Store data.
@@ -65,12 +65,12 @@ struct Range {
 /// What the lab kernel says about a request in place of its priority (`kernel/origin.c`). Other
 /// kernels say nothing: their priorities have at most 16 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Told {
-    pub origin: Option<Origin>,
+pub struct KernelHints {
+    pub origin: Option<WriteOrigin>,
     pub flags: Flags,
 }
 
-impl Told {
+impl KernelHints {
     fn of(priority: u32) -> Self {
         if priority >> 31 == 0 {
             return Self::default();
@@ -80,16 +80,16 @@ impl Told {
         flags.set(Flags::SYNC, priority & 1 << 29 != 0);
         flags.set(Flags::FUA, priority & 1 << 28 != 0);
         let sectors = |shift: u32| u64::from(priority >> shift & 0x3fff) * SECTOR_BYTES;
-        let origin = Origin { directory_bytes: sectors(14), metadata_bytes: sectors(0) };
+        let origin = WriteOrigin { directory_bytes: sectors(14), metadata_bytes: sectors(0) };
         Self { origin: Some(origin), flags }
     }
 }
 
 /// A parsed request, with its number in the header.
-pub struct Parsed {
+pub struct ParsedRequest {
     pub number: u32,
-    pub told: Told,
-    pub asked: Result<Asked, Status>,
+    pub told: KernelHints,
+    pub asked: Result<DiskCommand, VirtioStatus>,
 }
 
 /// Parses a request. Everything is checked before anything is done, so that a refused request has
@@ -97,50 +97,52 @@ pub struct Parsed {
 pub fn parse<M: GuestMemory>(
     memory: &M,
     buffers: &Buffers,
-    shape: &Shape,
+    shape: &DiskShape,
     capacity_bytes: u64,
-) -> Parsed {
+) -> ParsedRequest {
     let mut header = Header::new_zeroed();
     if !buffers.readable.load(memory, 0, header.as_mut_bytes()) {
-        let (told, asked) = (Told::default(), Err(Status::IoError));
-        return Parsed { number: u32::MAX, told, asked };
+        let (told, asked) = (KernelHints::default(), Err(VirtioStatus::IoError));
+        return ParsedRequest { number: u32::MAX, told, asked };
     }
     let number = header.kind.get();
     let sector = header.sector.get();
     let (sent, room) = (buffers.readable.length() - HEADER_BYTES, buffers.writable.length());
-    let fits = Fits { capacity_bytes };
+    let fits = CapacityLimit { capacity_bytes };
     let asked = match number {
-        0 if sent == 0 => fits.transfer(sector, room).map(Asked::Read),
-        1 if room == 0 => fits.transfer(sector, sent).map(Asked::Write),
-        4 if sent == 0 && room == 0 => Ok(Asked::Flush),
-        8 if sent == 0 && room == ID_BYTES => Ok(Asked::Identify),
-        11 if room == 0 && !shape.discards => Err(Status::Unsupported),
-        11 if room == 0 => fits.ranges(memory, buffers, &DISCARD).map(Asked::Discard),
-        13 if room == 0 => fits.ranges(memory, buffers, &WRITE_ZEROES).map(Asked::WriteZeroes),
-        0 | 1 | 4 | 8 | 11 | 13 => Err(Status::IoError),
-        _ => Err(Status::Unsupported),
+        0 if sent == 0 => fits.transfer(sector, room).map(DiskCommand::Read),
+        1 if room == 0 => fits.transfer(sector, sent).map(DiskCommand::Write),
+        4 if sent == 0 && room == 0 => Ok(DiskCommand::Flush),
+        8 if sent == 0 && room == ID_BYTES => Ok(DiskCommand::Identify),
+        11 if room == 0 && !shape.discards => Err(VirtioStatus::Unsupported),
+        11 if room == 0 => fits.ranges(memory, buffers, &DISCARD).map(DiskCommand::Discard),
+        13 if room == 0 => {
+            fits.ranges(memory, buffers, &WRITE_ZEROES).map(DiskCommand::WriteZeroes)
+        }
+        0 | 1 | 4 | 8 | 11 | 13 => Err(VirtioStatus::IoError),
+        _ => Err(VirtioStatus::Unsupported),
     };
-    Parsed { number, told: Told::of(header.priority.get()), asked }
+    ParsedRequest { number, told: KernelHints::of(header.priority.get()), asked }
 }
 
 /// What a request must fit into.
-struct Fits {
+struct CapacityLimit {
     capacity_bytes: u64,
 }
 
-impl Fits {
+impl CapacityLimit {
     /// The extent of a transfer that starts at a sector.
-    fn transfer(&self, sector: u64, length: usize) -> Result<Extent, Status> {
+    fn transfer(&self, sector: u64, length: usize) -> Result<Extent, VirtioStatus> {
         if length == 0 || length > LONGEST_TRANSFER_BYTES {
-            return Err(Status::IoError);
+            return Err(VirtioStatus::IoError);
         }
         self.extent(sector, length as u64)
     }
 
-    fn extent(&self, sector: u64, length_bytes: u64) -> Result<Extent, Status> {
-        let offset_bytes = sector.checked_mul(SECTOR_BYTES).ok_or(Status::IoError)?;
+    fn extent(&self, sector: u64, length_bytes: u64) -> Result<Extent, VirtioStatus> {
+        let offset_bytes = sector.checked_mul(SECTOR_BYTES).ok_or(VirtioStatus::IoError)?;
         let extent = Extent { offset_bytes, length_bytes };
-        extent.within(self.capacity_bytes).map_err(|_| Status::IoError)
+        extent.within(self.capacity_bytes).map_err(|_| VirtioStatus::IoError)
     }
 
     /// The ranges of a command, without empty ones.
@@ -148,25 +150,25 @@ impl Fits {
         &self,
         memory: &M,
         buffers: &Buffers,
-        limits: &Limits,
-    ) -> Result<Vec<Extent>, Status> {
+        limits: &RangeLimits,
+    ) -> Result<Vec<Extent>, VirtioStatus> {
         let sent = buffers.readable.length() - HEADER_BYTES;
         let count = sent / size_of::<Range>();
         if count == 0 || !sent.is_multiple_of(size_of::<Range>()) || count > limits.ranges as usize
         {
-            return Err(Status::IoError);
+            return Err(VirtioStatus::IoError);
         }
         let mut ranges = vec![Range::new_zeroed(); count];
         if !buffers.readable.load(memory, HEADER_BYTES, ranges.as_mut_bytes()) {
-            return Err(Status::IoError);
+            return Err(VirtioStatus::IoError);
         }
         let mut extents = Vec::with_capacity(count);
         for range in &ranges {
             if range.flags.get() & !limits.flags != 0 {
-                return Err(Status::Unsupported);
+                return Err(VirtioStatus::Unsupported);
             }
             if range.sectors.get() > limits.sectors {
-                return Err(Status::IoError);
+                return Err(VirtioStatus::IoError);
             }
             let length_bytes = u64::from(range.sectors.get()) * SECTOR_BYTES;
             let extent = self.extent(range.sector.get(), length_bytes)?;

@@ -49,7 +49,7 @@ const LOGICAL_BLOCK_BYTES: u32 = 512;
 const PHYSICAL_BLOCK_EXPONENT: u8 = 3;
 
 /// The limits of commands with ranges.
-pub struct Limits {
+pub struct RangeLimits {
     /// The longest range, in sectors.
     pub sectors: u32,
     /// The maximum number of ranges.
@@ -62,20 +62,20 @@ pub struct Limits {
 const UNMAP: u32 = 1;
 
 /// Up to 1 GiB in each of 256 ranges, as with a typical SSD.
-pub const DISCARD: Limits = Limits { sectors: 1 << 21, ranges: 256, flags: 0 };
+pub const DISCARD: RangeLimits = RangeLimits { sectors: 1 << 21, ranges: 256, flags: 0 };
 
 /// The limits of write-zeroes.
-pub const WRITE_ZEROES: Limits = Limits { sectors: 1 << 15, ranges: 1, flags: UNMAP };
+pub const WRITE_ZEROES: RangeLimits = RangeLimits { sectors: 1 << 15, ranges: 1, flags: UNMAP };
 
 /// The shape of a disk as seen by its guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+pub struct DiskShape {
     /// Its name, of at most 20 bytes; Linux shows it as `/sys/block/vda/serial`.
     pub id: String,
     /// The maximum number of memory segments of a request.
     pub segments: u32,
     /// The durability of writes that no flush has followed.
-    pub write_cache: WriteCache,
+    pub write_cache: CacheMode,
     /// Whether writes with forced unit access are supported, by a guest that is the lab kernel.
     pub fua: bool,
     /// Whether discards are supported.
@@ -84,7 +84,7 @@ pub struct Shape {
 
 /// The durability of writes that no flush has followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteCache {
+pub enum CacheMode {
     /// They may be lost; the guest flushes.
     WriteBack,
     /// They may be lost, and the guest may switch to write-through.
@@ -93,13 +93,13 @@ pub enum WriteCache {
     WriteThrough,
 }
 
-impl Default for Shape {
+impl Default for DiskShape {
     /// A disk with a write cache and discards.
     fn default() -> Self {
         Self {
             id: "ssdlab".to_owned(),
             segments: 126,
-            write_cache: WriteCache::WriteBack,
+            write_cache: CacheMode::WriteBack,
             fua: false,
             discards: true,
         }
@@ -109,7 +109,7 @@ impl Default for Shape {
 /// The configuration space in its memory layout.
 #[derive(Debug, Clone, Copy, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
-pub struct Config {
+pub struct ConfigSpace {
     capacity_sectors: U64,
     size_max: U32,
     segments_max: U32,
@@ -132,7 +132,7 @@ pub struct Config {
     reserved_too: [u8; 3],
 }
 
-impl Shape {
+impl DiskShape {
     /// The shape of a drive; one that does not honour discards does not offer them.
     #[must_use]
     pub fn of(drive: &Specification) -> Self {
@@ -140,8 +140,8 @@ impl Shape {
             id: drive.name.chars().filter(char::is_ascii_graphic).take(ID_BYTES).collect(),
             segments: SATA_SEGMENTS,
             write_cache: match drive.write_cache {
-                specification::WriteCache::Back => WriteCache::Switchable,
-                specification::WriteCache::Through => WriteCache::WriteThrough,
+                specification::WriteCache::Back => CacheMode::Switchable,
+                specification::WriteCache::Through => CacheMode::WriteThrough,
             },
             fua: drive.takes_fua(),
             discards: drive.trim.honoured,
@@ -180,17 +180,17 @@ impl Shape {
     pub fn features(&self) -> Features {
         let mut features =
             Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY | Features::WRITE_ZEROES;
-        features.set(Features::FLUSH, self.write_cache != WriteCache::WriteThrough);
-        features.set(Features::CONFIG_WCE, self.write_cache == WriteCache::Switchable);
+        features.set(Features::FLUSH, self.write_cache != CacheMode::WriteThrough);
+        features.set(Features::CONFIG_WCE, self.write_cache == CacheMode::Switchable);
         features.set(Features::DISCARD, self.discards);
         features
     }
 
     /// The configuration space of a disk of this capacity.
     #[must_use]
-    pub fn config(&self, capacity_bytes: u64) -> Config {
+    pub fn config(&self, capacity_bytes: u64) -> ConfigSpace {
         let of_discards = |value: u32| U32::new(if self.discards { value } else { 0 });
-        Config {
+        ConfigSpace {
             capacity_sectors: (capacity_bytes / SECTOR_BYTES).into(),
             size_max: 0.into(),
             segments_max: self.segments.into(),
@@ -200,7 +200,7 @@ impl Shape {
             alignment_offset: 0,
             min_io_blocks: 1.into(),
             optimal_io_blocks: 0.into(),
-            writeback: u8::from(self.write_cache != WriteCache::WriteThrough),
+            writeback: u8::from(self.write_cache != CacheMode::WriteThrough),
             fua: u8::from(self.fua),
             queues: 1.into(),
             max_discard_sectors: of_discards(DISCARD.sectors),

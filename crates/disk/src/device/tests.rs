@@ -24,7 +24,7 @@ const INDIRECT: u16 = 4;
 /// A device with a disk of 1 MiB, and the memory of its guest.
 struct Bench {
     memory: GuestMemoryMmap,
-    device: Device<'static>,
+    device: VirtioDevice<'static>,
 }
 
 impl Bench {
@@ -35,7 +35,7 @@ impl Bench {
     fn on(backend: impl Backend + Send + 'static) -> Self {
         let end = usize::try_from(END).unwrap();
         let memory = GuestMemoryMmap::from_ranges(&[(GuestAddress(0), end)]).unwrap();
-        let device = Device::new(Box::new(backend), Shape::default()).unwrap();
+        let device = VirtioDevice::new(Box::new(backend), DiskShape::default()).unwrap();
         Self { memory, device }
     }
 
@@ -66,11 +66,14 @@ impl Bench {
     }
 
     /// Serves the chain that begins with the first of these descriptors.
-    fn serve(&mut self, descriptors: &[(u64, u32, u16)]) -> Served {
+    fn serve(&mut self, descriptors: &[(u64, u32, u16)]) -> CompletedRequest {
         self.try_serve(descriptors).unwrap()
     }
 
-    fn try_serve(&mut self, descriptors: &[(u64, u32, u16)]) -> Result<Served, BackendError> {
+    fn try_serve(
+        &mut self,
+        descriptors: &[(u64, u32, u16)],
+    ) -> Result<CompletedRequest, BackendError> {
         self.table(TABLE, descriptors);
         let mut queue = Queue::new(256).unwrap();
         queue.set_desc_table_address(Some(u32::try_from(TABLE).unwrap()), None);
@@ -79,11 +82,11 @@ impl Bench {
         queue.set_ready(true);
         self.put(AVAILABLE, &[0, 0, 1, 0, 0, 0]);
         let chain = queue.pop_descriptor_chain(&self.memory).unwrap();
-        self.device.serve(chain, Nanos(5), &mut Witness::default())
+        self.device.serve(chain, Nanos(5), &mut TraceHasher::default())
     }
 }
 
-fn status(served: &Served) -> Option<Status> {
+fn status(served: &CompletedRequest) -> Option<VirtioStatus> {
     served.answer.map(|(_, status)| status)
 }
 
@@ -101,14 +104,14 @@ fn a_request_may_be_cut_anywhere() {
         (DATA + 1001, 23, NEXT),
         (STATUS, 1, WRITE),
     ]);
-    assert_eq!(served.answer, Some((GuestAddress(STATUS), Status::Ok)));
+    assert_eq!(served.answer, Some((GuestAddress(STATUS), VirtioStatus::Ok)));
     let extent = Extent { offset_bytes: 4096, length_bytes: 1024 };
-    assert_eq!((served.commands, served.used_bytes), (vec![(Kind::Write, extent)], 1));
+    assert_eq!((served.commands, served.used_bytes), (vec![(RequestKind::Write, extent)], 1));
 
     // Header and data in one piece; the status is the last byte of the other.
     bench.header(0, 8);
     let served = bench.serve(&[(HEADER, 16, NEXT), (DATA + 0x1000, 1025, WRITE)]);
-    assert_eq!(served.answer, Some((GuestAddress(DATA + 0x1400), Status::Ok)));
+    assert_eq!(served.answer, Some((GuestAddress(DATA + 0x1400), VirtioStatus::Ok)));
     assert_eq!((bench.get(DATA + 0x1000, 1024), served.used_bytes), (data, 1025));
 }
 
@@ -122,7 +125,7 @@ fn a_table_of_its_own_serves_as_well() {
         &[(HEADER, 16, NEXT), (DATA, 512, NEXT | WRITE), (STATUS, 1, WRITE)],
     );
     let served = bench.serve(&[(INDIRECT_TABLE, 48, INDIRECT)]);
-    assert_eq!((status(&served), bench.get(DATA, 512)), (Some(Status::Ok), vec![0; 512]));
+    assert_eq!((status(&served), bench.get(DATA, 512)), (Some(VirtioStatus::Ok), vec![0; 512]));
     // One that is no table, is empty, or lies beyond memory.
     for table in [(INDIRECT_TABLE, 47), (INDIRECT_TABLE, 0), (END, 48), (u64::MAX, 48)] {
         let served = bench.serve(&[(table.0, table.1, INDIRECT)]);
@@ -166,15 +169,15 @@ fn chains_that_make_no_sense_are_answered_with_an_error_and_change_nothing() {
     ];
     for chain in chains {
         let served = bench.serve(chain);
-        assert_eq!(status(&served), Some(Status::IoError), "{chain:?}");
+        assert_eq!(status(&served), Some(VirtioStatus::IoError), "{chain:?}");
         assert!(served.commands.is_empty() && served.done == Nanos(5));
     }
     // A read to where there is no memory is not done either.
     bench.header(0, 0);
     let served = bench.serve(&[(HEADER, 16, NEXT), (END - 256, 512, WRITE | NEXT), ends]);
-    assert_eq!(status(&served), Some(Status::IoError));
+    assert_eq!(status(&served), Some(VirtioStatus::IoError));
     let served = bench.serve(&[(HEADER, 16, NEXT), (DATA, 512, WRITE | NEXT), ends]);
-    assert_eq!((status(&served), bench.get(DATA, 512)), (Some(Status::Ok), vec![0; 512]));
+    assert_eq!((status(&served), bench.get(DATA, 512)), (Some(VirtioStatus::Ok), vec![0; 512]));
 }
 
 #[test]
@@ -189,10 +192,10 @@ fn several_ranges_are_one_command_of_which_all_or_none_is_done() {
     bench.header(11, 0);
     let discard = [(HEADER, 16, NEXT), (DATA, 48, NEXT), (STATUS, 1, WRITE)];
     bench.put(DATA, &[range(0, 1), range(2, 1), range(2047, 2)].concat());
-    assert_eq!(status(&bench.serve(&discard)), Some(Status::IoError));
+    assert_eq!(status(&bench.serve(&discard)), Some(VirtioStatus::IoError));
     bench.put(DATA, &[range(0, 1), range(4, 0), range(2, 1)].concat());
     let served = bench.serve(&discard);
-    assert_eq!((status(&served), served.commands.len()), (Some(Status::Ok), 2));
+    assert_eq!((status(&served), served.commands.len()), (Some(VirtioStatus::Ok), 2));
     bench.header(0, 0);
     bench.serve(&[(HEADER, 16, NEXT), (DATA, 2048, WRITE | NEXT), (STATUS, 1, WRITE)]);
     let expected = [[0; 512], [3; 512], [0; 512], [3; 512]].concat();
@@ -235,10 +238,10 @@ fn a_guest_sees_a_drive_that_fails_but_not_a_machine_that_does() {
     let mut bench = Bench::on(Failing);
     bench.header(1, 0);
     let store = [(HEADER, 16, NEXT), (DATA, 512, NEXT), (STATUS, 1, WRITE)];
-    assert_eq!(status(&bench.serve(&store)), Some(Status::IoError));
+    assert_eq!(status(&bench.serve(&store)), Some(VirtioStatus::IoError));
     bench.header(4, 0);
     let flush = bench.serve(&[(HEADER, 16, NEXT), (STATUS, 1, WRITE)]);
-    assert_eq!((status(&flush), flush.done), (Some(Status::Ok), Nanos(5)));
+    assert_eq!((status(&flush), flush.done), (Some(VirtioStatus::Ok), Nanos(5)));
     bench.header(0, 0);
     let read = [(HEADER, 16, NEXT), (DATA, 512, WRITE | NEXT), (STATUS, 1, WRITE)];
     assert!(bench.try_serve(&read).is_err());
@@ -251,5 +254,5 @@ fn a_command_is_done_when_the_last_of_its_ranges_is() {
     let ranges = [[8_u64, 1], [2, 1], [9, 1]].map(|range| range.map(u64::to_le_bytes).concat());
     bench.put(DATA, &ranges.concat());
     let served = bench.serve(&[(HEADER, 16, NEXT), (DATA, 48, NEXT), (STATUS, 1, WRITE)]);
-    assert_eq!((status(&served), served.done), (Some(Status::Ok), Nanos(5 + 98)));
+    assert_eq!((status(&served), served.done), (Some(VirtioStatus::Ok), Nanos(5 + 98)));
 }

@@ -23,13 +23,13 @@ const CAPACITY_BYTES: u64 = 64 << 20;
 const HEADER_BYTES: usize = 8;
 
 /// The host's end: a disk to serve.
-pub struct Channel<'a, M> {
+pub struct HostChannel<'a, M> {
     job: Vec<u8>,
     message: Vec<u8>,
     heard: Box<dyn FnMut(Nanos, M) + Send + 'a>,
 }
 
-impl<'a, M: DeserializeOwned> Channel<'a, M> {
+impl<'a, M: DeserializeOwned> HostChannel<'a, M> {
     /// A channel with a job in it; `heard` is called with each message at its virtual time.
     pub fn new(job: &impl Serialize, heard: impl FnMut(Nanos, M) + Send + 'a) -> Self {
         Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
@@ -53,7 +53,7 @@ impl<'a, M: DeserializeOwned> Channel<'a, M> {
     }
 }
 
-impl<M: DeserializeOwned> Backend for Channel<'_, M> {
+impl<M: DeserializeOwned> Backend for HostChannel<'_, M> {
     fn capacity_bytes(&self) -> u64 {
         CAPACITY_BYTES
     }
@@ -87,11 +87,11 @@ impl<M: DeserializeOwned> Backend for Channel<'_, M> {
 
 /// The guest's end: the disk's node.
 #[derive(Debug)]
-pub struct Line {
+pub struct GuestChannel {
     node: File,
 }
 
-impl Line {
+impl GuestChannel {
     /// Opens the disk for direct I/O.
     pub fn open(node: &Path) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;

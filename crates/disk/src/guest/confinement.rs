@@ -30,7 +30,7 @@ const KEPT: CapabilitySet = CapabilitySet::DAC_READ_SEARCH;
 
 /// What the process of a lab kernel needs of this machine's files.
 #[derive(Debug)]
-pub(crate) struct Needs<'a> {
+pub(crate) struct GuestFiles<'a> {
     /// The kernel, which it runs.
     pub kernel: &'a Path,
     /// The guest's root, which it reads.
@@ -50,8 +50,8 @@ pub(crate) struct Confinement {
 
 impl Confinement {
     /// Makes the rules.
-    pub fn new(needs: Needs<'_>) -> io::Result<Self> {
-        let Needs { kernel, root, sockets, memory } = needs;
+    pub fn new(needs: GuestFiles<'_>) -> io::Result<Self> {
+        let GuestFiles { kernel, root, sockets, memory } = needs;
         let rules = [
             (kernel, AccessFs::Execute | AccessFs::ReadFile),
             (root, AccessFs::ReadFile | AccessFs::ReadDir),

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::{Disk, DiskError, Fingerprint, Options, Process};
+use crate::{Disk, DiskError, Fingerprint, GuestOptions, GuestProcess};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::process::{
@@ -26,13 +26,13 @@ use ssdlab_plan::HostModel;
 use thiserror::Error;
 
 use super::Root;
-use super::confinement::{Confinement, Needs};
+use super::confinement::{Confinement, GuestFiles};
 
 /// The boot time of every guest: 2020-01-01T00:00:00Z.
 const EPOCH: Nanos = Nanos(1_577_836_800_000_000_000);
 
 /// The interval at which interrupts are polled while the guest works.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How much of a console's end is kept, in bytes.
 const CONSOLE_BYTES: usize = 16 << 10;
@@ -40,12 +40,12 @@ const CONSOLE_BYTES: usize = 16 << 10;
 /// The status with which the lab kernel ends when the guest reboots (`kernel/ssdlab.h`).
 const REBOOTED: i32 = 3;
 
-/// The calendar's socket and the disks', in the machine's folder.
+/// The time controller's socket and the disks', in the machine's folder.
 const CALENDAR: &str = "calendar";
 
 /// A guest to be started.
 #[derive(Debug)]
-pub struct Machine<'a> {
+pub struct GuestMachine<'a> {
     /// The lab kernel.
     pub kernel: &'a Path,
     /// Its root filesystem.
@@ -61,7 +61,7 @@ pub struct Machine<'a> {
     /// The limit of its time.
     pub limit: Nanos,
     /// How long it may compute, in processor time, without issuing a request.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The marker in the environment of the guest's processes on this machine.
     pub marker: &'a str,
 }
@@ -143,10 +143,10 @@ fn step(step: &'static str) -> impl FnOnce(io::Error) -> MachineError {
     move |cause| MachineError::Step { step, cause }
 }
 
-impl Machine<'_> {
+impl GuestMachine<'_> {
     /// The socket of a disk, for [`Disk::new`]. Disks are named in the order in which the guest
     /// finds them.
-    pub fn door(&self, name: &str) -> Result<UnixListener, MachineError> {
+    pub fn listener(&self, name: &str) -> Result<UnixListener, MachineError> {
         // The path of a socket must be short, even if the folder's is long.
         let folder = File::open(self.folder).map_err(step("open the guest's folder"))?;
         let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
@@ -159,18 +159,24 @@ impl Machine<'_> {
         disks: &mut [Disk<'_>],
         interrupt: &Interrupt,
     ) -> Result<Ended, MachineError> {
-        let calendar = self.door(CALENDAR)?;
+        let calendar = self.listener(CALENDAR)?;
         let (console, console_end) = io::pipe().map_err(step("make a pipe for the console"))?;
         let names: Vec<String> = disks.iter().map(|disk| disk.name().to_owned()).collect();
         let memory = tempfile::tempfile_in(self.memory).map_err(step("make the guest's memory"))?;
         let command = self.command(&names, console_end, &memory)?;
-        let needs =
-            Needs { kernel: self.kernel, root: self.root.folder(), sockets: self.folder, memory };
+        let needs = GuestFiles {
+            kernel: self.kernel,
+            root: self.root.folder(),
+            sockets: self.folder,
+            memory,
+        };
         let confinement = Confinement::new(needs).map_err(step("confine the lab kernel"))?;
         let mut guest = Guest::start(command, confinement)?;
-        let process = Process::new(&guest.child, self.patience).map_err(step("watch the guest"))?;
+        let process =
+            GuestProcess::new(&guest.child, self.timeout).map_err(step("watch the guest"))?;
         let kernel = process.as_fd().try_clone_to_owned().map_err(step("watch the guest"))?;
-        let options = Options { epoch: EPOCH, limit: Some(self.limit), process: Some(process) };
+        let options =
+            GuestOptions { epoch: EPOCH, limit: Some(self.limit), process: Some(process) };
         let (served, console) = thread::scope(|scope| {
             let attendant = scope.spawn(|| attend(console, &kernel, interrupt));
             let served = crate::run(calendar, disks, options);
@@ -326,7 +332,7 @@ impl Drop for Guest {
 /// Drains the console, so that it never blocks the guest, and kills the guest when the run is to
 /// stop. Returns the end of the console output.
 fn attend(mut console: io::PipeReader, kernel: &OwnedFd, interrupt: &Interrupt) -> String {
-    let glance = Timespec::try_from(GLANCE).expect("a short time");
+    let glance = Timespec::try_from(POLL_INTERVAL).expect("a short time");
     let mut kept = Vec::new();
     let mut piece = [0; 4096];
     loop {

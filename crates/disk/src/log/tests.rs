@@ -1,15 +1,15 @@
-use ssdlab_trace::{Flags, Kind, Options, Reader};
+use ssdlab_trace::{Flags, RequestKind, TraceOptions, TraceReader};
 
 use super::*;
 
 #[test]
 fn records_stand_in_the_order_of_submission_and_tell_what_never_ended() {
     let mut file = Vec::new();
-    let mut log = Log::new(Box::new(&mut file), 1 << 20).unwrap();
+    let mut log = DiskLog::new(Box::new(&mut file), 1 << 20).unwrap();
     let request = |submitted_ns| Request {
         submitted_ns,
         completed_ns: None,
-        kind: Kind::Write,
+        kind: RequestKind::Write,
         offset_bytes: 0,
         length_bytes: 512,
         flags: Flags::empty(),
@@ -20,8 +20,8 @@ fn records_stand_in_the_order_of_submission_and_tell_what_never_ended() {
         log.complete(numbers[index], at).unwrap();
     }
     log.finish().unwrap();
-    let options = Options::default();
-    let read: Vec<_> = Reader::detect(&file[..], &options)
+    let options = TraceOptions::default();
+    let read: Vec<_> = TraceReader::detect(&file[..], &options)
         .unwrap()
         .map(|request| request.unwrap().completed_ns)
         .collect();

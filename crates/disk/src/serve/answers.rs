@@ -17,7 +17,7 @@ use ssdlab_flash::Nanos;
 use ssdlab_stats::latency::LatencySummary;
 
 use crate::backend::lock;
-use crate::serve::clock::Clock;
+use crate::serve::clock::MonotonicClock;
 
 /// How long before an answer is due the thread stops sleeping.
 const SPIN: Nanos = Nanos(60_000);
@@ -45,19 +45,21 @@ pub struct Punctuality {
 }
 
 /// Accepted requests, and the answers waiting to be due.
-pub struct Answers {
+pub struct AnswerQueue {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl fmt::Debug for Answers {
+impl fmt::Debug for AnswerQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answers").field("pending", &self.shared.pending()).finish_non_exhaustive()
+        f.debug_struct("AnswerQueue")
+            .field("pending", &self.shared.pending())
+            .finish_non_exhaustive()
     }
 }
 
 struct Shared {
-    clock: Clock,
+    clock: MonotonicClock,
     waiting: Mutex<Waiting>,
     changed: Condvar,
     /// When the first waiting answer is due, for the spinning thread.
@@ -66,7 +68,7 @@ struct Shared {
     given: AtomicU64,
     /// When a request was last taken or answered.
     moved_at: AtomicU64,
-    kept: Mutex<Kept>,
+    kept: Mutex<AnswerTimes>,
 }
 
 #[derive(Default)]
@@ -77,14 +79,14 @@ struct Waiting {
     is_closed: bool,
 }
 
-struct Kept {
+struct AnswerTimes {
     lateness: Histogram<u64>,
     late: u64,
 }
 
-impl Answers {
+impl AnswerQueue {
     /// Starts the thread.
-    pub fn start(clock: Clock) -> io::Result<Self> {
+    pub fn start(clock: MonotonicClock) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
             waiting: Mutex::default(),
@@ -93,7 +95,7 @@ impl Answers {
             taken: AtomicU64::new(0),
             given: AtomicU64::new(0),
             moved_at: AtomicU64::new(0),
-            kept: Mutex::new(Kept {
+            kept: Mutex::new(AnswerTimes {
                 lateness: Histogram::new_with_max(LONGEST_NS, 3).expect("the bounds are sound"),
                 late: 0,
             }),
@@ -141,17 +143,17 @@ impl Answers {
 
     /// Whether requests wait, and for this long none has arrived, been answered or been due.
     #[must_use]
-    pub fn is_stuck(&self, patience: Duration) -> bool {
-        self.is_stuck_at(self.shared.clock.now(), patience)
+    pub fn is_stuck(&self, timeout: Duration) -> bool {
+        self.is_stuck_at(self.shared.clock.now(), timeout)
     }
 
-    fn is_stuck_at(&self, now: Nanos, patience: Duration) -> bool {
+    fn is_stuck_at(&self, now: Nanos, timeout: Duration) -> bool {
         let shared = &self.shared;
         let since = shared.moved_at.load(Ordering::SeqCst);
         let due = shared.first_due.load(Ordering::SeqCst);
         let since = Nanos(if due == NEVER { since } else { since.max(due) });
         let quiet = Duration::from_nanos(now.since(since).0);
-        shared.pending() > 0 && quiet > patience
+        shared.pending() > 0 && quiet > timeout
     }
 
     /// How well the times were kept.
@@ -166,7 +168,7 @@ impl Answers {
     }
 }
 
-impl Drop for Answers {
+impl Drop for AnswerQueue {
     /// Waiting answers are dropped: nobody would receive them.
     fn drop(&mut self) {
         lock(&self.shared.waiting).is_closed = true;

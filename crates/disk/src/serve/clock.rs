@@ -6,9 +6,9 @@ use ssdlab_flash::Nanos;
 
 /// A monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Debug, Clone, Copy)]
-pub struct Clock(Instant);
+pub struct MonotonicClock(Instant);
 
-impl Clock {
+impl MonotonicClock {
     /// A clock that starts now.
     pub fn start() -> Self {
         Self(Instant::now())

@@ -1,12 +1,12 @@
 //! Defines how the requests to a disk are counted.
 
-use crate::{Served, Status};
+use crate::{CompletedRequest, VirtioStatus};
 use ssdlab_flash::Extent;
-use ssdlab_trace::Kind;
+use ssdlab_trace::RequestKind;
 
 /// The requests to a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RequestCounts {
     /// Completed reads.
     pub reads: u64,
     /// The bytes they returned.
@@ -31,12 +31,12 @@ pub struct Counts {
     pub unanswered: u64,
 }
 
-impl Counts {
+impl RequestCounts {
     /// Counts a request and its commands.
-    pub fn request(&mut self, served: &Served) {
+    pub fn request(&mut self, served: &CompletedRequest) {
         match served.answer {
             None => self.unanswered += 1,
-            Some((_, Status::Ok)) => {}
+            Some((_, VirtioStatus::Ok)) => {}
             Some(_) => self.refused += 1,
         }
         for (kind, extent) in &served.commands {
@@ -45,13 +45,13 @@ impl Counts {
     }
 
     /// Counts a completed command.
-    pub fn command(&mut self, kind: Kind, extent: Extent) {
+    pub fn command(&mut self, kind: RequestKind, extent: Extent) {
         let (commands, bytes) = match kind {
-            Kind::Read => (&mut self.reads, &mut self.read_bytes),
-            Kind::Write => (&mut self.writes, &mut self.written_bytes),
-            Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
-            Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
-            Kind::Flush => {
+            RequestKind::Read => (&mut self.reads, &mut self.read_bytes),
+            RequestKind::Write => (&mut self.writes, &mut self.written_bytes),
+            RequestKind::Discard => (&mut self.discards, &mut self.discarded_bytes),
+            RequestKind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
+            RequestKind::Flush => {
                 self.flushes += 1;
                 return;
             }

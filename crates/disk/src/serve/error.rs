@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::InvalidValue;
-use ssdlab_host::lock::Holder;
+use ssdlab_host::lock::LockHolder;
 use thiserror::Error;
 
 /// Why a disk cannot be served.
@@ -49,7 +49,7 @@ pub enum ServeError {
         /// The folder.
         folder: PathBuf,
         /// Who holds it, if that can be told.
-        holder: Option<Holder>,
+        holder: Option<LockHolder>,
     },
     /// Another server listens there.
     #[error("{} is in use: a server listens there", .0.display())]

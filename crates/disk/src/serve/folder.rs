@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use crate::backend::lock;
-use crate::{AnyBackend, BackendError, Shape};
+use crate::{AnyBackend, BackendError, DiskShape};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
@@ -18,11 +18,11 @@ use fuser::{
 };
 use rustix::fs::FallocateFlags;
 use ssdlab_flash::{Extent, Nanos, Refusal};
-use ssdlab_trace::Kind;
+use ssdlab_trace::RequestKind;
 
-use crate::serve::answers::Answers;
-use crate::serve::clock::Clock;
-use crate::serve::counts::Counts;
+use crate::serve::answers::AnswerQueue;
+use crate::serve::clock::MonotonicClock;
+use crate::serve::counts::RequestCounts;
 
 /// The name of the file.
 pub const FILE: &str = "disk";
@@ -44,16 +44,16 @@ const FOR_EVER: Duration = Duration::from_hours(24);
 const BLOCK_BYTES: u32 = 4096;
 
 /// A backend, and the counts of requests.
-pub struct Disk {
+pub struct CountedBackend {
     pub backend: AnyBackend<'static>,
-    pub counts: Counts,
+    pub counts: RequestCounts,
 }
 
 /// The folder.
 pub struct Folder {
-    disk: Arc<Mutex<Disk>>,
-    answers: Arc<Answers>,
-    clock: Clock,
+    disk: Arc<Mutex<CountedBackend>>,
+    answers: Arc<AnswerQueue>,
+    clock: MonotonicClock,
     capacity_bytes: u64,
     takes_discards: bool,
     made: SystemTime,
@@ -61,13 +61,18 @@ pub struct Folder {
 
 /// The result of a command, and when it is due.
 #[derive(Clone, Copy)]
-struct Outcome {
+struct CommandOutcome {
     due: Nanos,
     done: Result<(), Errno>,
 }
 
 impl Folder {
-    pub fn new(disk: Arc<Mutex<Disk>>, shape: &Shape, answers: Arc<Answers>, clock: Clock) -> Self {
+    pub fn new(
+        disk: Arc<Mutex<CountedBackend>>,
+        shape: &DiskShape,
+        answers: Arc<AnswerQueue>,
+        clock: MonotonicClock,
+    ) -> Self {
         let capacity_bytes = lock(&disk).backend.capacity_bytes();
         Self {
             disk,
@@ -82,27 +87,31 @@ impl Folder {
     /// Performs a command. The time is read under the lock, so that it never goes backwards.
     fn perform(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         extent: Extent,
         command: impl FnOnce(&mut AnyBackend<'static>, Nanos) -> Result<Nanos, BackendError>,
-    ) -> Outcome {
+    ) -> CommandOutcome {
         self.answers.take();
         let mut disk = lock(&self.disk);
         let now = self.clock.now();
         match command(&mut disk.backend, now) {
             Ok(due) => {
                 disk.counts.command(kind, extent);
-                Outcome { due, done: Ok(()) }
+                CommandOutcome { due, done: Ok(()) }
             }
             Err(error) => {
                 disk.counts.refused += 1;
-                Outcome { due: now, done: Err(errno(&error)) }
+                CommandOutcome { due: now, done: Err(errno(&error)) }
             }
         }
     }
 
     /// Replies when the outcome is due.
-    fn answer(&self, outcome: Outcome, reply: impl FnOnce(Result<(), Errno>) + Send + 'static) {
+    fn answer(
+        &self,
+        outcome: CommandOutcome,
+        reply: impl FnOnce(Result<(), Errno>) + Send + 'static,
+    ) {
         self.answers.give(outcome.due, move || reply(outcome.done));
     }
 
@@ -221,7 +230,7 @@ impl Filesystem for Folder {
         let outcome = if data.is_empty() {
             return reply.data(&[]);
         } else {
-            self.perform(Kind::Read, extent, |backend, now| {
+            self.perform(RequestKind::Read, extent, |backend, now| {
                 backend.read(now, offset_bytes, &mut data)
             })
         };
@@ -244,8 +253,9 @@ impl Filesystem for Folder {
         reply: ReplyWrite,
     ) {
         let extent = Extent { offset_bytes, length_bytes: data.len() as u64 };
-        let outcome = self
-            .perform(Kind::Write, extent, |backend, now| backend.write(now, offset_bytes, data));
+        let outcome = self.perform(RequestKind::Write, extent, |backend, now| {
+            backend.write(now, offset_bytes, data)
+        });
         let written = u32::try_from(data.len()).expect("a request is at most LONGEST_BYTES long");
         self.answer(outcome, move |done| match done {
             Ok(()) => reply.written(written),
@@ -269,9 +279,9 @@ impl Filesystem for Folder {
         let is_zeroing = mode.difference(FallocateFlags::KEEP_SIZE) == FallocateFlags::ZERO_RANGE;
         // A loop device stops offering what the disk does not support after the first error.
         let outcome = if is_discard && self.takes_discards {
-            self.perform(Kind::Discard, extent, |backend, now| backend.discard(now, extent))
+            self.perform(RequestKind::Discard, extent, |backend, now| backend.discard(now, extent))
         } else if is_zeroing {
-            self.perform(Kind::WriteZeroes, extent, |backend, now| {
+            self.perform(RequestKind::WriteZeroes, extent, |backend, now| {
                 backend.write_zeroes(now, extent)
             })
         } else {
@@ -282,7 +292,7 @@ impl Filesystem for Folder {
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
-        let outcome = self.perform(Kind::Flush, nowhere, |backend, now| backend.flush(now));
+        let outcome = self.perform(RequestKind::Flush, nowhere, |backend, now| backend.flush(now));
         self.answer(outcome, move |done| say(done, reply));
     }
 

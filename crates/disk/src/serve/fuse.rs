@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::backend::lock;
-use crate::{AnyBackend, Shape};
+use crate::{AnyBackend, DiskShape};
 use fuser::{BackgroundSession, Config, Session, SessionACL};
 
-use crate::serve::Summary;
-use crate::serve::answers::Answers;
-use crate::serve::clock::Clock;
-use crate::serve::counts::Counts;
+use crate::serve::ServeSummary;
+use crate::serve::answers::AnswerQueue;
+use crate::serve::clock::MonotonicClock;
+use crate::serve::counts::RequestCounts;
 use crate::serve::error::ServeError;
-use crate::serve::folder::{Disk, FILE, Folder};
+use crate::serve::folder::{CountedBackend, FILE, Folder};
 use crate::serve::memory;
-use crate::serve::mount::{self, Mount};
+use crate::serve::mount::{self, FuseMount};
 use crate::serve::watchdog::Watchdog;
 
 /// Threads that receive requests from the kernel. The drive is behind a lock; more threads only
@@ -28,10 +28,10 @@ const THREADS: usize = 4;
 
 /// A disk served as a file.
 pub struct FuseDisk {
-    mount: Mount,
+    mount: FuseMount,
     session: BackgroundSession,
-    disk: Arc<Mutex<Disk>>,
-    answers: Arc<Answers>,
+    disk: Arc<Mutex<CountedBackend>>,
+    answers: Arc<AnswerQueue>,
     watchdog: Watchdog,
     is_guarded: bool,
 }
@@ -44,7 +44,7 @@ impl fmt::Debug for FuseDisk {
 
 /// The state of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum FuseState {
     /// It is served.
     Serving,
     /// It was unmounted.
@@ -62,23 +62,24 @@ impl FuseDisk {
     /// Serves a backend as a file in an empty folder; requires root. Of the shape, only support for
     /// discards (punched holes) applies to a file. `source` is the mount's source in the mount
     /// table, which distinguishes it from other servers'. If requests wait and none is answered for
-    /// `patience`, all of them get an error.
+    /// `timeout`, all of them get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
-        shape: &Shape,
+        shape: &DiskShape,
         folder: &Path,
         source: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, ServeError> {
         Self::check(folder)?;
         let is_guarded = memory::guard();
-        let clock = Clock::start();
-        let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
+        let clock = MonotonicClock::start();
+        let answers = AnswerQueue::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);
-        let disk = Arc::new(Mutex::new(Disk { backend, counts: Counts::default() }));
+        let disk =
+            Arc::new(Mutex::new(CountedBackend { backend, counts: RequestCounts::default() }));
         let contents = Folder::new(Arc::clone(&disk), shape, Arc::clone(&answers), clock);
-        let (mount, connection) = Mount::make(folder, source)?;
-        let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
+        let (mount, connection) = FuseMount::make(folder, source)?;
+        let (session, watchdog) = begin(contents, connection, &mount, &answers, timeout)
             .map_err(ServeError::step("serve", folder))
             .inspect_err(|_| drop(mount.detach()))?;
         Ok(Self { mount, session, disk, answers, watchdog, is_guarded })
@@ -99,13 +100,13 @@ impl FuseDisk {
 
     /// Its state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> FuseState {
         if self.watchdog.has_barked() {
-            State::Stuck
+            FuseState::Stuck
         } else if self.session.guard.is_finished() {
-            State::Unmounted
+            FuseState::Unmounted
         } else {
-            State::Serving
+            FuseState::Serving
         }
     }
 
@@ -121,8 +122,8 @@ impl FuseDisk {
 
     /// The requests to it so far.
     #[must_use]
-    pub fn summary(&self) -> Summary {
-        Summary { counts: lock(&self.disk).counts, punctuality: self.answers.punctuality() }
+    pub fn summary(&self) -> ServeSummary {
+        ServeSummary { counts: lock(&self.disk).counts, punctuality: self.answers.punctuality() }
     }
 }
 
@@ -130,9 +131,9 @@ impl FuseDisk {
 fn begin(
     contents: Folder,
     connection: OwnedFd,
-    mount: &Mount,
-    answers: &Arc<Answers>,
-    patience: Duration,
+    mount: &FuseMount,
+    answers: &Arc<AnswerQueue>,
+    timeout: Duration,
 ) -> io::Result<(BackgroundSession, Watchdog)> {
     let mut config = Config::default();
     config.n_threads = Some(THREADS);
@@ -140,7 +141,7 @@ fn begin(
     let session = Session::from_fd(contents, connection, SessionACL::Owner, config)?.spawn()?;
     let mut abort = abort_file(mount);
     let mount = mount.clone();
-    let watchdog = Watchdog::start(Arc::clone(answers), patience, move || {
+    let watchdog = Watchdog::start(Arc::clone(answers), timeout, move || {
         // Unmounting would end the connection, too; this comes first because it cannot block.
         let _ = abort.as_mut().map(|abort| abort.write_all(b"1"));
         let _ = mount.detach();
@@ -149,7 +150,7 @@ fn begin(
 }
 
 /// The file that ends the connection when written to, if fusectl is mounted.
-fn abort_file(mount: &Mount) -> Option<File> {
+fn abort_file(mount: &FuseMount) -> Option<File> {
     let path = format!("/sys/fs/fuse/connections/{}/abort", mount.connection());
     OpenOptions::new().write(true).open(path).ok()
 }

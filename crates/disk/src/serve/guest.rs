@@ -1,6 +1,6 @@
 //! Defines a connected virtual machine: its requests, and its end.
 //!
-//! One thread takes its messages and its requests; answers come from that of [`Answers`]. Its
+//! One thread takes its messages and its requests; answers come from that of [`AnswerQueue`]. Its
 //! resources, above all its memory, are released when it leaves. The disk stays.
 
 use std::io::{self, Read};
@@ -12,13 +12,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::backend::lock;
-use crate::serve::answers::Answers;
-use crate::serve::clock::Clock;
-use crate::serve::counts::Counts;
+use crate::serve::answers::AnswerQueue;
+use crate::serve::clock::MonotonicClock;
+use crate::serve::counts::RequestCounts;
 use crate::serve::error::Departure;
-use crate::socket::{Arrived, Socket, wait};
-use crate::vhost::{Answer, Frame, Notifications, Pending, Request, Session, answer_next};
-use crate::{Device, DiskError, Witness};
+use crate::socket::{GuestSocket, SocketRead, wait};
+use crate::vhost::{Frame, Notifications, Pending, Session, VhostReply, VhostRequest, answer_next};
+use crate::{DiskError, TraceHasher, VirtioDevice};
 
 /// How many requests are served before the next look for a message.
 const BATCH: usize = 64;
@@ -26,15 +26,15 @@ const BATCH: usize = 64;
 /// The disk, which outlives guests.
 pub struct ServedDisk {
     pub name: String,
-    pub device: Mutex<(Device<'static>, Counts)>,
-    pub answers: Answers,
-    pub clock: Clock,
+    pub device: Mutex<(VirtioDevice<'static>, RequestCounts)>,
+    pub answers: AnswerQueue,
+    pub clock: MonotonicClock,
 }
 
 /// A connected virtual machine.
 pub struct Guest {
     disk: Arc<ServedDisk>,
-    socket: Socket,
+    socket: GuestSocket,
     session: Mutex<Session>,
     is_let_go: AtomicBool,
 }
@@ -44,7 +44,7 @@ impl Guest {
     pub fn new(disk: &Arc<ServedDisk>, stream: UnixStream) -> io::Result<Self> {
         Ok(Self {
             disk: Arc::clone(disk),
-            socket: Socket::new(stream, "virtual machine")?,
+            socket: GuestSocket::new(stream, "virtual machine")?,
             session: Mutex::new(Session::new(&disk.name, Notifications::Events)),
             is_let_go: AtomicBool::new(false),
         })
@@ -56,8 +56,8 @@ impl Guest {
         // QEMU configured with several queues leaves after learning that there is one.
         let (mut has_negotiated, mut has_read_config) = (false, false);
         let ended = self.serve(|request| match request {
-            Request::GET_FEATURES => has_negotiated = true,
-            Request::GET_CONFIG => has_read_config = true,
+            VhostRequest::GET_FEATURES => has_negotiated = true,
+            VhostRequest::GET_CONFIG => has_read_config = true,
             _ => {}
         });
         self.let_go();
@@ -80,7 +80,7 @@ impl Guest {
         self.socket.shut_down();
     }
 
-    fn serve(self: &Arc<Self>, mut heard: impl FnMut(Request)) -> Result<(), DiskError> {
+    fn serve(self: &Arc<Self>, mut heard: impl FnMut(VhostRequest)) -> Result<(), DiskError> {
         let mut has_more = false;
         while !self.is_let_go.load(Ordering::SeqCst) {
             let kick = lock(&self.session).kick();
@@ -90,7 +90,7 @@ impl Guest {
                 .unwrap_or_default();
             if ready.first() == Some(&true) {
                 let handle = |frame| self.handle(frame, &mut heard);
-                if answer_next(&self.socket, handle)? == Arrived::End {
+                if answer_next(&self.socket, handle)? == SocketRead::End {
                     return Ok(());
                 }
             }
@@ -104,12 +104,16 @@ impl Guest {
         Ok(())
     }
 
-    fn handle(&self, frame: Frame, heard: &mut impl FnMut(Request)) -> Result<Answer, DiskError> {
-        let request = Request::numbered(frame.request, Notifications::Events);
+    fn handle(
+        &self,
+        frame: Frame,
+        heard: &mut impl FnMut(VhostRequest),
+    ) -> Result<VhostReply, DiskError> {
+        let request = VhostRequest::numbered(frame.request, Notifications::Events);
         if let Some(request) = request {
             heard(request);
         }
-        if matches!(request, Some(Request::GET_VRING_BASE | Request::SET_VRING_ENABLE)) {
+        if matches!(request, Some(VhostRequest::GET_VRING_BASE | VhostRequest::SET_VRING_ENABLE)) {
             // A stopped ring must not change any more.
             while self.disk.answers.pending() > 0 {
                 sleep(Duration::from_millis(1));
@@ -130,7 +134,7 @@ impl Guest {
             // A run in real time has no use for a fingerprint.
             let request = device
                 .0
-                .serve(chain, now, &mut Witness::default())
+                .serve(chain, now, &mut TraceHasher::default())
                 .inspect_err(|_| answers.give(now, || {}))
                 .map_err(|cause| DiskError::Backend { disk: name.clone(), cause })?;
             device.1.request(&request);

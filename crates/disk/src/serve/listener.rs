@@ -16,19 +16,19 @@ use ssdlab_host::lock::{self, FileLock};
 use crate::serve::error::ServeError;
 
 /// How long another server may hold the lock of a socket's folder, and how often to try it.
-const PATIENCE: Duration = Duration::from_secs(2);
-const GLANCE: Duration = Duration::from_millis(20);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A socket that is removed when dropped.
 #[derive(Debug)]
-pub struct Listener {
+pub struct TemporarySocket {
     stream: UnixListener,
     path: PathBuf,
     /// Device and inode: only this file is removed.
     identity: (u64, u64),
 }
 
-impl Listener {
+impl TemporarySocket {
     /// Creates a socket. Only a socket without a listener is replaced.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
         // Without a lock, one of two servers that find the same dead socket could remove the
@@ -58,13 +58,13 @@ impl Listener {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for TemporarySocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 }
 
-impl Drop for Listener {
+impl Drop for TemporarySocket {
     /// Another server may have taken the name meanwhile; its socket stays.
     fn drop(&mut self) {
         let found = fs::symlink_metadata(&self.path);
@@ -83,7 +83,7 @@ fn locked(folder: &Path) -> Result<FileLock, ServeError> {
         let lock = FileLock::exclusive(opened).map_err(ServeError::step("lock", folder))?;
         match lock {
             Some(lock) => return Ok(lock),
-            None if started.elapsed() < PATIENCE => sleep(GLANCE),
+            None if started.elapsed() < LOCK_TIMEOUT => sleep(POLL_INTERVAL),
             None => {
                 let holder = folder.canonicalize().ok().and_then(|folder| lock::holder(&folder));
                 return Err(ServeError::Locked { folder: folder.to_owned(), holder });

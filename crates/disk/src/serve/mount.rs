@@ -19,13 +19,13 @@ pub const KIND: &str = "fuse.ssdlab";
 
 /// A mount of ours.
 #[derive(Debug, Clone)]
-pub struct Mount {
+pub struct FuseMount {
     folder: PathBuf,
     id: u64,
     connection: u32,
 }
 
-impl Mount {
+impl FuseMount {
     /// Mounts on a folder, with this source in the mount table. Also returns the connection for the
     /// kernel's requests.
     pub fn make(folder: &Path, source: &str) -> Result<(Self, OwnedFd), ServeError> {

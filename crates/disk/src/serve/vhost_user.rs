@@ -11,15 +11,15 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::backend::lock;
-use crate::serve::Summary;
-use crate::serve::answers::Answers;
-use crate::serve::clock::Clock;
-use crate::serve::counts::Counts;
+use crate::serve::ServeSummary;
+use crate::serve::answers::AnswerQueue;
+use crate::serve::clock::MonotonicClock;
+use crate::serve::counts::RequestCounts;
 use crate::serve::error::{Departure, ServeError};
 use crate::serve::guest::{Guest, ServedDisk};
-use crate::serve::listener::Listener;
+use crate::serve::listener::TemporarySocket;
 use crate::socket::wait;
-use crate::{AnyBackend, Device, Shape};
+use crate::{AnyBackend, DiskShape, VirtioDevice};
 
 /// The interval at which a stop is noticed between two guests.
 const STEP: Duration = Duration::from_millis(50);
@@ -50,18 +50,18 @@ impl VhostUserDisk {
     /// Serves a backend to guests that connect to a socket, one after another.
     pub fn listen(
         backend: AnyBackend<'static>,
-        shape: Shape,
+        shape: DiskShape,
         socket: &Path,
     ) -> Result<Self, ServeError> {
         let name = shape.id.clone();
-        let device = Device::new(backend, shape)?;
+        let device = VirtioDevice::new(backend, shape)?;
         let path = socket.to_owned();
-        let clock = Clock::start();
-        let answers = Answers::start(clock).map_err(ServeError::step("serve at", socket))?;
-        let device = Mutex::new((device, Counts::default()));
+        let clock = MonotonicClock::start();
+        let answers = AnswerQueue::start(clock).map_err(ServeError::step("serve at", socket))?;
+        let device = Mutex::new((device, RequestCounts::default()));
         let disk = Arc::new(ServedDisk { name, device, answers, clock });
         let guests = Arc::<Mutex<Guests>>::default();
-        let listener = Listener::bind(socket)?;
+        let listener = TemporarySocket::bind(socket)?;
         let thread = {
             let (disk, guests) = (Arc::clone(&disk), Arc::clone(&guests));
             thread::Builder::new()
@@ -95,7 +95,7 @@ impl VhostUserDisk {
 
     /// Disconnects the guest and removes the socket. Returns the summary, and the error that ended
     /// serving before, if any.
-    pub fn close(mut self) -> (Summary, Option<String>) {
+    pub fn close(mut self) -> (ServeSummary, Option<String>) {
         lock(&self.guests).close();
         let error = match self.thread.take().map(JoinHandle::join) {
             Some(Ok(Err(error))) => Some(error),
@@ -103,7 +103,7 @@ impl VhostUserDisk {
             _ => None,
         };
         let counts = lock(&self.disk.device).1;
-        (Summary { counts, punctuality: self.disk.answers.punctuality() }, error)
+        (ServeSummary { counts, punctuality: self.disk.answers.punctuality() }, error)
     }
 }
 
@@ -136,7 +136,7 @@ impl Guests {
 
 /// Serves one guest after another until they are closed.
 fn receive(
-    listener: &Listener,
+    listener: &TemporarySocket,
     disk: &Arc<ServedDisk>,
     guests: &Mutex<Guests>,
 ) -> Result<(), String> {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use crate::serve::answers::Answers;
+use crate::serve::answers::AnswerQueue;
 
 /// A watching thread, until this is dropped.
 #[derive(Debug)]
@@ -17,19 +17,19 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Watches answers. If requests wait and none has been answered for `patience` after it was
+    /// Watches answers. If requests wait and none has been answered for `timeout` after it was
     /// due, calls `bark`, once.
     pub fn start(
-        answers: Arc<Answers>,
-        patience: Duration,
+        answers: Arc<AnswerQueue>,
+        timeout: Duration,
         bark: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let has_barked = Arc::new(AtomicBool::new(false));
         let (sender, ended) = mpsc::channel::<()>();
         let told = Arc::clone(&has_barked);
         thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
-            while ended.recv_timeout(patience / 4) == Err(RecvTimeoutError::Timeout) {
-                if answers.is_stuck(patience) {
+            while ended.recv_timeout(timeout / 4) == Err(RecvTimeoutError::Timeout) {
+                if answers.is_stuck(timeout) {
                     bark();
                     told.store(true, Ordering::SeqCst);
                     return;

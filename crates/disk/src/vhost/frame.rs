@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 
 use crate::DiskError;
 use crate::invalid::InvalidValue;
-use crate::socket::{Arrived, Socket};
+use crate::socket::{GuestSocket, SocketRead};
 
 /// The version of the protocol, in the flags of every message.
 const VERSION: u32 = 1;
@@ -40,7 +40,7 @@ pub struct Frame {
 
 /// The answer to a message.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum VhostReply {
     /// An acknowledgement if the guest waits for one, with 0 for success.
     Acknowledge(u64),
     /// This reply.
@@ -49,23 +49,25 @@ pub enum Answer {
 
 /// Receives a message and answers it. Returns whether the guest is still there.
 pub fn answer_next(
-    socket: &Socket,
-    handle: impl FnOnce(Frame) -> Result<Answer, DiskError>,
-) -> Result<Arrived, DiskError> {
-    let Some(frame) = receive(socket)? else { return Ok(Arrived::End) };
+    socket: &GuestSocket,
+    handle: impl FnOnce(Frame) -> Result<VhostReply, DiskError>,
+) -> Result<SocketRead, DiskError> {
+    let Some(frame) = receive(socket)? else { return Ok(SocketRead::End) };
     let (request, needs_reply) = (frame.request, frame.needs_reply);
     match handle(frame)? {
-        Answer::Reply(body) => send(socket, request, &body),
-        Answer::Acknowledge(number) if needs_reply => send(socket, request, &number.to_le_bytes()),
-        Answer::Acknowledge(_) => Ok(Arrived::All),
+        VhostReply::Reply(body) => send(socket, request, &body),
+        VhostReply::Acknowledge(number) if needs_reply => {
+            send(socket, request, &number.to_le_bytes())
+        }
+        VhostReply::Acknowledge(_) => Ok(SocketRead::All),
     }
 }
 
 /// Receives a message; `None` if the guest has ended.
-fn receive(socket: &Socket) -> Result<Option<Frame>, DiskError> {
+fn receive(socket: &GuestSocket) -> Result<Option<Frame>, DiskError> {
     let mut header = Header::new_zeroed();
     let mut descriptors = Vec::new();
-    if socket.fill(header.as_mut_bytes(), &mut descriptors)? == Arrived::End {
+    if socket.fill(header.as_mut_bytes(), &mut descriptors)? == SocketRead::End {
         return Ok(None);
     }
     let (request, flags, size) = (header.request.get(), header.flags.get(), header.size.get());
@@ -80,14 +82,14 @@ fn receive(socket: &Socket) -> Result<Option<Frame>, DiskError> {
         return Err(invalid("the size of its body", "at most 1024", size));
     }
     let mut body = vec![0; size as usize];
-    if !body.is_empty() && socket.fill(&mut body, &mut descriptors)? == Arrived::End {
+    if !body.is_empty() && socket.fill(&mut body, &mut descriptors)? == SocketRead::End {
         return Err(invalid("what follows its header", "a body", 0));
     }
     Ok(Some(Frame { request, body, descriptors, needs_reply: flags & NEED_REPLY != 0 }))
 }
 
 /// Sends a reply.
-fn send(socket: &Socket, request: u32, body: &[u8]) -> Result<Arrived, DiskError> {
+fn send(socket: &GuestSocket, request: u32, body: &[u8]) -> Result<SocketRead, DiskError> {
     let size = u32::try_from(body.len()).expect("bodies are short");
     let flags = (VERSION | REPLY).into();
     let header = Header { request: request.into(), flags, size: size.into() };

@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::invalid::InvalidValue;
 
-use super::shrunk::Watched;
+use super::shrunk::WatchedMapping;
 
 /// A guest's memory; a clone is the same memory.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct SharedMemory(Arc<Mapped>);
 #[derive(Debug)]
 struct Mapped {
     /// No longer watched before it is unmapped: another mapping may take its place.
-    watched: Vec<Watched>,
+    watched: Vec<WatchedMapping>,
     memory: GuestMemoryMmap,
     regions: Vec<Region>,
 }
@@ -73,7 +73,7 @@ impl SharedMemory {
         let mapped = regions.iter().zip(files).map(|(region, file)| map(region, file));
         let mut mapped = mapped.collect::<Result<Vec<_>, _>>()?;
         mapped.sort_by_key(GuestMemoryRegion::start_addr);
-        let watch = |region: &GuestRegionMmap| Watched::new(region.as_ptr(), region.size());
+        let watch = |region: &GuestRegionMmap| WatchedMapping::new(region.as_ptr(), region.size());
         let watched = mapped.iter().map(watch).collect::<Result<_, _>>();
         let watched = watched.map_err(|cause| Unmapped::Failed(cause.to_string()))?;
         let memory = GuestMemoryMmap::from_regions(mapped)
@@ -92,7 +92,7 @@ impl SharedMemory {
 
     /// Whether a file of it was found to have become shorter.
     pub fn has_shrunk(&self) -> bool {
-        self.0.watched.iter().any(Watched::has_shrunk)
+        self.0.watched.iter().any(WatchedMapping::has_shrunk)
     }
 }
 

@@ -12,6 +12,6 @@ mod ring;
 mod session;
 mod shrunk;
 
-pub use frame::{Answer, Frame, answer_next};
+pub use frame::{Frame, VhostReply, answer_next};
 pub use ring::Pending;
-pub use session::{Notifications, Request, Session};
+pub use session::{Notifications, Session, VhostRequest};

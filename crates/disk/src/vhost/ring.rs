@@ -7,7 +7,7 @@ use thiserror::Error;
 use virtio_queue::{DescriptorChain, Error, Queue, QueueOwnedT, QueueT};
 use vm_memory::{GuestAddress, GuestMemoryMmap};
 
-use crate::device::{Served, Status, answer};
+use crate::device::{CompletedRequest, VirtioStatus, answer};
 
 use super::memory::SharedMemory;
 
@@ -20,7 +20,7 @@ const SLOTS: u16 = 1 << 15;
 pub struct Pending {
     head: u16,
     used_bytes: u32,
-    answer: Option<(GuestAddress, Status)>,
+    answer: Option<(GuestAddress, VirtioStatus)>,
     /// The life of the ring that it belongs to.
     life: u64,
     /// Its numbers in the log.
@@ -134,8 +134,8 @@ impl Ring {
 
     /// Notes a request as in flight, unless its head is beyond the table: then it cannot be
     /// returned.
-    pub fn accept(&mut self, served: &Served) -> Option<Pending> {
-        let Served { head, used_bytes, answer, .. } = *served;
+    pub fn accept(&mut self, served: &CompletedRequest) -> Option<Pending> {
+        let CompletedRequest { head, used_bytes, answer, .. } = *served;
         (head < self.queue.size()).then(|| {
             self.in_flight += 1;
             Pending { head, used_bytes, answer, life: self.life, logged: 0..0 }

@@ -13,10 +13,10 @@ use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, TryFromBytes, Unaligned};
 
 use crate::DiskError;
-use crate::device::{Device, Features, Served};
+use crate::device::{CompletedRequest, Features, VirtioDevice};
 use crate::invalid::InvalidValue;
 
-use super::frame::{Answer, Frame};
+use super::frame::{Frame, VhostReply};
 use super::memory::{SharedMemory, Unmapped};
 use super::ring::{Addresses, Pending, Ring};
 
@@ -38,7 +38,7 @@ const CONFIG_BYTES: u32 = 256;
 /// How guest and disk notify each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notifications {
-    /// By messages of the calendar, so that no time passes unnoticed.
+    /// By messages of the time controller, so that no time passes unnoticed.
     Calendar,
     /// By events (eventfd(2)).
     Events,
@@ -48,7 +48,7 @@ pub enum Notifications {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TryFromBytes, Immutable, KnownLayout)]
 #[repr(u32)]
 #[expect(dead_code, non_camel_case_types, reason = "made of numbers; named as in the protocol")]
-pub enum Request {
+pub enum VhostRequest {
     GET_FEATURES = 1,
     SET_FEATURES = 2,
     SET_OWNER = 3,
@@ -102,7 +102,7 @@ pub struct Session {
     call: Option<File>,
 }
 
-impl Request {
+impl VhostRequest {
     /// The request with this number, if a guest may send it.
     pub fn numbered(number: u32, notifications: Notifications) -> Option<Self> {
         let request = Self::try_read_from_bytes(number.as_bytes()).ok()?;
@@ -133,9 +133,13 @@ impl Session {
     }
 
     /// Handles a message.
-    pub fn handle(&mut self, frame: Frame, device: &mut Device<'_>) -> Result<Answer, DiskError> {
+    pub fn handle(
+        &mut self,
+        frame: Frame,
+        device: &mut VirtioDevice<'_>,
+    ) -> Result<VhostReply, DiskError> {
         let number = frame.request;
-        let Some(request) = Request::numbered(number, self.notifications) else {
+        let Some(request) = VhostRequest::numbered(number, self.notifications) else {
             let value = InvalidValue::new("its number", "one of a disk's", number);
             return Err(self.invalid(value.of(format!("message {number}"))));
         };
@@ -147,53 +151,57 @@ impl Session {
 
     fn follow(
         &mut self,
-        request: Request,
+        request: VhostRequest,
         frame: Frame,
-        device: &mut Device<'_>,
-    ) -> Result<Answer, Unmapped> {
+        device: &mut VirtioDevice<'_>,
+    ) -> Result<VhostReply, Unmapped> {
         let Frame { body, descriptors, .. } = frame;
         let mut files = descriptors.into_iter().map(File::from);
         match request {
-            Request::SET_OWNER | Request::RESET_OWNER | Request::SET_VRING_ERR => {}
-            Request::GET_FEATURES => return Ok(reply(device.features().bits() | RING_FEATURES)),
-            Request::SET_FEATURES => self.choose(fixed::<U64>(&body)?.get(), device)?,
-            Request::GET_PROTOCOL_FEATURES => return Ok(reply(self.protocol())),
-            Request::SET_PROTOCOL_FEATURES => self.choose_protocol(fixed::<U64>(&body)?.get())?,
-            Request::GET_CONFIG => return Ok(Answer::Reply(read_config(&body, device)?)),
-            Request::SET_CONFIG => {
+            VhostRequest::SET_OWNER | VhostRequest::RESET_OWNER | VhostRequest::SET_VRING_ERR => {}
+            VhostRequest::GET_FEATURES => {
+                return Ok(reply(device.features().bits() | RING_FEATURES));
+            }
+            VhostRequest::SET_FEATURES => self.choose(fixed::<U64>(&body)?.get(), device)?,
+            VhostRequest::GET_PROTOCOL_FEATURES => return Ok(reply(self.protocol())),
+            VhostRequest::SET_PROTOCOL_FEATURES => {
+                self.choose_protocol(fixed::<U64>(&body)?.get())?
+            }
+            VhostRequest::GET_CONFIG => return Ok(VhostReply::Reply(read_config(&body, device)?)),
+            VhostRequest::SET_CONFIG => {
                 let (part, bytes) = config_part(&body)?;
                 let is_done = device.configure(part.offset.get() as usize, bytes);
-                return Ok(Answer::Acknowledge(u64::from(!is_done)));
+                return Ok(VhostReply::Acknowledge(u64::from(!is_done)));
             }
-            Request::SET_MEM_TABLE => {
+            VhostRequest::SET_MEM_TABLE => {
                 let memory = SharedMemory::map(&body, files.collect())?;
                 if self.ring.is_enabled() {
                     self.ring.enable(&memory).then_some(()).ok_or_else(misplaced)?;
                 }
                 self.memory = Some(memory);
             }
-            Request::SET_BACKEND_REQ_FD => self.call = files.next(),
-            Request::SET_VRING_NUM => {
+            VhostRequest::SET_BACKEND_REQ_FD => self.call = files.next(),
+            VhostRequest::SET_VRING_NUM => {
                 let slots = self.stopped_ring(&body)?;
                 self.ring.resize(slots).map_err(|_| {
                     let expected = "a power of two up to 32768";
                     InvalidValue::new("the number of slots", expected, slots)
                 })?;
             }
-            Request::SET_VRING_BASE => {
+            VhostRequest::SET_VRING_BASE => {
                 let base = self.stopped_ring(&body)?;
                 let base = u16::try_from(base)
                     .map_err(|_| InvalidValue::new("the base", "below 65536", base))?;
                 self.ring.start_at(base);
             }
-            Request::SET_VRING_ADDR => self.place_ring(&body)?,
-            Request::GET_VRING_BASE => {
+            VhostRequest::SET_VRING_ADDR => self.place_ring(&body)?,
+            VhostRequest::GET_VRING_BASE => {
                 ring_state(&body)?;
                 self.ring.disable();
                 (self.kick, self.call) = (None, None);
                 return Ok(reply(u64::from(self.ring.next_index()) << 32));
             }
-            Request::SET_VRING_KICK => {
+            VhostRequest::SET_VRING_KICK => {
                 ring_event(&body)?;
                 let kick = files.next().filter(|file| fcntl_setfl(file, OFlags::NONBLOCK).is_ok());
                 let kick = kick.ok_or_else(|| {
@@ -202,11 +210,11 @@ impl Session {
                 self.kick = Some(Arc::new(kick));
                 self.start()?;
             }
-            Request::SET_VRING_CALL => {
+            VhostRequest::SET_VRING_CALL => {
                 ring_event(&body)?;
                 self.call = files.next();
             }
-            Request::SET_VRING_ENABLE => {
+            VhostRequest::SET_VRING_ENABLE => {
                 self.is_enabled = ring_state(&body)? != 0;
                 if !self.is_enabled {
                     self.ring.disable();
@@ -214,7 +222,7 @@ impl Session {
                 self.start()?;
             }
         }
-        Ok(Answer::Acknowledge(0))
+        Ok(VhostReply::Acknowledge(0))
     }
 
     /// The features of the protocol that are offered.
@@ -237,7 +245,7 @@ impl Session {
         Err(InvalidValue::new("the guest's protocol features", expected, found))
     }
 
-    fn choose(&mut self, chosen: u64, device: &mut Device<'_>) -> Result<(), InvalidValue> {
+    fn choose(&mut self, chosen: u64, device: &mut VirtioDevice<'_>) -> Result<(), InvalidValue> {
         let offered = device.features().bits() | RING_FEATURES;
         if chosen & !offered != 0 {
             let (expected, found) = (format!("part of {offered:#x}"), format!("{chosen:#x}"));
@@ -320,7 +328,7 @@ impl Session {
     }
 
     /// Notes a taken request as in flight, unless it cannot be returned.
-    pub fn accept(&mut self, served: &Served) -> Option<Pending> {
+    pub fn accept(&mut self, served: &CompletedRequest) -> Option<Pending> {
         self.ring.accept(served)
     }
 
@@ -353,8 +361,8 @@ impl Session {
     }
 }
 
-fn reply(number: u64) -> Answer {
-    Answer::Reply(number.to_le_bytes().to_vec())
+fn reply(number: u64) -> VhostReply {
+    VhostReply::Reply(number.to_le_bytes().to_vec())
 }
 
 fn misplaced() -> InvalidValue {
@@ -402,7 +410,7 @@ fn config_part(body: &[u8]) -> Result<(ConfigPart, &[u8]), InvalidValue> {
 }
 
 /// The reply has the size of the request; what the device does not define is 0.
-fn read_config(body: &[u8], device: &Device<'_>) -> Result<Vec<u8>, InvalidValue> {
+fn read_config(body: &[u8], device: &VirtioDevice<'_>) -> Result<Vec<u8>, InvalidValue> {
     let (part, _) = config_part(body)?;
     let mut config = device.config().to_vec();
     config.resize(CONFIG_BYTES as usize, 0);

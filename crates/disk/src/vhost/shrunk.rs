@@ -48,9 +48,9 @@ impl Range {
 
 /// A mapping of a guest's memory, which is watched until this is dropped.
 #[derive(Debug)]
-pub struct Watched(&'static Range);
+pub struct WatchedMapping(&'static Range);
 
-impl Watched {
+impl WatchedMapping {
     /// Watches the mapping at an address, of this many bytes.
     pub fn new(address: *const u8, bytes: usize) -> io::Result<Self> {
         handle()?;
@@ -73,7 +73,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedMapping {
     fn drop(&mut self) {
         self.0.start.store(0, Ordering::Release);
         self.0.is_taken.store(false, Ordering::Release);

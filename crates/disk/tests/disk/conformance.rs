@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ssdlab_disk::{Flash, Memory, Shape};
+use ssdlab_disk::{DiskShape, Flash, Memory};
 use ssdlab_flash::Nanos;
 
 use crate::body::conforms;
@@ -32,9 +32,9 @@ fn a_shared_backend_conforms() {
 #[test]
 fn a_disk_of_a_guest_conforms_in_virtual_time() {
     let (outcome, times) =
-        serve(vec![Setup::new(Flash::new(drive()), Shape::default())], conforms_for_guest);
+        serve(vec![Setup::new(Flash::new(drive()), DiskShape::default())], conforms_for_guest);
     let (again, _) =
-        serve(vec![Setup::new(Flash::new(drive()), Shape::default())], conforms_for_guest);
+        serve(vec![Setup::new(Flash::new(drive()), DiskShape::default())], conforms_for_guest);
     assert_eq!(outcome, again);
     assert!(times.last() > Some(&Nanos(1_000_000)));
 }

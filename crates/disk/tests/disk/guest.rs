@@ -1,5 +1,5 @@
-//! A guest that is none: it speaks to a disk and the calendar as User-Mode Linux does, message by
-//! message, and computes nothing.
+//! A guest that is none: it speaks to a disk and the time controller as User-Mode Linux does,
+//! message by message, and computes nothing.
 //!
 //! What it sends and waits for follows `arch/um/drivers/virtio_uml.c` and `arch/um/kernel/time.c`
 //! of Linux 6.1, as `kernel/apply` changes them; what these panic at is an assertion here.
@@ -7,7 +7,7 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use ssdlab_disk::{Backend, Disk, DiskError, Options, Outcome, Shape, run};
+use ssdlab_disk::{Backend, Disk, DiskError, DiskShape, GuestOptions, GuestOutcome, run};
 use ssdlab_flash::Nanos;
 
 use crate::driver::{Driven, Driver, Request, Ring};
@@ -16,19 +16,19 @@ use crate::frontend::Frontend;
 /// A disk to be served.
 pub struct Setup<'a> {
     pub backend: Box<dyn Backend + Send + 'a>,
-    pub shape: Shape,
+    pub shape: DiskShape,
     pub log: Option<Box<dyn Write + Send + 'a>>,
 }
 
 impl<'a> Setup<'a> {
-    pub fn new(backend: impl Backend + Send + 'a, shape: Shape) -> Self {
+    pub fn new(backend: impl Backend + Send + 'a, shape: DiskShape) -> Self {
         Self { backend: Box::new(backend), shape, log: None }
     }
 }
 
 /// Runs a guest on these disks. It has taken them into use when it is handed over.
-pub fn serve<R>(setups: Vec<Setup<'_>>, guest: impl FnOnce(&mut Guest) -> R) -> (Outcome, R) {
-    let (outcome, result) = try_serve(setups, Options::default(), |mut talking| {
+pub fn serve<R>(setups: Vec<Setup<'_>>, guest: impl FnOnce(&mut Guest) -> R) -> (GuestOutcome, R) {
+    let (outcome, result) = try_serve(setups, GuestOptions::default(), |mut talking| {
         talking.take_up();
         guest(&mut talking)
     });
@@ -38,9 +38,9 @@ pub fn serve<R>(setups: Vec<Setup<'_>>, guest: impl FnOnce(&mut Guest) -> R) -> 
 /// Runs a guest that has said nothing yet, and may end badly.
 pub fn try_serve<R>(
     setups: Vec<Setup<'_>>,
-    options: Options,
+    options: GuestOptions,
     guest: impl FnOnce(Guest) -> R,
-) -> (Result<Outcome, DiskError>, R) {
+) -> (Result<GuestOutcome, DiskError>, R) {
     let (calendar, calendar_end) = UnixStream::pair().unwrap();
     let mut ends = Vec::new();
     let mut disks: Vec<Disk<'_>> = setups
@@ -90,7 +90,7 @@ impl Guest {
         Self { calendar, ports: ports.collect(), now: 0, free_until: None, called: 0, sequence: 0 }
     }
 
-    /// Sends a message to the calendar and waits for its acknowledgement.
+    /// Sends a message to the time controller and waits for its acknowledgement.
     pub fn tell(&mut self, operation: u32, time: u64) -> u64 {
         self.sequence += 1;
         self.send_time(operation, self.sequence, time);
@@ -106,7 +106,7 @@ impl Guest {
         self.calendar.write_all(&message).unwrap();
     }
 
-    /// Takes in one message of the calendar.
+    /// Takes in one message of the time controller.
     fn hear(&mut self) -> (u32, u32, u64) {
         let mut message = [0; 16];
         self.calendar.read_exact(&mut message).unwrap();

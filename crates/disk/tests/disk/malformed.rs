@@ -8,14 +8,14 @@ use std::os::unix::net::UnixStream;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rustix::fs::ftruncate;
-use ssdlab_disk::{Disk, DiskError, Memory, Options, Shape, run};
+use ssdlab_disk::{Disk, DiskError, DiskShape, GuestOptions, Memory, run};
 
 use crate::driver::{BUFFERS, Request, Ring, SLOTS};
 use crate::frontend::words;
 use crate::guest::{Guest, Setup, serve, try_serve};
 
 fn memory() -> Vec<Setup<'static>> {
-    vec![Setup::new(Memory::new(1 << 20), Shape::default())]
+    vec![Setup::new(Memory::new(1 << 20), DiskShape::default())]
 }
 
 /// A guest that sends these bytes, then ends.
@@ -27,8 +27,9 @@ fn send(to_calendar: &[u8], to_disk: &[u8]) -> Result<(), DiskError> {
     calendar_end.write_all(to_calendar).unwrap();
     socket_end.shutdown(std::net::Shutdown::Write).unwrap();
     calendar_end.shutdown(std::net::Shutdown::Write).unwrap();
-    let disk = Disk::new("vda", socket, Box::new(Memory::new(1 << 20)), Shape::default()).unwrap();
-    let outcome = run(calendar, &mut [disk], Options::default());
+    let disk =
+        Disk::new("vda", socket, Box::new(Memory::new(1 << 20)), DiskShape::default()).unwrap();
+    let outcome = run(calendar, &mut [disk], GuestOptions::default());
     let mut answers = Vec::new();
     let _ = calendar_end.read_to_end(&mut answers);
     outcome.map(drop)
@@ -165,7 +166,7 @@ proptest! {
         header.extend(sector.to_le_bytes());
         // What one chain has the disk write may be the descriptors of the next, or the ring itself:
         // then the disk stops, and says so.
-        let (outcome, used) = try_serve(memory(), Options::default(), |mut guest| {
+        let (outcome, used) = try_serve(memory(), GuestOptions::default(), |mut guest| {
             guest.take_up();
             let offered = std::panic::AssertUnwindSafe(|| {
                 offer(&mut guest, &descriptors, &heads, &header)
@@ -200,7 +201,7 @@ fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
 
 /// What a disk says of what a guest sends it after this.
 fn refusal(before: impl FnOnce(&mut Guest), request: u32, body: &[u8], fds: &[OwnedFd]) -> String {
-    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(memory(), GuestOptions::default(), |mut guest| {
         before(&mut guest);
         guest.ports[0].frontend.send(request, true, body, fds);
         // The disk lets go.
@@ -229,10 +230,10 @@ fn messages_at_the_wrong_time_or_of_the_wrong_size_are_refused() {
     }
 }
 
-/// What the calendar says of a message with this operation, number and time. The guest has slept
-/// until 100, and at 100 a completion is due, so that it may not run on.
+/// What the time controller says of a message with this operation, number and time. The guest has
+/// slept until 100, and at 100 a completion is due, so that it may not run on.
 fn refused_by_calendar(operation: u32, number: u32, time: u64) -> String {
-    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(memory(), GuestOptions::default(), |mut guest| {
         guest.take_up();
         guest.sleep(100);
         guest.ports[0].ring.submit(&Request { number: 4, sector: 0, data: &[] }, 0);
@@ -265,7 +266,7 @@ fn kicks_of_disks_that_are_not_there_are_refused() {
         let expected = format!("the number of the disk is {number}, not one of 1 disks");
         assert!(refused.contains(&expected), "{refused}");
     }
-    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(memory(), GuestOptions::default(), |mut guest| {
         guest.take_up();
         guest.ports[0].frontend.tell(18, &[0; 8], &[]);
         guest.send_time(0x100, 0, 0);
@@ -341,7 +342,7 @@ fn memory_that_is_not_there_is_refused() {
 
 #[test]
 fn a_guest_that_shortens_its_memory_is_refused() {
-    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(memory(), GuestOptions::default(), |mut guest| {
         guest.take_up();
         ftruncate(guest.ports[0].ring.file(), 0).unwrap();
         guest.send_time(0x100, 0, 0);

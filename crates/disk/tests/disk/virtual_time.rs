@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ssdlab_disk::{DiskError, Flash, Memory, Options, Outcome, Process, Shape, WriteCache};
+use ssdlab_disk::{
+    CacheMode, DiskError, DiskShape, Flash, GuestOptions, GuestOutcome, GuestProcess, Memory,
+};
 use ssdlab_flash::{Command, Extent, Nanos, Stream};
-use ssdlab_trace::{Flags, Kind, Reader};
+use ssdlab_trace::{Flags, RequestKind, TraceReader};
 
 use crate::drive;
 use crate::driver::{Request, SLOTS};
@@ -25,7 +27,7 @@ fn plain(number: u32, sector: u64) -> Request<'static> {
 }
 
 fn flash() -> Vec<Setup<'static>> {
-    vec![Setup::new(Flash::new(drive()), Shape::default())]
+    vec![Setup::new(Flash::new(drive()), DiskShape::default())]
 }
 
 #[test]
@@ -99,8 +101,8 @@ fn session(guest: &mut Guest, seed: u8) {
     assert_eq!(guest.perform(0, &plain(FLUSH, 0), &mut []), 0);
 }
 
-fn two_disks(seed: u8) -> Outcome {
-    let memory = Setup::new(Memory::new(1 << 20), Shape::default());
+fn two_disks(seed: u8) -> GuestOutcome {
+    let memory = Setup::new(Memory::new(1 << 20), DiskShape::default());
     let setups = flash().into_iter().chain([memory]).collect();
     serve(setups, |guest| session(guest, seed)).0
 }
@@ -113,7 +115,7 @@ fn equal_runs_have_equal_fingerprints_and_others_do_not() {
     assert!(first.now > Nanos(1_000_000));
     // The same data at another time are another run.
     let at = |start: u64| {
-        let setup = Setup::new(Memory::new(1 << 20), Shape::default());
+        let setup = Setup::new(Memory::new(1 << 20), DiskShape::default());
         let write = write(0, &[1; 512]);
         serve(vec![setup], |guest| {
             guest.sleep(start);
@@ -128,7 +130,7 @@ fn equal_runs_have_equal_fingerprints_and_others_do_not() {
 
 #[test]
 fn completions_at_the_same_time_reach_every_disk_before_the_guest_runs() {
-    let setup = || Setup::new(Memory::new(1 << 20), Shape::default());
+    let setup = || Setup::new(Memory::new(1 << 20), DiskShape::default());
     serve(vec![setup(), setup()], |guest| {
         guest.sleep(1000);
         for disk in 0..2 {
@@ -145,7 +147,7 @@ fn completions_at_the_same_time_reach_every_disk_before_the_guest_runs() {
 #[test]
 fn the_log_has_every_request_with_its_times() {
     let (mut file, shared) = (Vec::new(), Arc::new(Mutex::new(Flash::new(drive()))));
-    let shape = Shape { write_cache: WriteCache::WriteThrough, ..Shape::default() };
+    let shape = DiskShape { write_cache: CacheMode::WriteThrough, ..DiskShape::default() };
     let mut setup = Setup::new(Arc::clone(&shared), shape);
     setup.log = Some(Box::new(&mut file));
     let (_, ended) = serve(vec![setup], |guest| {
@@ -157,14 +159,20 @@ fn the_log_has_every_request_with_its_times() {
         guest.kick(0);
         written
     });
-    let requests: Vec<_> = Reader::detect(&file[..], &ssdlab_trace::Options::default())
+    let requests: Vec<_> = TraceReader::detect(&file[..], &ssdlab_trace::TraceOptions::default())
         .unwrap()
         .map(Result::unwrap)
         .collect();
     let [stored, read] = requests[..] else { panic!("{requests:?}") };
-    assert_eq!((stored.kind, stored.offset_bytes, stored.length_bytes), (Kind::Write, 4096, 4096));
+    assert_eq!(
+        (stored.kind, stored.offset_bytes, stored.length_bytes),
+        (RequestKind::Write, 4096, 4096)
+    );
     assert_eq!((stored.submitted_ns, stored.completed_ns), (0, Some(ended - 100)));
-    assert_eq!((read.kind, read.submitted_ns, read.completed_ns), (Kind::Read, ended - 100, None));
+    assert_eq!(
+        (read.kind, read.submitted_ns, read.completed_ns),
+        (RequestKind::Read, ended - 100, None)
+    );
     // The disk makes writes safe by itself, and a page takes 900 us to program.
     assert_eq!(stored.flags, Flags::FUA);
     assert!(ended > 900_000, "{ended}");
@@ -174,7 +182,7 @@ fn the_log_has_every_request_with_its_times() {
 
 #[test]
 fn the_guest_may_switch_the_write_cache() {
-    let shape = Shape { write_cache: WriteCache::Switchable, ..Shape::default() };
+    let shape = DiskShape { write_cache: CacheMode::Switchable, ..DiskShape::default() };
     serve(vec![Setup::new(Flash::new(drive()), shape)], |guest| {
         let time = |guest: &mut Guest| {
             let begun = guest.now;
@@ -193,7 +201,7 @@ fn the_guest_may_switch_the_write_cache() {
 
 #[test]
 fn a_disk_says_its_name() {
-    let shape = Shape { id: "vertex-le".to_owned(), ..Shape::default() };
+    let shape = DiskShape { id: "vertex-le".to_owned(), ..DiskShape::default() };
     serve(vec![Setup::new(Memory::new(1 << 20), shape)], |guest| {
         let mut name = [9; 20];
         assert_eq!(guest.perform(0, &plain(IDENTIFY, 0), &mut name), 0);
@@ -203,7 +211,7 @@ fn a_disk_says_its_name() {
 
 #[test]
 fn a_guest_that_waits_for_ever_is_an_error() {
-    let (outcome, ()) = try_serve(flash(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(flash(), GuestOptions::default(), |mut guest| {
         guest.take_up();
         guest.send_time(3, 0, u64::MAX);
         // It is told nothing more, but it is let go.
@@ -214,7 +222,7 @@ fn a_guest_that_waits_for_ever_is_an_error() {
 
 #[test]
 fn a_guest_that_takes_too_long_is_an_error() {
-    let options = Options { limit: Some(Nanos(1_000_000)), ..Options::default() };
+    let options = GuestOptions { limit: Some(Nanos(1_000_000)), ..GuestOptions::default() };
     let (outcome, ()) = try_serve(flash(), options, |mut guest| {
         guest.take_up();
         guest.sleep(900_000);
@@ -230,7 +238,7 @@ fn a_guest_that_takes_too_long_is_an_error() {
 
 #[test]
 fn a_guest_that_dies_while_it_waits_is_an_error() {
-    let (outcome, ()) = try_serve(flash(), Options::default(), |mut guest| {
+    let (outcome, ()) = try_serve(flash(), GuestOptions::default(), |mut guest| {
         guest.take_up();
         guest.calendar.shutdown(std::net::Shutdown::Read).unwrap();
         guest.send_time(3, 0, 1000);
@@ -243,10 +251,10 @@ fn a_guest_whose_process_ends_before_it_connects_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let listen = |name| std::os::unix::net::UnixListener::bind(folder.path().join(name)).unwrap();
     let mut ended = std::process::Command::new("true").spawn().unwrap();
-    let process = Process::new(&ended, Duration::from_mins(1)).unwrap();
-    let options = Options { process: Some(process), ..Options::default() };
+    let process = GuestProcess::new(&ended, Duration::from_mins(1)).unwrap();
+    let options = GuestOptions { process: Some(process), ..GuestOptions::default() };
     let memory = Box::new(Memory::new(1 << 20));
-    let disk = ssdlab_disk::Disk::new("vda", listen("disk"), memory, Shape::default());
+    let disk = ssdlab_disk::Disk::new("vda", listen("disk"), memory, DiskShape::default());
     let outcome = ssdlab_disk::run(listen("calendar"), &mut [disk.unwrap()], options);
     ended.wait().unwrap();
     assert!(matches!(outcome, Err(DiskError::GuestGone { .. })), "{outcome:?}");
@@ -254,7 +262,7 @@ fn a_guest_whose_process_ends_before_it_connects_is_an_error() {
 
 #[test]
 fn a_ring_goes_round_many_times() {
-    serve(vec![Setup::new(Memory::new(1 << 20), Shape::default())], |guest| {
+    serve(vec![Setup::new(Memory::new(1 << 20), DiskShape::default())], |guest| {
         let rounds = 5 * u8::try_from(SLOTS).unwrap();
         for round in 0..rounds {
             let data = [round; 512];

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
-use ssdlab_disk::serve::{FuseDisk, State};
-use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
+use ssdlab_disk::serve::{FuseDisk, FuseState};
+use ssdlab_disk::{Backend, BackendError, DiskShape, Flash, Memory};
 use ssdlab_flash::{Extent, Nanos};
 
 use crate::body::conforms;
@@ -27,7 +27,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Far beyond what a busy machine needs.
-const PATIENCE: Duration = Duration::from_mins(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(10);
 
 const HOUR: Nanos = Nanos(3_600_000_000_000);
 
@@ -39,14 +39,18 @@ struct Mounted {
 }
 
 impl Mounted {
-    fn new(backend: impl Backend + Send + 'static, patience: Duration) -> Self {
-        Self::shaped(backend, &Shape::default(), patience)
+    fn new(backend: impl Backend + Send + 'static, timeout: Duration) -> Self {
+        Self::shaped(backend, &DiskShape::default(), timeout)
     }
 
-    fn shaped(backend: impl Backend + Send + 'static, shape: &Shape, patience: Duration) -> Self {
+    fn shaped(
+        backend: impl Backend + Send + 'static,
+        shape: &DiskShape,
+        timeout: Duration,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let disk =
-            FuseDisk::mount(Box::new(backend), shape, folder.path(), "ssdlab-x", patience).unwrap();
+            FuseDisk::mount(Box::new(backend), shape, folder.path(), "ssdlab-x", timeout).unwrap();
         let file = OpenOptions::new().read(true).write(true).open(disk.file()).unwrap();
         Self { disk, file, folder }
     }
@@ -113,14 +117,14 @@ impl Backend for Through<'_> {
 }
 
 fn conformance() {
-    let mounted = Mounted::new(Flash::new(drive()), PATIENCE);
+    let mounted = Mounted::new(Flash::new(drive()), ANSWER_TIMEOUT);
     conforms(&mut Through { file: &mounted.file, begun: Instant::now() });
     let counts = mounted.disk.summary().counts;
     assert!(counts.discards > 10 && counts.write_zeroes > 10 && counts.flushes > 10, "{counts:?}");
 }
 
 fn latency() {
-    let mounted = Mounted::new(Flash::new(drive()), PATIENCE);
+    let mounted = Mounted::new(Flash::new(drive()), ANSWER_TIMEOUT);
     mounted.file.write_all_at(&[1; 4096], 0).unwrap();
     let mut page = [0; 4096];
     for _ in 0..50 {
@@ -186,7 +190,7 @@ fn overlap() {
         say.send(at).unwrap();
         HOUR
     };
-    let mounted = Mounted::new(Odd::new(read_takes, None), PATIENCE);
+    let mounted = Mounted::new(Odd::new(read_takes, None), ANSWER_TIMEOUT);
     thread::scope(|scope| {
         for page in 1..=WAITING {
             let file = &mounted.file;
@@ -204,33 +208,33 @@ fn overlap() {
 }
 
 fn in_use() {
-    let mounted = Mounted::new(Memory::new(1 << 20), PATIENCE);
+    let mounted = Mounted::new(Memory::new(1 << 20), ANSWER_TIMEOUT);
     assert!(!mounted.disk.unmount().unwrap());
-    assert_eq!(mounted.disk.state(), State::Serving);
+    assert_eq!(mounted.disk.state(), FuseState::Serving);
     mounted.file.write_all_at(&[1; 512], 512).unwrap();
     mounted.disk.abandon().unwrap();
     assert!(mounted.file.write_all_at(&[1; 512], 512).is_err());
-    wait_for("it ends", || mounted.disk.state() != State::Serving);
+    wait_for("it ends", || mounted.disk.state() != FuseState::Serving);
     assert!(!mounted.disk.file().exists());
 }
 
 fn stuck() {
     let (_never, wait) = mpsc::channel();
-    let patience = Duration::from_secs(2);
-    let mounted = Mounted::new(Odd::new(|_| Nanos::ZERO, Some(wait)), patience);
+    let timeout = Duration::from_secs(2);
+    let mounted = Mounted::new(Odd::new(|_| Nanos::ZERO, Some(wait)), timeout);
     mounted.file.read_exact_at(&mut [0; 512], 0).unwrap();
-    assert_eq!(mounted.disk.state(), State::Serving);
+    assert_eq!(mounted.disk.state(), FuseState::Serving);
     let (say, hear) = mpsc::channel();
     let file = mounted.file.try_clone().unwrap();
     thread::spawn(move || say.send(file.write_all_at(&[1; 512], 0).is_err()));
     assert_eq!(hear.recv_timeout(BOUND), Ok(true), "who waits gets an error");
-    wait_for("it is said", || mounted.disk.state() == State::Stuck);
+    wait_for("it is said", || mounted.disk.state() == FuseState::Stuck);
     assert!(!mounted.disk.file().exists());
 }
 
 fn no_discards() {
-    let shape = Shape { discards: false, ..Shape::default() };
-    let mounted = Mounted::shaped(Memory::new(1 << 20), &shape, PATIENCE);
+    let shape = DiskShape { discards: false, ..DiskShape::default() };
+    let mounted = Mounted::shaped(Memory::new(1 << 20), &shape, ANSWER_TIMEOUT);
     mounted.file.write_all_at(&[1; 8192], 0).unwrap();
     let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     assert_eq!(fallocate(&mounted.file, hole, 0, 4096), Err(Errno::OPNOTSUPP));
@@ -246,13 +250,13 @@ fn not_empty() {
     let theirs = folder.path().join("theirs");
     std::fs::write(&theirs, "data").unwrap();
     let refusal = |folder| {
-        let (backend, shape) = (Box::new(Memory::new(1 << 20)), Shape::default());
-        let disk = FuseDisk::mount(backend, &shape, folder, "ssdlab-x", PATIENCE);
+        let (backend, shape) = (Box::new(Memory::new(1 << 20)), DiskShape::default());
+        let disk = FuseDisk::mount(backend, &shape, folder, "ssdlab-x", ANSWER_TIMEOUT);
         disk.unwrap_err().to_string()
     };
     assert!(refusal(folder.path()).contains("not an empty directory"));
     assert!(theirs.exists());
-    let mounted = Mounted::new(Memory::new(1 << 20), PATIENCE);
+    let mounted = Mounted::new(Memory::new(1 << 20), ANSWER_TIMEOUT);
     assert!(refusal(mounted.folder.path()).contains("something is mounted on"));
-    assert_eq!(mounted.disk.state(), State::Serving);
+    assert_eq!(mounted.disk.state(), FuseState::Serving);
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::ftruncate;
 use ssdlab_disk::serve::{Departure, ServeError, VhostUserDisk};
-use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
+use ssdlab_disk::{Backend, BackendError, DiskShape, Flash, Memory};
 use ssdlab_flash::{Extent, Nanos};
 
 use crate::body::conforms;
@@ -46,7 +46,7 @@ impl Listening {
     fn new(backend: impl Backend + Send + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
-        let shape = Shape::of(drive().specification());
+        let shape = DiskShape::of(drive().specification());
         let disk = VhostUserDisk::listen(Box::new(backend), shape, &socket).unwrap();
         Self { disk, socket, _folder: folder }
     }
@@ -383,7 +383,7 @@ fn sockets() {
     let socket = folder.path().join("socket");
     let listen = || {
         let backend = Box::new(Memory::new(1 << 20));
-        VhostUserDisk::listen(backend, Shape::default(), &socket)
+        VhostUserDisk::listen(backend, DiskShape::default(), &socket)
     };
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     assert!(UnixStream::connect(&socket).is_err());

@@ -3,19 +3,19 @@
 //! The text is not trusted: areas that overlap or exceed the device are refused, and so are more
 //! areas than any real filesystem has.
 
-use super::{Area, Kind, Layout, LayoutFault};
+use super::{Area, BlockKind, Layout, LayoutFault};
 
 /// The maximum number of areas: an ext4 filesystem of 16 TiB has fewer groups.
 const MOST_AREAS: usize = 1 << 20;
 
 /// The output of one tool.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer<'a> {
+pub(super) struct ToolOutput<'a> {
     tool: &'static str,
     pub text: &'a str,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ToolOutput<'a> {
     /// The answer to the question with this number; empty if it is missing.
     pub fn new(answers: &'a [String], number: usize, tool: &'static str) -> Self {
         Self { tool, text: answers.get(number).map_or("", String::as_str) }
@@ -55,7 +55,7 @@ impl<'a> Answer<'a> {
         &self,
         size_bytes: u64,
         block_bytes: u64,
-        metadata: Kind,
+        metadata: BlockKind,
         areas: impl IntoIterator<Item = Area>,
     ) -> Result<Layout, LayoutFault> {
         let areas = areas.into_iter().filter(|area| area.length_bytes > 0);

@@ -5,11 +5,11 @@
 //! Sources: btrfs-inspect-internal(8) of btrfs-progs 6.2; btrfs(5), "superblock", for the offsets
 //! of the superblock copies, which lie inside chunks.
 
-use super::answer::{Answer, leading_number};
-use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+use super::answer::{ToolOutput, leading_number};
+use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
 
 pub const LAYOUT: Probe = Probe {
-    questions: &[Question::of("btrfs", &["inspect-internal", "dump-tree", "-t", "chunk"])],
+    questions: &[ToolQuery::of("btrfs", &["inspect-internal", "dump-tree", "-t", "chunk"])],
     without_owners: &[],
     marks_metadata: true,
     parse,
@@ -20,7 +20,7 @@ const SUPERBLOCKS_AT: [u64; 3] = [64 << 10, 64 << 20, 256 << 30];
 const SUPERBLOCK_BYTES: u64 = 4096;
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
-    let tree = Answer::new(answers, 0, "btrfs inspect-internal dump-tree of btrfs-progs 6.2");
+    let tree = ToolOutput::new(answers, 0, "btrfs inspect-internal dump-tree of btrfs-progs 6.2");
     let devices = tree.text.matches("DEV_ITEMS DEV_ITEM").count();
     if devices != 1 {
         return Err(tree.fault("a filesystem on one device", format!("{devices} devices")));
@@ -30,17 +30,17 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     let superblocks = SUPERBLOCKS_AT.map(|offset_bytes| Area {
         offset_bytes,
         length_bytes: SUPERBLOCK_BYTES,
-        kind: Kind::Superblock,
+        kind: BlockKind::Superblock,
     });
     let fits = |copy: &Area| copy.end_bytes() <= size_bytes;
     let chunks = chunks(&tree)?.into_iter().flat_map(|chunk| around(chunk, &superblocks));
     let areas = superblocks.into_iter().filter(fits).chain(chunks);
-    tree.layout(size_bytes, block_bytes, Kind::CowMetadata, areas)
+    tree.layout(size_bytes, block_bytes, BlockKind::CowMetadata, areas)
 }
 
 /// Every stripe: a chunk has a line with its length and type, then one with each stripe's offset.
 /// In mixed chunks, the owner of a write tells data from metadata.
-fn chunks(tree: &Answer) -> Result<Vec<Area>, LayoutFault> {
+fn chunks(tree: &ToolOutput) -> Result<Vec<Area>, LayoutFault> {
     let mut areas = Vec::new();
     let mut chunk = None;
     for line in tree.text.lines().map(str::trim) {
@@ -64,11 +64,11 @@ fn chunks(tree: &Answer) -> Result<Vec<Area>, LayoutFault> {
 
 /// What a chunk holds: `DATA|single`, `METADATA|DUP`. With other profiles, a stripe is only a part
 /// of its chunk.
-fn kind(tree: &Answer, kinds: &str) -> Result<Option<Kind>, LayoutFault> {
+fn kind(tree: &ToolOutput, kinds: &str) -> Result<Option<BlockKind>, LayoutFault> {
     let words: Vec<_> = kinds.split('|').filter(|word| !["single", "DUP"].contains(word)).collect();
     match words[..] {
-        ["DATA"] => Ok(Some(Kind::Data)),
-        ["METADATA" | "SYSTEM"] => Ok(Some(Kind::CowMetadata)),
+        ["DATA"] => Ok(Some(BlockKind::Data)),
+        ["METADATA" | "SYSTEM"] => Ok(Some(BlockKind::CowMetadata)),
         ["DATA", "METADATA"] | ["METADATA", "DATA"] => Ok(None),
         _ => Err(tree.fault("a type of chunk, single or DUP", format!("`{kinds}`"))),
     }

@@ -6,8 +6,8 @@
 //! Sources: dumpe2fs(8), debugfs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the
 //! kernel: blockgroup.rst (reserved blocks follow the descriptors), `mmp.rst`, `orphan.rst`.
 
-use super::answer::{Answer, range};
-use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+use super::answer::{ToolOutput, range};
+use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
 
 /// The inode of a journal inside the filesystem.
 const JOURNAL: u64 = 8;
@@ -16,11 +16,11 @@ const ORPHANS: u64 = 12;
 
 pub const LAYOUT: Probe = Probe {
     questions: &[
-        Question::of("dumpe2fs", &["-h"]),
-        Question::of("dumpe2fs", &["-g"]),
+        ToolQuery::of("dumpe2fs", &["-h"]),
+        ToolQuery::of("dumpe2fs", &["-g"]),
         // -c: do not read the bitmaps, which takes time.
-        Question::of("debugfs", &["-c", "-R", "stat <8>"]),
-        Question::of("debugfs", &["-c", "-R", "stat <12>"]),
+        ToolQuery::of("debugfs", &["-c", "-R", "stat <8>"]),
+        ToolQuery::of("debugfs", &["-c", "-R", "stat <12>"]),
     ],
     without_owners: &[],
     marks_metadata: true,
@@ -29,30 +29,30 @@ pub const LAYOUT: Probe = Probe {
 };
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
-    let superblock = Answer::new(answers, 0, "dumpe2fs -h of e2fsprogs 1.47");
-    let groups = Answer::new(answers, 1, "dumpe2fs -g of e2fsprogs 1.47");
-    let journal = Answer::new(answers, 2, "debugfs of e2fsprogs 1.47");
-    let orphans = Answer::new(answers, 3, "debugfs of e2fsprogs 1.47");
+    let superblock = ToolOutput::new(answers, 0, "dumpe2fs -h of e2fsprogs 1.47");
+    let groups = ToolOutput::new(answers, 1, "dumpe2fs -g of e2fsprogs 1.47");
+    let journal = ToolOutput::new(answers, 2, "debugfs of e2fsprogs 1.47");
+    let orphans = ToolOutput::new(answers, 3, "debugfs of e2fsprogs 1.47");
     let block_bytes = superblock.block_bytes("Block size:")?;
     let mut areas = areas_of_groups(&superblock, &groups, block_bytes)?;
     let mmp = superblock.optional("MMP block number:");
-    areas.extend(mmp.map(|block| Area::of_blocks(block, 1, block_bytes, Kind::Superblock)));
+    areas.extend(mmp.map(|block| Area::of_blocks(block, 1, block_bytes, BlockKind::Superblock)));
     // An external journal has no inode here.
     if superblock.optional("Journal inode:") == Some(JOURNAL) {
-        areas.extend(areas_of_inode(&journal, block_bytes, Kind::Journal)?);
+        areas.extend(areas_of_inode(&journal, block_bytes, BlockKind::Journal)?);
     }
     // The orphan file replaces a list linked through the inodes.
     if superblock.optional("Orphan file inode:") == Some(ORPHANS) {
-        areas.extend(areas_of_inode(&orphans, block_bytes, Kind::Inode)?);
+        areas.extend(areas_of_inode(&orphans, block_bytes, BlockKind::Inode)?);
     }
     let size_bytes = superblock.number("Block count:")?.saturating_mul(block_bytes);
-    groups.layout(size_bytes, block_bytes, Kind::Directory, areas)
+    groups.layout(size_bytes, block_bytes, BlockKind::Directory, areas)
 }
 
 /// The areas in lines of `group:block:super:gdt:bbitmap:ibitmap:itable`, where -1 means none.
 fn areas_of_groups(
-    superblock: &Answer,
-    groups: &Answer,
+    superblock: &ToolOutput,
+    groups: &ToolOutput,
     block_bytes: u64,
 ) -> Result<Vec<Area>, LayoutFault> {
     let inode_blocks = superblock.number("Inode blocks per group:")?;
@@ -70,12 +70,12 @@ fn areas_of_groups(
         let table = inode_table.ok_or_else(fault)?.0;
         areas.extend(
             [
-                (copy, Kind::Superblock),
-                (descriptors, Kind::Superblock),
-                (reserved, Kind::Superblock),
-                (Some(block_bitmap.ok_or_else(fault)?), Kind::Allocation),
-                (Some(inode_bitmap.ok_or_else(fault)?), Kind::Allocation),
-                (Some((table, inode_blocks)), Kind::Inode),
+                (copy, BlockKind::Superblock),
+                (descriptors, BlockKind::Superblock),
+                (reserved, BlockKind::Superblock),
+                (Some(block_bitmap.ok_or_else(fault)?), BlockKind::Allocation),
+                (Some(inode_bitmap.ok_or_else(fault)?), BlockKind::Allocation),
+                (Some((table, inode_blocks)), BlockKind::Inode),
             ]
             .into_iter()
             .filter_map(|(blocks, kind)| {
@@ -92,7 +92,11 @@ fn areas_of_groups(
 
 /// The blocks of an inode, including those that map the others: `(0-11):1545-1556, (IND):1557`
 /// under `BLOCKS:`, or with (ETB0) under `EXTENTS:`.
-fn areas_of_inode(inode: &Answer, block_bytes: u64, kind: Kind) -> Result<Vec<Area>, LayoutFault> {
+fn areas_of_inode(
+    inode: &ToolOutput,
+    block_bytes: u64,
+    kind: BlockKind,
+) -> Result<Vec<Area>, LayoutFault> {
     let mut lines = inode.text.lines().skip_while(|line| !matches!(*line, "BLOCKS:" | "EXTENTS:"));
     let blocks = lines.nth(1).filter(|line| !line.is_empty());
     let blocks = blocks.ok_or_else(|| inode.fault("blocks of a file", "none"))?;

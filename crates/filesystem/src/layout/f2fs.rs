@@ -8,14 +8,14 @@
 //! Sources: dump.f2fs(8) of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in the kernel,
 //! "On-disk Layout".
 
-use super::answer::{Answer, leading_number};
-use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
-use crate::Call;
+use super::answer::{ToolOutput, leading_number};
+use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use crate::MkfsCall;
 
 pub const LAYOUT: Probe = Probe {
-    questions: &[Question::of("dump.f2fs", &["-d1"])],
-    without_owners: &[Question {
-        call: Call { program: "dump.f2fs", arguments: &["-s", "0~-1"] },
+    questions: &[ToolQuery::of("dump.f2fs", &["-d1"])],
+    without_owners: &[ToolQuery {
+        call: MkfsCall { program: "dump.f2fs", arguments: &["-s", "0~-1"] },
         input: "",
         answer_file: Some("dump_sit"),
     }],
@@ -25,7 +25,7 @@ pub const LAYOUT: Probe = Probe {
 };
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
-    let superblock = Answer::new(answers, 0, "dump.f2fs -d1 of f2fs-tools 1.15");
+    let superblock = ToolOutput::new(answers, 0, "dump.f2fs -d1 of f2fs-tools 1.15");
     let field = |name| field(&superblock, name);
     let shift = |name| match field(name)? {
         bits @ 0..32 => Ok(1_u64 << bits),
@@ -39,22 +39,22 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
         Area::of_blocks(from, to.saturating_sub(from), block_bytes, kind)
     };
     let fixed = [
-        Area::of_blocks(0, 2, block_bytes, Kind::Superblock),
-        between(checkpoints, maps, Kind::Superblock),
+        Area::of_blocks(0, 2, block_bytes, BlockKind::Superblock),
+        between(checkpoints, maps, BlockKind::Superblock),
         // The segment information table, node address table and segment summary area.
-        between(maps, main, Kind::Allocation),
+        between(maps, main, BlockKind::Allocation),
     ];
     let nodes = answers.get(1).into_iter().flat_map(|text| node_segments(text)).map(|segment| {
         let first = segment.saturating_mul(segment_blocks).saturating_add(main);
-        Area::of_blocks(first, segment_blocks, block_bytes, Kind::Inode)
+        Area::of_blocks(first, segment_blocks, block_bytes, BlockKind::Inode)
     });
     let size_bytes = field("block_count")?.saturating_mul(block_bytes);
     let areas = fixed.into_iter().chain(nodes);
-    superblock.layout(size_bytes, block_bytes, Kind::Inode, areas)
+    superblock.layout(size_bytes, block_bytes, BlockKind::Inode, areas)
 }
 
 /// A field of the superblock: `main_blkaddr    [0x    2600 : 9728]`.
-fn field(superblock: &Answer, name: &str) -> Result<u64, LayoutFault> {
+fn field(superblock: &ToolOutput, name: &str) -> Result<u64, LayoutFault> {
     let value = superblock.text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?.trim_start().strip_prefix('[')?;
         leading_number(rest.split_once(" : ")?.1)

@@ -15,11 +15,11 @@ pub(super) mod xfs;
 
 use serde::{Deserialize, Serialize};
 
-use super::Call;
+use super::MkfsCall;
 
 /// What a block of a filesystem holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum BlockKind {
     /// File contents.
     Data,
     /// A journal or log that is replayed after a crash, including its block map.
@@ -38,7 +38,7 @@ pub enum Kind {
     Unattributed,
 }
 
-impl Kind {
+impl BlockKind {
     /// Every kind, in table order.
     pub const ALL: [Self; 8] = [
         Self::Data,
@@ -75,12 +75,12 @@ pub struct Area {
     /// Its length.
     pub length_bytes: u64,
     /// What it holds, regardless of who writes there.
-    pub kind: Kind,
+    pub kind: BlockKind,
 }
 
 impl Area {
     /// `count` blocks from `first` on; saturates at 2^64, beyond any device.
-    fn of_blocks(first: u64, count: u64, block_bytes: u64, kind: Kind) -> Self {
+    fn of_blocks(first: u64, count: u64, block_bytes: u64, kind: BlockKind) -> Self {
         let offset_bytes = first.saturating_mul(block_bytes);
         Self { offset_bytes, length_bytes: count.saturating_mul(block_bytes), kind }
     }
@@ -92,32 +92,32 @@ impl Area {
 
 /// The layout of a filesystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Told")]
+#[serde(try_from = "UncheckedLayout")]
 pub struct Layout {
     /// Sorted and disjoint.
     areas: Vec<Area>,
     /// The filesystem's block size, the unit of [`Probe::contents`].
     pub block_bytes: u64,
     /// The kind of metadata outside all areas.
-    pub metadata: Kind,
+    pub metadata: BlockKind,
     /// The kind of file data outside all areas.
-    pub files: Kind,
+    pub files: BlockKind,
 }
 
 /// A layout from elsewhere, such as a guest; not yet checked.
 #[derive(Deserialize)]
-struct Told {
+struct UncheckedLayout {
     areas: Vec<Area>,
     block_bytes: u64,
-    metadata: Kind,
-    files: Kind,
+    metadata: BlockKind,
+    files: BlockKind,
 }
 
-impl TryFrom<Told> for Layout {
+impl TryFrom<UncheckedLayout> for Layout {
     type Error = &'static str;
 
-    fn try_from(told: Told) -> Result<Self, Self::Error> {
-        let Told { areas, block_bytes, metadata, files } = told;
+    fn try_from(told: UncheckedLayout) -> Result<Self, Self::Error> {
+        let UncheckedLayout { areas, block_bytes, metadata, files } = told;
         if areas.windows(2).any(|pair| pair[0].end_bytes() > pair[1].offset_bytes) {
             return Err("the areas of a layout are not sorted, or overlap");
         }
@@ -131,14 +131,17 @@ impl TryFrom<Told> for Layout {
 impl Layout {
     /// A layout of these areas, which must be sorted and disjoint; files outside them are data.
     #[must_use]
-    pub fn new(areas: Vec<Area>, block_bytes: u64, metadata: Kind) -> Self {
-        Self { areas, block_bytes, metadata, files: Kind::Data }
+    pub fn new(areas: Vec<Area>, block_bytes: u64, metadata: BlockKind) -> Self {
+        Self { areas, block_bytes, metadata, files: BlockKind::Data }
     }
 
     /// The layout of a filesystem that does not reveal any.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { files: Kind::Unattributed, ..Self::new(Vec::new(), 4096, Kind::Unattributed) }
+        Self {
+            files: BlockKind::Unattributed,
+            ..Self::new(Vec::new(), 4096, BlockKind::Unattributed)
+        }
     }
 
     /// The areas, sorted and disjoint.
@@ -153,7 +156,7 @@ impl Layout {
         &self,
         offset_bytes: u64,
         length_bytes: u64,
-    ) -> impl Iterator<Item = (u64, Option<Kind>)> {
+    ) -> impl Iterator<Item = (u64, Option<BlockKind>)> {
         let end = offset_bytes.saturating_add(length_bytes);
         let mut at = offset_bytes;
         let first = self.areas.partition_point(|area| area.end_bytes() <= at);
@@ -178,7 +181,7 @@ impl Layout {
 }
 
 /// Recognises a block by its start, 32 bytes or more.
-pub type Recognise = fn(&[u8]) -> Option<Kind>;
+pub type Recognise = fn(&[u8]) -> Option<BlockKind>;
 
 /// A tool's text could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,10 +202,10 @@ pub struct LayoutFault {
 #[derive(Debug)]
 pub struct Probe {
     /// The questions, in order.
-    pub questions: &'static [Question],
+    pub questions: &'static [ToolQuery],
     /// Further questions if the owners of pages are unknown. They locate metadata that moves,
     /// as it lay at unmount.
-    pub without_owners: &'static [Question],
+    pub without_owners: &'static [ToolQuery],
     /// Whether unmarked writes are then file data: the kernel marks metadata (`REQ_META`) or
     /// [`Self::without_owners`] finds it.
     pub marks_metadata: bool,
@@ -214,18 +217,18 @@ pub struct Probe {
 
 /// A question to one of the filesystem's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
+pub struct ToolQuery {
     /// The program, which gets the device as its last argument and only reads it.
-    pub call: Call,
+    pub call: MkfsCall,
     /// Its standard input.
     pub input: &'static str,
     /// The file in its working directory that it writes the answer to; `None` if it prints it.
     pub answer_file: Option<&'static str>,
 }
 
-impl Question {
+impl ToolQuery {
     const fn of(program: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { call: Call { program, arguments }, input: "", answer_file: None }
+        Self { call: MkfsCall { program, arguments }, input: "", answer_file: None }
     }
 }
 

@@ -1,14 +1,14 @@
 use super::*;
 
-fn layout(areas: &[(u64, u64, Kind)]) -> Layout {
+fn layout(areas: &[(u64, u64, BlockKind)]) -> Layout {
     let area = |&(offset_bytes, length_bytes, kind)| Area { offset_bytes, length_bytes, kind };
     let areas = areas.iter().map(area).collect();
-    Layout { areas, block_bytes: 1, metadata: Kind::Directory, files: Kind::Data }
+    Layout { areas, block_bytes: 1, metadata: BlockKind::Directory, files: BlockKind::Data }
 }
 
 #[test]
 fn a_range_is_split_at_every_border() {
-    use Kind::{Inode, Journal};
+    use BlockKind::{Inode, Journal};
     let layout = layout(&[(10, 10, Journal), (20, 5, Inode), (40, 10, Journal)]);
     let split = |offset, length| layout.split(offset, length).collect::<Vec<_>>();
     assert_eq!(split(0, 10), [(10, None)]);
@@ -24,7 +24,7 @@ fn a_range_is_split_at_every_border() {
 
 #[test]
 fn no_byte_is_lost_or_told_twice() {
-    let kinds = Kind::ALL[1..].iter().cycle();
+    let kinds = BlockKind::ALL[1..].iter().cycle();
     let areas: Vec<_> = (0..50).zip(kinds).map(|(i, kind)| (i * 7, 3 + i % 5, *kind)).collect();
     let layout = layout(&areas);
     for offset in 0..60 {
@@ -43,18 +43,18 @@ fn no_byte_is_lost_or_told_twice() {
 
 #[test]
 fn what_a_guest_tells_is_checked() {
-    let told = |areas: &[(u64, u64, Kind)]| {
+    let told = |areas: &[(u64, u64, BlockKind)]| {
         let text = serde_json::to_string(&layout(areas)).unwrap();
         serde_json::from_str::<Layout>(&text)
     };
-    let sorted = [(10, 10, Kind::Journal), (20, 5, Kind::Inode)];
+    let sorted = [(10, 10, BlockKind::Journal), (20, 5, BlockKind::Inode)];
     assert_eq!(told(&sorted).unwrap(), layout(&sorted));
     assert!(told(&[sorted[1], sorted[0]]).is_err());
-    assert!(told(&[(10, 11, Kind::Journal), sorted[1]]).is_err());
+    assert!(told(&[(10, 11, BlockKind::Journal), sorted[1]]).is_err());
 }
 
 #[test]
 fn names_are_different() {
-    let names: std::collections::BTreeSet<_> = Kind::ALL.map(Kind::name).into();
-    assert_eq!(names.len(), Kind::ALL.len());
+    let names: std::collections::BTreeSet<_> = BlockKind::ALL.map(BlockKind::name).into();
+    assert_eq!(names.len(), BlockKind::ALL.len());
 }

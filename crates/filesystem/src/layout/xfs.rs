@@ -4,11 +4,11 @@
 //! Sources: `xfs_db(8)` of xfsprogs 6.1; the magic numbers of `xfs_format.h` and `xfs_da_format.h`
 //! in fs/xfs/libxfs of Linux, each without and with checksums.
 
-use super::answer::Answer;
-use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+use super::answer::ToolOutput;
+use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
 
 pub const LAYOUT: Probe = Probe {
-    questions: &[Question::of(
+    questions: &[ToolQuery::of(
         "xfs_db",
         &[
             "-r",
@@ -28,7 +28,7 @@ pub const LAYOUT: Probe = Probe {
 const HEADERS: u64 = 4;
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
-    let superblock = Answer::new(answers, 0, "xfs_db of xfsprogs 6.1");
+    let superblock = ToolOutput::new(answers, 0, "xfs_db of xfsprogs 6.1");
     let block_bytes = superblock.block_bytes("blocksize =")?;
     let sector_bytes = superblock.block_bytes("sectsize =")?;
     let group_blocks = superblock.number("agblocks =")?;
@@ -37,18 +37,23 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
         let behind = start.saturating_add(sector_bytes);
         let length_bytes = (HEADERS - 1) * sector_bytes;
         [
-            Area { offset_bytes: start, length_bytes: sector_bytes, kind: Kind::Superblock },
-            Area { offset_bytes: behind, length_bytes, kind: Kind::Allocation },
+            Area { offset_bytes: start, length_bytes: sector_bytes, kind: BlockKind::Superblock },
+            Area { offset_bytes: behind, length_bytes, kind: BlockKind::Allocation },
         ]
     });
     let log = log(&superblock, group_blocks, block_bytes)?;
     let size_bytes = superblock.number("dblocks =")?.saturating_mul(block_bytes);
-    superblock.layout(size_bytes, block_bytes, Kind::Unattributed, log.into_iter().chain(groups))
+    superblock.layout(
+        size_bytes,
+        block_bytes,
+        BlockKind::Unattributed,
+        log.into_iter().chain(groups),
+    )
 }
 
 /// The log, unless it is external. Its address combines a group number and a block number in it.
 fn log(
-    superblock: &Answer,
+    superblock: &ToolOutput,
     group_blocks: u64,
     block_bytes: u64,
 ) -> Result<Option<Area>, LayoutFault> {
@@ -60,16 +65,16 @@ fn log(
     }
     let (group, block) = (start >> bits, start & ((1 << bits) - 1));
     let first = group.saturating_mul(group_blocks).saturating_add(block);
-    Ok((start != 0).then(|| Area::of_blocks(first, blocks, block_bytes, Kind::Journal)))
+    Ok((start != 0).then(|| Area::of_blocks(first, blocks, block_bytes, BlockKind::Journal)))
 }
 
 /// The kind of a block, by its magic number.
 ///
 /// There is none in the later blocks of a multi-block directory block (mkfs.xfs -n size) and,
 /// without checksums, in remote attributes and symbolic links.
-fn contents(block: &[u8]) -> Option<Kind> {
+fn contents(block: &[u8]) -> Option<BlockKind> {
     let kind = match block.first_chunk::<4>()? {
-        [b'I', b'N', ..] => Kind::Inode,
+        [b'I', b'N', ..] => BlockKind::Inode,
         // B-trees of free space by block and by length, of inodes, of reverse mappings and of
         // reference counts; and quotas, which count what is allocated.
         b"ABTB"
@@ -82,14 +87,14 @@ fn contents(block: &[u8]) -> Option<Kind> {
         | b"FIB3"
         | b"RMB3"
         | b"R3FC"
-        | [b'D', b'Q', ..] => Kind::Allocation,
+        | [b'D', b'Q', ..] => BlockKind::Allocation,
         // File extents, directory entries, remote attributes, symbolic links.
         b"BMAP" | b"BMA3" | b"XD2B" | b"XDB3" | b"XD2D" | b"XDD3" | b"XD2F" | b"XDF3" | b"XARM"
-        | b"XSLM" => Kind::Directory,
+        | b"XSLM" => BlockKind::Directory,
         // Blocks of directory and attribute B-trees begin with sibling pointers.
         _ => match block.get(8..10)? {
             [0xfe | 0x3e, 0xbe] | [0xd2 | 0x3d, 0xf1 | 0xff] | [0xfb | 0x3b, 0xee] => {
-                Kind::Directory
+                BlockKind::Directory
             }
             _ => return None,
         },

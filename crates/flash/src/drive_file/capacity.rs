@@ -3,7 +3,7 @@
 use ssdlab_quantity::Bytes;
 use toml::Spanned;
 
-use super::{DriveFile, DriveFileError, Mapping, PAGE_BYTES, PAGES_PER_BLOCK};
+use super::{DriveFile, DriveFileError, MappingName, PAGE_BYTES, PAGES_PER_BLOCK};
 
 /// The fewest blocks, with superblocks of superblocks, on which garbage collection is that of a
 /// large drive: those for data, and those of them that are spare.
@@ -101,8 +101,8 @@ impl DriveFile {
     /// The unit of which the capacity has to be a multiple.
     pub(super) fn capacity_unit(&self) -> u64 {
         match self.mapping {
-            Mapping::Page => self.page_unit(),
-            Mapping::Block | Mapping::Bast | Mapping::Fast => self.block_bytes(),
+            MappingName::Page => self.page_unit(),
+            MappingName::Block | MappingName::Bast | MappingName::Fast => self.block_bytes(),
         }
     }
 }

@@ -4,7 +4,8 @@ use ssdlab_quantity::Bytes;
 use toml::Spanned;
 
 use super::{
-    Collection, DriveFile, DriveFileError, Levelling, Mapping, PAGE_BYTES, PAGES_PER_BLOCK, Timing,
+    CollectionName, DriveFile, DriveFileError, LevellingName, MappingName, PAGE_BYTES,
+    PAGES_PER_BLOCK, TimingTable,
 };
 use crate::command::SECTOR_BYTES;
 use crate::specification as exact;
@@ -198,26 +199,26 @@ impl DriveFile {
 
     fn exact_mapping(&self, geometry: &Geometry) -> Result<exact::Mapping, DriveFileError> {
         Ok(match self.mapping {
-            Mapping::Page => exact::Mapping::Page {
+            MappingName::Page => exact::Mapping::Page {
                 collection: match self.collection {
-                    Collection::Greedy => exact::Collection::Greedy,
-                    Collection::Fifo => exact::Collection::Fifo,
-                    Collection::Random => exact::Collection::Random,
-                    Collection::DChoices => exact::Collection::Choices(blocks(
+                    CollectionName::Greedy => exact::Collection::Greedy,
+                    CollectionName::Fifo => exact::Collection::Fifo,
+                    CollectionName::Random => exact::Collection::Random,
+                    CollectionName::DChoices => exact::Collection::Choices(blocks(
                         self.choices.as_ref(),
                         CHOICES,
                         "choices",
                         geometry,
                     )?),
-                    Collection::CostBenefit => exact::Collection::CostBenefit,
+                    CollectionName::CostBenefit => exact::Collection::CostBenefit,
                 },
                 frontiers: self.frontiers,
             },
-            Mapping::Block => exact::Mapping::Block {
+            MappingName::Block => exact::Mapping::Block {
                 open_blocks: blocks(self.open_blocks.as_ref(), 1, "open_blocks", geometry)?,
             },
-            Mapping::Bast => exact::Mapping::Bast { log_blocks: self.log_blocks(geometry)? },
-            Mapping::Fast => exact::Mapping::Fast { log_blocks: self.log_blocks(geometry)? },
+            MappingName::Bast => exact::Mapping::Bast { log_blocks: self.log_blocks(geometry)? },
+            MappingName::Fast => exact::Mapping::Fast { log_blocks: self.log_blocks(geometry)? },
         })
     }
 
@@ -253,9 +254,9 @@ impl DriveFile {
             None => None,
         };
         let levelling = match self.wear.levelling {
-            Levelling::None => exact::Levelling::None,
-            Levelling::Dynamic => exact::Levelling::Dynamic,
-            Levelling::Static => exact::Levelling::Static { threshold },
+            LevellingName::None => exact::Levelling::None,
+            LevellingName::Dynamic => exact::Levelling::Dynamic,
+            LevellingName::Static => exact::Levelling::Static { threshold },
         };
         Ok(exact::Wear { levelling, endurance })
     }
@@ -311,7 +312,7 @@ impl DriveFile {
         timing: Option<&exact::Timing>,
     ) -> Result<Option<exact::SlcCache>, DriveFileError> {
         let Some(cache) = &self.slc_cache else { return Ok(None) };
-        if self.mapping != Mapping::Page {
+        if self.mapping != MappingName::Page {
             return Err(DriveFileError::at(
                 &cache.size,
                 "only a page-mapped drive can have an SLC cache",
@@ -354,7 +355,10 @@ impl DriveFile {
 /// The most blocks that a mapping without open blocks adds to those for data.
 const RESERVE: u32 = 64;
 
-fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, DriveFileError> {
+fn exact_timing(
+    timing: &TimingTable,
+    geometry: &Geometry,
+) -> Result<exact::Timing, DriveFileError> {
     let channels = count(Some(&timing.channels), 1, "channels")?;
     let dies_per_channel = count(Some(&timing.dies_per_channel), 1, "dies_per_channel")?;
     let planes = count(timing.planes.as_ref(), 1, "planes")?;

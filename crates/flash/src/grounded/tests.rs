@@ -14,7 +14,7 @@ const DRIVE: &str = r#"
     blocking = true
 "#;
 
-fn with(evidence: &str) -> Result<Vec<super::Grounded>, String> {
+fn with(evidence: &str) -> Result<Vec<super::EvidencedValue>, String> {
     grounded(&format!("{DRIVE}\n[evidence]\n{evidence}")).map_err(|error| error.message)
 }
 

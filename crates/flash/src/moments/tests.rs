@@ -11,7 +11,7 @@ fn drive() -> Drive {
 #[test]
 fn moments_are_few_and_evenly_apart() {
     let mut drive = drive();
-    let mut course = Moments::new(Apart::Commands, 64);
+    let mut course = Moments::new(MomentSpacing::Commands, 64);
     for _ in 0..10_000 {
         drive.submit(Nanos::ZERO, Command::Flush).expect("it can");
         course.record(&drive, Nanos::ZERO);
@@ -26,7 +26,7 @@ fn moments_are_few_and_evenly_apart() {
 #[test]
 fn a_long_rest_leaves_no_moments() {
     let mut drive = drive();
-    let mut course = Moments::new(Apart::Time, 8);
+    let mut course = Moments::new(MomentSpacing::Time, 8);
     let hour = 3_600_000_000_000;
     let times = [0, 1_000_000, 1_000_001, 2_000_000, hour, hour + 1, 2 * hour, u64::MAX];
     for at in times.map(Nanos) {

@@ -4,7 +4,7 @@
 
 /// What a block is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum BlockState {
     /// Erased, or worn out.
     Idle,
     /// Being filled.
@@ -17,17 +17,18 @@ pub(super) enum State {
 
 /// One block. Sixteen bytes, because besides the map each write looks up records of random blocks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
+pub(super) struct BlockRecord {
     /// Links of the collector's lists; see [`super::victims`].
     pub next: u32,
     pub previous: u32,
     /// Valid pages.
     pub valid: u32,
-    pub state: State,
+    pub state: BlockState,
     pub pool: u8,
 }
 
-impl Record {
+impl BlockRecord {
     /// The record of an erased block.
-    pub const IDLE: Self = Self { next: 0, previous: 0, valid: 0, state: State::Idle, pool: 0 };
+    pub const IDLE: Self =
+        Self { next: 0, previous: 0, valid: 0, state: BlockState::Idle, pool: 0 };
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::blocks::State;
+use super::blocks::BlockState;
 use super::emptying::{Emptying, Moving};
 use super::pools::Frontier;
 use super::state::{PageMapped, RESERVE};
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count};
 
@@ -61,14 +61,14 @@ impl PageMapped {
         }
         let block = self.free.take().expect("the reserve is never used up");
         let record = &mut self.blocks[block.index()];
-        record.state = State::Open;
+        record.state = BlockState::Open;
         record.pool = pool;
         self.frontiers[frontier] = Frontier::open(block, self.pages_per_block);
     }
 
     fn close<N: Nand>(&mut self, nand: &N, block: Block) {
         let record = &mut self.blocks[block.index()];
-        record.state = State::Closed;
+        record.state = BlockState::Closed;
         let pool = record.pool;
         self.pools[pool].close(&mut self.blocks, block);
         self.leveller.settled(block, nand.erases(block));
@@ -80,7 +80,7 @@ impl PageMapped {
         let valid = self.blocks[victim.index()].valid;
         self.pools[pool].victims.remove(&mut self.blocks, victim);
         self.leveller.erasing(victim, nand.erases(victim));
-        self.blocks[victim.index()].state = State::Emptying;
+        self.blocks[victim.index()].state = BlockState::Emptying;
         let pages = self.pages_per_block;
         Some(Emptying::new(victim, pages, self.step, pages - valid))
     }
@@ -99,9 +99,10 @@ impl PageMapped {
         let pool = self.blocks[emptying.block.index()].pool;
         let frontier = self.pools[pool].collector;
         while let Some(part) = emptying.take_part(until) {
-            let read = self.read_out(nand, emptying.block, part, Why::Collection, earliest);
+            let read =
+                self.read_out(nand, emptying.block, part, OperationReason::Collection, earliest);
             self.look_ahead(emptying.block, emptying.next);
-            let safe = self.put_moving(nand, frontier, pool, Why::Collection);
+            let safe = self.put_moving(nand, frontier, pool, OperationReason::Collection);
             emptying.safe = emptying.safe.max(read).max(safe);
         }
         if !emptying.is_done() {
@@ -109,7 +110,7 @@ impl PageMapped {
             return None;
         }
         self.collecting = None;
-        let erased = self.erase(nand, emptying.block, Why::Collection, emptying.safe);
+        let erased = self.erase(nand, emptying.block, OperationReason::Collection, emptying.safe);
         self.level(nand, emptying.safe);
         if let Some(next) = self.pools.likely_next() {
             self.look_ahead(next, 0);
@@ -133,7 +134,7 @@ impl PageMapped {
         nand: &mut N,
         block: Block,
         part: Range<u32>,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         let first = block.0 * self.pages_per_block;
@@ -172,7 +173,7 @@ impl PageMapped {
         nand: &mut N,
         frontier: usize,
         pool: u8,
-        why: Why,
+        why: OperationReason,
     ) -> Nanos {
         let moving = std::mem::take(&mut self.moving);
         let mut safe = Nanos::ZERO;
@@ -192,8 +193,14 @@ impl PageMapped {
     }
 
     /// Erases an empty block, which becomes free or is retired.
-    fn erase<N: Nand>(&mut self, nand: &mut N, block: Block, why: Why, safe: Nanos) -> Nanos {
-        self.blocks[block.index()].state = State::Idle;
+    fn erase<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        block: Block,
+        why: OperationReason,
+        safe: Nanos,
+    ) -> Nanos {
+        self.blocks[block.index()].state = BlockState::Idle;
         let erased = nand.erase(block, why, safe);
         self.free.give(block, nand);
         erased
@@ -206,10 +213,10 @@ impl PageMapped {
         self.pools[pool].victims.remove(&mut self.blocks, cold);
         self.leveller.erasing(cold, nand.erases(cold));
         let all = 0..self.pages_per_block;
-        let read = self.read_out(nand, cold, all, Why::Levelling, earliest);
+        let read = self.read_out(nand, cold, all, OperationReason::Levelling, earliest);
         let frontier = self.pools[pool].collector;
-        let safe = read.max(self.put_moving(nand, frontier, pool, Why::Levelling));
-        self.erase(nand, cold, Why::Levelling, safe);
+        let safe = read.max(self.put_moving(nand, frontier, pool, OperationReason::Levelling));
+        self.erase(nand, cold, OperationReason::Levelling, safe);
     }
 
     /// Prefetches what emptying a block from a page on will read first.

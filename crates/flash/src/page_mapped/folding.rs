@@ -3,7 +3,7 @@
 
 use super::slc::Slc;
 use super::state::PageMapped;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::units::{Nanos, count};
 
@@ -64,7 +64,7 @@ impl PageMapped {
     ) -> Option<Nanos> {
         let mut folding = self.slc.as_ref()?.folding?;
         while let Some(part) = folding.take_part(until) {
-            let read = self.read_out(nand, folding.block, part, Why::Fold, earliest);
+            let read = self.read_out(nand, folding.block, part, OperationReason::Fold, earliest);
             self.look_ahead(folding.block, folding.next);
             let safe = self.put_folded(nand, pool, earliest);
             folding.safe = folding.safe.max(read).max(safe);
@@ -76,7 +76,7 @@ impl PageMapped {
         }
         slc.folding = None;
         slc.free.push_back(folding.block);
-        Some(nand.erase(folding.block, Why::Fold, folding.safe))
+        Some(nand.erase(folding.block, OperationReason::Fold, folding.safe))
     }
 
     /// Puts the pages in `moving` where the host's would go without a cache. Returns when they
@@ -93,7 +93,7 @@ impl PageMapped {
             let room = self.frontiers[frontier].room() as usize;
             let (now, later) = left.split_at(room.min(left.len()));
             let Some(first) = self.frontiers[frontier].take(count(now.len())) else { break };
-            safe = safe.max(self.put_moving_at(nand, first, now, Why::Fold));
+            safe = safe.max(self.put_moving_at(nand, first, now, OperationReason::Fold));
             self.collect_a_part(nand, count(now.len()), earliest);
             left = later;
         }

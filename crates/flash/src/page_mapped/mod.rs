@@ -17,7 +17,7 @@ mod victims;
 
 use self::collector::WORTH_A_SHARE;
 use crate::command::Stream;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::nand::Nand;
 use crate::units::{LogicalPage, Nanos, PageRun};
 
@@ -50,7 +50,7 @@ impl PageMapped {
             let Some(first) = self.frontiers[frontier].take(count) else { break };
             let pages = PageRun { first: LogicalPage(at), count };
             self.put(first, pages.pages());
-            safe = safe.max(nand.program_run(first, pages, Why::Host, earliest));
+            safe = safe.max(nand.program_run(first, pages, OperationReason::Host, earliest));
             at += count;
             if self.slc.is_some() {
                 self.fold_a_part(nand, pool, count, earliest);

@@ -3,7 +3,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::blocks::Record;
+use super::blocks::BlockRecord;
 use super::victims::Victims;
 use crate::command::Stream;
 use crate::specification::{Collection, Frontiers};
@@ -46,7 +46,7 @@ impl Frontier {
 
 /// Blocks that are collected together.
 #[derive(Debug, Clone)]
-pub(super) struct Pool {
+pub(super) struct BlockPool {
     pub victims: Victims,
     /// The frontier for what the host writes.
     pub host: usize,
@@ -60,28 +60,28 @@ pub(super) struct Pool {
 
 /// All pools: one, or one for hot and one for cold data.
 #[derive(Debug, Clone)]
-pub(super) struct Pools {
-    all: Vec<Pool>,
+pub(super) struct BlockPools {
+    all: Vec<BlockPool>,
     /// The gain of a collection, by the number of valid pages; see [`gains`].
     gains: Vec<u64>,
     chosen_last: u8,
 }
 
-impl Index<u8> for Pools {
-    type Output = Pool;
+impl Index<u8> for BlockPools {
+    type Output = BlockPool;
 
-    fn index(&self, pool: u8) -> &Pool {
+    fn index(&self, pool: u8) -> &BlockPool {
         &self.all[usize::from(pool)]
     }
 }
 
-impl IndexMut<u8> for Pools {
-    fn index_mut(&mut self, pool: u8) -> &mut Pool {
+impl IndexMut<u8> for BlockPools {
+    fn index_mut(&mut self, pool: u8) -> &mut BlockPool {
         &mut self.all[usize::from(pool)]
     }
 }
 
-impl Pools {
+impl BlockPools {
     pub fn new(
         frontiers: Frontiers,
         collection: Collection,
@@ -96,7 +96,7 @@ impl Pools {
                 pages_per_block,
                 seed.wrapping_add(index),
             );
-            Pool { victims, host, collector, valid: 0, writes: 0 }
+            BlockPool { victims, host, collector, valid: 0, writes: 0 }
         };
         let pools = match frontiers {
             Frontiers::One => vec![pool(0, 0, 0)],
@@ -143,7 +143,7 @@ impl Pools {
     /// performance", 2014, for FIFO and greedy with large blocks) and its writes are `r / (1 - u)`.
     /// The sum of writes is smallest for a given sum of space where `U / r * ((1 - u) / u + ln(u))`
     /// is the same in both pools; so the pool where it is larger has to give a block.
-    pub fn choose(&mut self, records: &[Record]) -> Option<(u8, Block)> {
+    pub fn choose(&mut self, records: &[BlockRecord]) -> Option<(u8, Block)> {
         let mut best: Option<(u128, u8, Block)> = None;
         for (pool, index) in self.all.iter_mut().zip(0..) {
             let Some(block) = pool.victims.choose(records) else { continue };
@@ -182,9 +182,9 @@ fn gains(pages_per_block: u32) -> Vec<u64> {
     gains
 }
 
-impl Pool {
+impl BlockPool {
     /// A block of this pool is full.
-    pub fn close(&mut self, blocks: &mut [Record], block: Block) {
+    pub fn close(&mut self, blocks: &mut [BlockRecord], block: Block) {
         self.victims.insert(blocks, block);
     }
 }

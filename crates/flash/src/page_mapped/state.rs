@@ -1,10 +1,10 @@
 //! The state of a page-mapped drive, and how pages are placed and invalidated.
 
-use super::blocks::{Record, State};
+use super::blocks::{BlockRecord, BlockState};
 use super::emptying::{Emptying, Moving, STEP};
-use super::pools::{Frontier, Pools};
+use super::pools::{BlockPools, Frontier};
 use super::slc::Slc;
-use crate::counters::Why;
+use crate::counters::OperationReason;
 use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
 use crate::nand::Nand;
@@ -25,8 +25,8 @@ pub(crate) struct PageMapped {
     pub(super) map: Sparse,
     /// What each page of flash holds or held, if it was ever written.
     pub(super) reverse: Sparse,
-    pub(super) blocks: Vec<Record>,
-    pub(super) pools: Pools,
+    pub(super) blocks: Vec<BlockRecord>,
+    pub(super) pools: BlockPools,
     pub(super) frontiers: Vec<Frontier>,
     pub(super) free: FreeBlocks,
     pub(super) leveller: Leveller,
@@ -69,8 +69,8 @@ impl PageMapped {
             pages_per_block,
             map: Sparse::new(specification.logical_pages as usize),
             reverse: Sparse::new(blocks as usize * pages_per_block as usize),
-            blocks: vec![Record::IDLE; blocks as usize],
-            pools: Pools::new(frontiers, collection, in_service, pages_per_block, seed),
+            blocks: vec![BlockRecord::IDLE; blocks as usize],
+            pools: BlockPools::new(frontiers, collection, in_service, pages_per_block, seed),
             frontiers: open,
             free: FreeBlocks::new(levelling, in_service, fewest),
             leveller: Leveller::new(levelling),
@@ -178,7 +178,7 @@ impl PageMapped {
             _ => {
                 let pool = &mut self.pools[record.pool];
                 pool.valid -= 1;
-                if record.state == State::Closed {
+                if record.state == BlockState::Closed {
                     pool.victims.lowered(&mut self.blocks, place.block);
                 }
             }
@@ -216,7 +216,7 @@ impl PageMapped {
         nand: &mut N,
         first: PhysicalPage,
         moving: &[Moving],
-        why: Why,
+        why: OperationReason,
     ) -> Nanos {
         self.put(first, moving.iter().map(|moving| moving.page));
         let mut safe = Nanos::ZERO;

@@ -11,8 +11,8 @@
 
 use std::collections::VecDeque;
 
-use super::blocks::Record;
-use crate::random::Random;
+use super::blocks::BlockRecord;
+use crate::random::DriveRandom;
 use crate::specification::Collection;
 use crate::units::{Block, count};
 
@@ -24,7 +24,7 @@ pub(super) enum Victims {
     Greedy(Buckets),
     CostBenefit { buckets: Buckets, clock: u64, changed: Vec<u64> },
     Fifo(VecDeque<Block>),
-    Random { closed: Vec<Block>, choices: u32, random: Random },
+    Random { closed: Vec<Block>, choices: u32, random: DriveRandom },
 }
 
 impl Victims {
@@ -32,7 +32,7 @@ impl Victims {
         let random = |choices| Self::Random {
             closed: Vec::new(),
             choices,
-            random: Random::new(seed ^ 0x7669_6374_696d),
+            random: DriveRandom::new(seed ^ 0x7669_6374_696d),
         };
         match collection {
             Collection::Greedy => Self::Greedy(Buckets::new(pages_per_block)),
@@ -48,7 +48,7 @@ impl Victims {
     }
 
     /// A block is full.
-    pub fn insert(&mut self, records: &mut [Record], block: Block) {
+    pub fn insert(&mut self, records: &mut [BlockRecord], block: Block) {
         match self {
             Self::Greedy(buckets) => buckets.link(records, block),
             Self::CostBenefit { buckets, clock, changed } => {
@@ -65,7 +65,7 @@ impl Victims {
 
     /// A full block has lost a valid page; its record is already updated.
     #[inline]
-    pub fn lowered(&mut self, records: &mut [Record], block: Block) {
+    pub fn lowered(&mut self, records: &mut [BlockRecord], block: Block) {
         match self {
             Self::Greedy(buckets) => buckets.lower(records, block),
             Self::CostBenefit { buckets, clock, changed } => {
@@ -78,7 +78,7 @@ impl Victims {
     }
 
     /// A full block is being collected or moved.
-    pub fn remove(&mut self, records: &mut [Record], block: Block) {
+    pub fn remove(&mut self, records: &mut [BlockRecord], block: Block) {
         match self {
             Self::Greedy(buckets) | Self::CostBenefit { buckets, .. } => {
                 buckets.unlink(records, block, records[block.index()].valid);
@@ -109,7 +109,7 @@ impl Victims {
     }
 
     /// The block to collect next; none if no block is full.
-    pub fn choose(&mut self, records: &[Record]) -> Option<Block> {
+    pub fn choose(&mut self, records: &[BlockRecord]) -> Option<Block> {
         match self {
             Self::Greedy(buckets) => buckets.fewest(),
             Self::CostBenefit { buckets, clock, changed } => buckets.best(|block, free, valid| {
@@ -148,13 +148,13 @@ impl Buckets {
     }
 
     #[inline]
-    fn lower(&mut self, records: &mut [Record], block: Block) {
+    fn lower(&mut self, records: &mut [BlockRecord], block: Block) {
         self.unlink(records, block, records[block.index()].valid + 1);
         self.link(records, block);
     }
 
     #[inline]
-    fn link(&mut self, records: &mut [Record], block: Block) {
+    fn link(&mut self, records: &mut [BlockRecord], block: Block) {
         let record = &mut records[block.index()];
         let list = record.valid as usize;
         let previous = std::mem::replace(&mut self.last[list], block.0);
@@ -168,8 +168,8 @@ impl Buckets {
     }
 
     #[inline]
-    fn unlink(&mut self, records: &mut [Record], block: Block, valid: u32) {
-        let Record { next, previous, .. } = records[block.index()];
+    fn unlink(&mut self, records: &mut [BlockRecord], block: Block, valid: u32) {
+        let BlockRecord { next, previous, .. } = records[block.index()];
         let list = valid as usize;
         match previous {
             NONE => self.first[list] = next,

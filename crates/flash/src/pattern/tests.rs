@@ -18,8 +18,9 @@ fn reads_and_discards_are_shares_of_all_requests() {
     let pages = drive.specification().logical_pages;
     drive.condition(Condition::Filled, pages, 1, &mut unwatched).unwrap();
     for (reads_ppm, trims_ppm) in [(500_000, 200_000), (900_000, 100_000), (0, MILLION)] {
-        let workload = Workload { reads_ppm, trims_ppm, ..Workload::uniform_writes(pages) };
-        let mut requests = Requests::new(workload, 1);
+        let workload =
+            DriveWorkload { reads_ppm, trims_ppm, ..DriveWorkload::uniform_writes(pages) };
+        let mut requests = RequestGenerator::new(workload, 1);
         let (mut reads, mut trims) = (0.0, 0.0);
         for _ in 0..100_000 {
             // None is performed, so that every page keeps its data.
@@ -41,7 +42,7 @@ fn zipf_draws_each_rank_as_often_as_it_should() {
         let zipf = Zipf::new(1000, skew_ppm);
         let skew = f64::from(skew_ppm) / 1e6;
         let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-skew)).sum();
-        let mut random = Random::new(1);
+        let mut random = DriveRandom::new(1);
         let mut drawn = [0_u32; 1000];
         for _ in 0..1_000_000 {
             drawn[zipf.rank(&mut random) as usize] += 1;

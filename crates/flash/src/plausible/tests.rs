@@ -1,14 +1,14 @@
 //! Tests of the values between two ends.
 
-use super::{Range, Spread};
+use super::{PlausibleValues, Range};
 use crate::evidence::Value;
 
-fn between(least: &Value, most: &Value) -> Spread {
+fn between(least: &Value, most: &Value) -> PlausibleValues {
     let ((unit, least), (_, most)) = (least.amount().unwrap(), most.amount().unwrap());
-    Spread::Range(Range { unit, least, most })
+    PlausibleValues::Range(Range { unit, least, most })
 }
 
-fn texts(least: &str, most: &str) -> Spread {
+fn texts(least: &str, most: &str) -> PlausibleValues {
     between(&Value::Text(least.to_owned()), &Value::Text(most.to_owned()))
 }
 
@@ -42,7 +42,8 @@ fn ends_are_kept_to_and_reached() {
 
 #[test]
 fn choices_take_turns() {
-    let spread = Spread::Choices(vec![Value::Integer(10), Value::Integer(20), Value::Integer(40)]);
+    let spread =
+        PlausibleValues::Choices(vec![Value::Integer(10), Value::Integer(20), Value::Integer(40)]);
     let found = [0, 1 << 31, u32::MAX].map(|part| spread.at(part));
     assert_eq!(found, [Value::Integer(10), Value::Integer(20), Value::Integer(40)]);
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rangemap::RangeMap;
 
-use super::log::Logged;
+use super::log::LoggedRequest;
 use crate::command::{Command, Extent, SECTOR_BYTES};
 use crate::specification::{Flush, PowerFault, Specification, TrimmedReads};
 use crate::units::Nanos;
@@ -33,7 +33,7 @@ struct Held {
 
 /// A drive's volatile write cache, and the safe data below it.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(super) struct VolatileCache {
     /// The maximum number of lines; none if nothing acknowledged can be lost.
     most_lines: usize,
     line_sectors: u64,
@@ -71,7 +71,7 @@ fn overlap(one: &Sectors, other: &Sectors) -> Sectors {
     one.start.max(other.start)..one.end.min(other.end)
 }
 
-impl Cache {
+impl VolatileCache {
     pub fn new(drive: &Specification) -> Self {
         let power_loss = drive.power_loss;
         let line_bytes = drive.page_bytes.max(power_loss.atomic_write_bytes);
@@ -99,8 +99,8 @@ impl Cache {
     }
 
     /// A request is acknowledged.
-    pub fn complete(&mut self, log: &[Logged], number: usize) {
-        let Logged { submitted, command, is_fua, .. } = log[number];
+    pub fn complete(&mut self, log: &[LoggedRequest], number: usize) {
+        let LoggedRequest { submitted, command, is_fua, .. } = log[number];
         let sectors = sectors(command);
         if command == Command::Flush && self.flush == Flush::Honest {
             self.write_out(log, number, submitted);
@@ -129,7 +129,7 @@ impl Cache {
 
     /// The requests of which acknowledged data may be lost, in the order of submission, with the
     /// sectors at risk of each.
-    pub fn unsafe_parts(&self, log: &[Logged]) -> BTreeMap<usize, Vec<Sectors>> {
+    pub fn unsafe_parts(&self, log: &[LoggedRequest]) -> BTreeMap<usize, Vec<Sectors>> {
         let mut parts: BTreeMap<usize, Vec<Sectors>> = BTreeMap::new();
         for (line, held) in &self.lines {
             for number in &held.requests {
@@ -148,7 +148,7 @@ impl Cache {
     }
 
     /// Which of a request's sectors are in a line.
-    fn part(&self, log: &[Logged], line: Line, number: usize) -> Sectors {
+    fn part(&self, log: &[LoggedRequest], line: Line, number: usize) -> Sectors {
         let all = sectors(log[number].command);
         match line {
             Line::Data(line) => {
@@ -163,7 +163,7 @@ impl Cache {
     }
 
     /// Takes written data into the cache, and makes safe what no longer fits.
-    fn take(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+    fn take(&mut self, log: &[LoggedRequest], number: usize, sectors: &Sectors) {
         if let Command::Write(..) | Command::WriteFua(_) = log[number].command {
             for line in self.data_lines(sectors) {
                 self.touch(Line::Data(line), number);
@@ -192,14 +192,14 @@ impl Cache {
     }
 
     /// A flush that was submitted at a time is complete: what was acknowledged by then is safe.
-    fn write_out(&mut self, log: &[Logged], flush: usize, submitted: Nanos) {
+    fn write_out(&mut self, log: &[LoggedRequest], flush: usize, submitted: Nanos) {
         self.write_out_where(log, |_, number| {
             number < flush && log[number].completed.is_some_and(|at| at <= submitted)
         });
     }
 
     /// Writes through a request's data, with the earlier contents of its lines in the cache.
-    fn write_through(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+    fn write_through(&mut self, log: &[LoggedRequest], number: usize, sectors: &Sectors) {
         let lines = self.data_lines(sectors);
         self.write_out_where(log, |line, held| {
             held < number && matches!(line, Line::Data(line) if lines.contains(&line))
@@ -207,7 +207,7 @@ impl Cache {
         self.settle(log, number, sectors);
     }
 
-    fn write_out_where(&mut self, log: &[Logged], is_due: impl Fn(Line, usize) -> bool) {
+    fn write_out_where(&mut self, log: &[LoggedRequest], is_due: impl Fn(Line, usize) -> bool) {
         let mut due = Vec::new();
         self.lines.retain(|line, held| {
             held.requests.retain(|number| {
@@ -228,7 +228,7 @@ impl Cache {
     }
 
     /// Marks sectors of a request as safe, except where newer data are.
-    fn settle(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+    fn settle(&mut self, log: &[LoggedRequest], number: usize, sectors: &Sectors) {
         if let Command::Discard(_) = log[number].command
             && self.trimmed == Some(TrimmedReads::OldOrZeros)
         {

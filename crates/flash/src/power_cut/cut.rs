@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rangemap::{RangeMap, RangeSet};
 
-use super::cache::{Cache, Sectors, sectors};
-use super::log::Logged;
+use super::cache::{Sectors, VolatileCache, sectors};
+use super::log::LoggedRequest;
 use crate::command::{Command, SECTOR_BYTES};
-use crate::random::Random;
+use crate::random::DriveRandom;
 
 /// A power cut.
 #[derive(Debug, Clone)]
-pub struct Cut<'a> {
-    log: &'a [Logged],
-    cache: &'a Cache,
+pub struct PowerCut<'a> {
+    log: &'a [LoggedRequest],
+    cache: &'a VolatileCache,
     submitted: usize,
     /// The sectors of requests that may or may not survive, in the order of submission.
     open: BTreeMap<usize, Vec<Sectors>>,
@@ -24,7 +24,7 @@ pub struct Cut<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     /// The sectors that hold an older version, in ascending order.
-    pub reverted: Vec<Reverted>,
+    pub reverted: Vec<RevertedSectors>,
 }
 
 impl Survivor {
@@ -43,7 +43,7 @@ impl Survivor {
 
 /// Consecutive sectors that hold an older version than the newest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reverted {
+pub struct RevertedSectors {
     /// Which, of [`SECTOR_BYTES`] each.
     pub sectors: Sectors,
     /// What they hold.
@@ -61,7 +61,7 @@ pub enum Version {
 
 /// How far the drive had written out its cache by the cut.
 #[derive(Debug, Clone, Copy)]
-enum Reached {
+enum CacheProgress {
     /// Nothing.
     Nothing,
     /// All.
@@ -88,10 +88,10 @@ const PARTS: u64 = 64;
 const CUTS_FOR_A_LOST_MAP: u32 = 8;
 const BLOCKS_FOR_A_LOST_ONE: u32 = 3;
 
-impl<'a> Cut<'a> {
+impl<'a> PowerCut<'a> {
     pub(super) fn new(
-        log: &'a [Logged],
-        cache: &'a Cache,
+        log: &'a [LoggedRequest],
+        cache: &'a VolatileCache,
         under_way: &BTreeSet<usize>,
         submitted: usize,
     ) -> Self {
@@ -124,23 +124,23 @@ impl<'a> Cut<'a> {
     /// order up to some request, or in any order; each equally often.
     #[must_use]
     pub fn survivor(&self, seed: u64) -> Survivor {
-        let mut random = Random::new(seed);
+        let mut random = DriveRandom::new(seed);
         let reached = match random.below(4) {
-            0 => Reached::Nothing,
-            1 => Reached::Everything,
-            2 => Reached::First(
+            0 => CacheProgress::Nothing,
+            1 => CacheProgress::Everything,
+            2 => CacheProgress::First(
                 random.below(u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_add(1)),
             ),
-            _ => Reached::Any(random.below(257)),
+            _ => CacheProgress::Any(random.below(257)),
         };
         let mut kept = BTreeMap::new();
         for (place, (number, parts)) in (0_u32..).zip(&self.open) {
             let fate = match reached {
-                Reached::Everything => Fate::Whole,
-                Reached::First(count) if place < count => Fate::Whole,
-                Reached::First(count) if place == count => Fate::Torn,
-                Reached::Any(_) if random.below(4) == 0 => Fate::Torn,
-                Reached::Any(chance) if random.below(256) < chance => Fate::Whole,
+                CacheProgress::Everything => Fate::Whole,
+                CacheProgress::First(count) if place < count => Fate::Whole,
+                CacheProgress::First(count) if place == count => Fate::Torn,
+                CacheProgress::Any(_) if random.below(4) == 0 => Fate::Torn,
+                CacheProgress::Any(chance) if random.below(256) < chance => Fate::Whole,
                 _ => Fate::Absent,
             };
             kept.insert(*number, self.part(*number, parts, fate, &mut random));
@@ -159,10 +159,10 @@ impl<'a> Cut<'a> {
     /// written to them.
     fn without_map(
         &self,
-        reverted: Vec<Reverted>,
+        reverted: Vec<RevertedSectors>,
         block_sectors: u64,
-        random: &mut Random,
-    ) -> Vec<Reverted> {
+        random: &mut DriveRandom,
+    ) -> Vec<RevertedSectors> {
         let mut found: RangeMap<u64, Version> =
             reverted.into_iter().map(|part| (part.sectors, part.to)).collect();
         let written = self.log[..self.submitted].iter().map(|logged| sectors(logged.command));
@@ -178,7 +178,7 @@ impl<'a> Cut<'a> {
                 }
             }
         }
-        found.into_iter().map(|(sectors, to)| Reverted { sectors, to }).collect()
+        found.into_iter().map(|(sectors, to)| RevertedSectors { sectors, to }).collect()
     }
 
     /// The survivor without what was at risk of some requests, and with everything else. What a
@@ -186,7 +186,7 @@ impl<'a> Cut<'a> {
     #[must_use]
     pub fn losing(&self, lost: &BTreeSet<usize>) -> Survivor {
         // What is not torn needs no random numbers.
-        let mut unused = Random::new(0);
+        let mut unused = DriveRandom::new(0);
         let mut kept = BTreeMap::new();
         for (number, parts) in &self.open {
             let fate = if lost.contains(number) { Fate::Absent } else { Fate::Whole };
@@ -202,7 +202,7 @@ impl<'a> Cut<'a> {
         number: usize,
         parts: &[Sectors],
         fate: Fate,
-        random: &mut Random,
+        random: &mut DriveRandom,
     ) -> RangeSet<u64> {
         match fate {
             Fate::Absent => RangeSet::new(),
@@ -253,7 +253,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Where keeping only these parts leaves an older version than the newest.
-    fn reverted(&self, kept: &BTreeMap<usize, RangeSet<u64>>) -> Vec<Reverted> {
+    fn reverted(&self, kept: &BTreeMap<usize, RangeSet<u64>>) -> Vec<RevertedSectors> {
         let (mut newest, mut found) = (RangeMap::new(), RangeMap::new());
         for (number, parts) in &self.open {
             for sectors in parts {
@@ -281,7 +281,7 @@ impl<'a> Cut<'a> {
                 map.extend(overtaken.into_iter().map(|part| (part, Version::Of(number))));
             }
         }
-        let mut reverted: Vec<Reverted> = Vec::new();
+        let mut reverted: Vec<RevertedSectors> = Vec::new();
         for (sectors, newest) in newest.iter() {
             let older =
                 found.overlapping(sectors.clone()).filter(|(_, version)| *version != newest);
@@ -291,7 +291,7 @@ impl<'a> Cut<'a> {
                     Some(last) if last.to == *to && last.sectors.end == part.start => {
                         last.sectors.end = part.end;
                     }
-                    _ => reverted.push(Reverted { sectors: part, to: *to }),
+                    _ => reverted.push(RevertedSectors { sectors: part, to: *to }),
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::units::Nanos;
 
 /// A request in a log. One that begins with a flush (Linux's preflush) is two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Logged {
+pub struct LoggedRequest {
     /// When it was submitted; never before the previous request.
     pub submitted: Nanos,
     /// When the drive acknowledged it; none if it never did.
@@ -18,7 +18,7 @@ pub struct Logged {
 
 /// Why a log is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LogError {
+pub enum RequestLogError {
     /// The requests are not in the order of submission.
     #[error("request {number} of the log was submitted before the one before it; sort the log")]
     Unsorted {
@@ -40,18 +40,18 @@ pub enum LogError {
 }
 
 /// Checks that a log is valid.
-pub(super) fn check(log: &[Logged]) -> Result<(), LogError> {
+pub(super) fn check(log: &[LoggedRequest]) -> Result<(), RequestLogError> {
     let mut before = Nanos::ZERO;
     for (number, logged) in log.iter().enumerate() {
         if logged.submitted < before {
-            return Err(LogError::Unsorted { number });
+            return Err(RequestLogError::Unsorted { number });
         }
         before = logged.submitted;
         if logged.completed.is_some_and(|completed| completed < logged.submitted) {
-            return Err(LogError::Backwards { number });
+            return Err(RequestLogError::Backwards { number });
         }
         if logged.command.extent().is_some_and(|extent| extent.within(u64::MAX).is_err()) {
-            return Err(LogError::Misaligned { number });
+            return Err(RequestLogError::Misaligned { number });
         }
     }
     Ok(())

@@ -3,21 +3,21 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::log::Logged;
+use super::log::LoggedRequest;
 use crate::command::Command;
-use crate::random::Random;
+use crate::random::DriveRandom;
 use crate::units::Nanos;
 
 /// A number of moments, in ascending order: marked ones first, then any at which something
 /// happened.
 pub(super) fn choose(
-    log: &[Logged],
+    log: &[LoggedRequest],
     within: &Range<Nanos>,
     marks: &[Nanos],
     count: usize,
     seed: u64,
 ) -> Vec<Nanos> {
-    let times = |logged: &Logged| [Some(logged.submitted), logged.completed];
+    let times = |logged: &LoggedRequest| [Some(logged.submitted), logged.completed];
     let flushes = log.iter().filter(|logged| logged.command == Command::Flush);
     let marked = flushes.flat_map(times).flatten().chain(marks.iter().copied());
     let marked: BTreeSet<Nanos> = marked.filter(|at| within.contains(at)).collect();
@@ -27,7 +27,7 @@ pub(super) fn choose(
     let all = log.iter().flat_map(times).flatten().filter(|at| within.contains(at));
     let all: BTreeSet<Nanos> = all.collect();
     let mut others: Vec<Nanos> = all.difference(&marked).copied().collect();
-    let mut random = Random::new(seed);
+    let mut random = DriveRandom::new(seed);
     let mut chosen = marked;
     while chosen.len() < count && !others.is_empty() {
         let place = random.below(u32::try_from(others.len()).unwrap_or(u32::MAX));
@@ -38,7 +38,7 @@ pub(super) fn choose(
 
 /// One moment from each of `count` stretches of equal length.
 fn evenly(all: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
-    let mut random = Random::new(seed);
+    let mut random = DriveRandom::new(seed);
     let bounds = |part: usize| part * all.len() / count;
     (0..count)
         .map(|part| {
@@ -51,7 +51,7 @@ fn evenly(all: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
 
 /// A number of moments of a range, uniformly distributed.
 pub(super) fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
-    let mut random = Random::new(seed);
+    let mut random = DriveRandom::new(seed);
     let length = within.end.since(within.start).0;
     let moment = |_| {
         // Scaled in integers: the same on every machine.

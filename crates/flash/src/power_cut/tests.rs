@@ -1,6 +1,6 @@
 //! What may survive of logs short enough to check by hand.
 
-use super::{LogError, Logged, PowerCuts, Reverted, Version};
+use super::{LoggedRequest, PowerCuts, RequestLogError, RevertedSectors, Version};
 use crate::command::{Command, Extent, Stream};
 use crate::specification::{Flush, PowerFault, Specification, TrimmedReads};
 use crate::units::Nanos;
@@ -22,8 +22,8 @@ fn write(first: u64, sectors: u64) -> Command {
 }
 
 /// Requests one after another, each of which takes 5 of the 10 ns until the next.
-fn in_turn(commands: &[Command]) -> Vec<Logged> {
-    let logged = |(number, command): (u64, &Command)| Logged {
+fn in_turn(commands: &[Command]) -> Vec<LoggedRequest> {
+    let logged = |(number, command): (u64, &Command)| LoggedRequest {
         submitted: Nanos(10 * number),
         completed: Some(Nanos(10 * number + 5)),
         command: *command,
@@ -33,10 +33,10 @@ fn in_turn(commands: &[Command]) -> Vec<Logged> {
 }
 
 /// All different survivors of a cut.
-fn survivors(drive: &Specification, log: &[Logged], at: u64) -> Vec<Vec<Reverted>> {
+fn survivors(drive: &Specification, log: &[LoggedRequest], at: u64) -> Vec<Vec<RevertedSectors>> {
     let mut cuts = PowerCuts::new(drive, log).unwrap();
     let cut = cuts.at(Nanos(at));
-    let mut found: Vec<Vec<Reverted>> = Vec::new();
+    let mut found: Vec<Vec<RevertedSectors>> = Vec::new();
     for seed in 0..500 {
         let survivor = cut.survivor(seed).reverted;
         if !found.contains(&survivor) {
@@ -48,8 +48,8 @@ fn survivors(drive: &Specification, log: &[Logged], at: u64) -> Vec<Vec<Reverted
     found
 }
 
-fn reverted(first: u64, sectors: u64, to: Version) -> Reverted {
-    Reverted { sectors: first..first + sectors, to }
+fn reverted(first: u64, sectors: u64, to: Version) -> RevertedSectors {
+    RevertedSectors { sectors: first..first + sectors, to }
 }
 
 #[test]
@@ -232,13 +232,16 @@ fn cuts_are_where_something_happens() {
 
 #[test]
 fn a_log_that_contradicts_itself_is_refused() {
-    let fault = |change: &dyn Fn(&mut Vec<Logged>)| {
+    let fault = |change: &dyn Fn(&mut Vec<LoggedRequest>)| {
         let mut log = in_turn(&[write(0, PAGE), write(0, PAGE)]);
         change(&mut log);
         PowerCuts::new(&drive(), &log).map(drop).unwrap_err()
     };
-    assert_eq!(fault(&|log| log.swap(0, 1)), LogError::Unsorted { number: 1 });
-    assert_eq!(fault(&|log| log[1].completed = Some(Nanos(3))), LogError::Backwards { number: 1 });
+    assert_eq!(fault(&|log| log.swap(0, 1)), RequestLogError::Unsorted { number: 1 });
+    assert_eq!(
+        fault(&|log| log[1].completed = Some(Nanos(3))),
+        RequestLogError::Backwards { number: 1 }
+    );
     let half = Command::Write(Extent { offset_bytes: 256, length_bytes: 512 }, Stream::Cold);
-    assert_eq!(fault(&|log| log[0].command = half), LogError::Misaligned { number: 0 });
+    assert_eq!(fault(&|log| log[0].command = half), RequestLogError::Misaligned { number: 0 });
 }

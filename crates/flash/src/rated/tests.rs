@@ -6,7 +6,7 @@ use super::{Ratings, rated};
 use crate::bench::Bench;
 use crate::drive_file::DriveFile;
 use crate::evidence::Basis;
-use crate::{DriveFileError, Grounded, Plausible, grounded, presets};
+use crate::{DriveFileError, EvidencedValue, Plausible, grounded, presets};
 
 const GB: u64 = 1_000_000_000;
 
@@ -28,7 +28,7 @@ const BOX: Ratings = Ratings {
     written: Some(Bytes(600_000 * GB)),
 };
 
-fn value<'a>(values: &'a [Grounded], key: &str) -> &'a Grounded {
+fn value<'a>(values: &'a [EvidencedValue], key: &str) -> &'a EvidencedValue {
     values.iter().find(|value| value.key == key).unwrap()
 }
 
@@ -46,12 +46,12 @@ fn ratings_determine_values_and_the_others_are_assumed() {
         ("wear.endurance", "600", Basis::Datasheet),
     ];
     for (key, expected, basis) in rated {
-        let Grounded { value, evidence, .. } = value(&made, key);
+        let EvidencedValue { value, evidence, .. } = value(&made, key);
         assert_eq!((&**value, evidence.as_ref().unwrap().basis), (expected, basis), "{key}");
     }
     assert_eq!(made.len(), there.len());
     for of_like in there.iter().filter(|of| rated.iter().all(|(key, ..)| *key != of.key)) {
-        let Grounded { key, value, evidence } = value(&made, &of_like.key);
+        let EvidencedValue { key, value, evidence } = value(&made, &of_like.key);
         assert_eq!(*value, of_like.value, "{key}");
         let (evidence, theirs) = (evidence.as_ref().unwrap(), of_like.evidence.as_ref().unwrap());
         assert_eq!((evidence.basis, &evidence.range), (Basis::Assumed, &theirs.range), "{key}");

@@ -6,13 +6,14 @@ use crate::{HostCounters, Lifetime, Moment, WearSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::latency::LatencySummary;
-use ssdlab_trace::Clamped;
+use ssdlab_trace::ClampedTimes;
 
 use super::Settings;
 
 /// The outcome of a simulation. Everything is counted from the end of conditioning and warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Outcome {
+#[schemars(rename = "Outcome")]
+pub struct SimulationOutcome {
     /// The drive's name.
     pub drive: String,
     /// The capacity visible to the host.
@@ -69,7 +70,7 @@ pub struct Outcome {
 
     /// The drive's state over time; omitted from lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub series: Vec<Sample>,
+    pub series: Vec<SimulationSample>,
 }
 
 /// A replayed trace.
@@ -83,7 +84,7 @@ pub struct Replayed {
     /// From the first request to the last.
     pub duration_ns: u64,
     /// The times that went backwards, as its reader found.
-    pub clamped: Clamped,
+    pub clamped: ClampedTimes,
     /// Where and how the trace is truncated, if it is.
     pub cut_off: Option<String>,
 }
@@ -113,7 +114,8 @@ pub struct CommandLatency {
 
 /// A moment of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Sample {
+#[schemars(rename = "Sample")]
+pub struct SimulationSample {
     /// The drive's state.
     #[serde(flatten)]
     pub moment: Moment,
@@ -124,14 +126,14 @@ pub struct Sample {
 /// Outcomes as JSON: an object if there is one, otherwise a list.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Sequence<T> {
+pub enum OneOrSeveral<T> {
     /// One.
     One(T),
     /// Several.
     Several(Vec<T>),
 }
 
-impl<T> From<Vec<T>> for Sequence<T> {
+impl<T> From<Vec<T>> for OneOrSeveral<T> {
     fn from(mut several: Vec<T>) -> Self {
         match several.pop() {
             Some(one) if several.is_empty() => Self::One(one),
@@ -143,7 +145,7 @@ impl<T> From<Vec<T>> for Sequence<T> {
     }
 }
 
-impl Outcome {
+impl SimulationOutcome {
     /// The outcome as a line of a sweep, without the largest parts.
     #[must_use]
     pub fn without_series(mut self) -> Self {

@@ -1,13 +1,14 @@
 //! Records a drive at work: latencies, its state over time, and the final sums.
 
 use crate::{
-    Apart, Command, Conditioned, Drive, FlashTotals, Moment, Moments, Nanos, WearSummary, Why,
+    Command, Conditioned, Drive, FlashTotals, Moment, MomentSpacing, Moments, Nanos,
+    OperationReason, WearSummary,
 };
 use hdrhistogram::Histogram;
 use ssdlab_stats::latency::LatencySummary;
 
 use super::Settings;
-use super::outcome::{CommandLatency, Outcome, Replayed, Sample};
+use super::outcome::{CommandLatency, Replayed, SimulationOutcome, SimulationSample};
 
 /// The maximum number of samples of the series; there are at least half as many.
 const MOST_SAMPLES: usize = 200;
@@ -15,7 +16,7 @@ const MOST_SAMPLES: usize = 200;
 const KINDS: [&str; 5] = ["read", "write", "flush", "discard", "write zeroes"];
 
 /// The recording of a drive at work.
-pub(super) struct Recorder {
+pub(super) struct SimulationRecorder {
     is_timed: bool,
     began: Option<Nanos>,
     ended: Nanos,
@@ -25,7 +26,7 @@ pub(super) struct Recorder {
     course: Moments,
 }
 
-impl Recorder {
+impl SimulationRecorder {
     /// Starts recording a drive.
     pub fn new(drive: &Drive) -> Self {
         // Three digits are kept; the range grows as needed.
@@ -37,7 +38,7 @@ impl Recorder {
             latencies: std::array::from_fn(|_| histogram()),
             totals: drive.flash_totals(),
             wear: drive.wear(),
-            course: Moments::new(Apart::Commands, MOST_SAMPLES),
+            course: Moments::new(MomentSpacing::Commands, MOST_SAMPLES),
         }
     }
 
@@ -68,19 +69,20 @@ impl Recorder {
         settings: Settings,
         conditioned: &Conditioned,
         trace: Option<Replayed>,
-    ) -> Outcome {
+    ) -> SimulationOutcome {
         let specification = drive.specification();
         let (host, flash, wear) = (*drive.host_counters(), drive.flash_counters(), drive.wear());
         let did = drive.activity_since(&self.totals);
         let elapsed = self.ended.since(self.began.unwrap_or_default());
         let timed = (self.is_timed && elapsed > Nanos::ZERO).then_some(elapsed.0);
         let per_second = |bytes: u64| timed.map(|ns| bytes as f64 * 1e9 / ns as f64);
-        let programmed = Why::ALL.map(|why| (why.name().to_owned(), flash.programs.count(why)));
+        let programmed =
+            OperationReason::ALL.map(|why| (why.name().to_owned(), flash.programs.count(why)));
         let latency = |(histogram, kind): (&Histogram<u64>, &str)| {
             let summary = LatencySummary::of(histogram)?;
             Some(CommandLatency { command: kind.to_owned(), count: histogram.len(), summary })
         };
-        Outcome {
+        SimulationOutcome {
             drive: specification.name.clone(),
             capacity_bytes: specification.capacity_bytes(),
             spare_factor: specification.spare_factor(),
@@ -111,14 +113,14 @@ impl Recorder {
     }
 }
 
-fn series(moments: Vec<Moment>) -> Vec<Sample> {
+fn series(moments: Vec<Moment>) -> Vec<SimulationSample> {
     let (mut host_bytes, mut flash_bytes) = (0, 0);
     let sample = |moment: Moment| {
         let Moment { host_page_bytes, flash_written_bytes, .. } = moment;
         let host = host_page_bytes - std::mem::replace(&mut host_bytes, host_page_bytes);
         let flash = flash_written_bytes - std::mem::replace(&mut flash_bytes, flash_written_bytes);
         let write_amplification = (host > 0).then(|| flash as f64 / host as f64);
-        Sample { moment, write_amplification }
+        SimulationSample { moment, write_amplification }
     };
     moments.into_iter().map(sample).collect()
 }

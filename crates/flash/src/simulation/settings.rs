@@ -4,7 +4,7 @@ use crate::{MILLION, Pattern, Preparation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::job::{Job, Synthetic};
+use super::job::{SimulationJob, Synthetic};
 
 /// The settings of a simulation except the drive and the seed. Shares are fractions of 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub(super) fn of_pattern(job: &Job<Synthetic>) -> Self {
+    pub(super) fn of_pattern(job: &SimulationJob<Synthetic>) -> Self {
         let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
         let page_bytes = u64::from(job.drive.specification.page_bytes);
         let (hot_writes, hot_data, skew) = match workload.pattern {
@@ -63,7 +63,7 @@ impl Settings {
     }
 
     /// The settings common to all jobs.
-    pub(super) fn of_job<S>(job: &Job<S>) -> Self {
+    pub(super) fn of_job<S>(job: &SimulationJob<S>) -> Self {
         let Preparation { condition, fill_ppm, .. } = &job.drive;
         Self { condition: condition.to_string(), fill: of_one(*fill_ppm), ..Self::default() }
     }

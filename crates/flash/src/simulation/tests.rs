@@ -12,17 +12,17 @@ const TIMED: &str = "[write_buffer]\nsize = \"64 KiB\"\n[timing]\nchannels = 1\n
                      dies_per_channel = 1\nread = \"50 us\"\nprogram = \"1 ms\"\nerase = \"3 ms\"\n\
                      bus = \"4096 kB/s\"\nlink_read = \"4096 kB/s\"\nlink_write = \"4096 kB/s\"\n";
 
-fn job<S>(text: &str, condition: Condition, source: S) -> Job<S> {
+fn job<S>(text: &str, condition: Condition, source: S) -> SimulationJob<S> {
     let specification = Specification::parse(text).expect("the file is right");
-    Job { drive: Preparation::whole(specification, condition, 1), source }
+    SimulationJob { drive: Preparation::whole(specification, condition, 1), source }
 }
 
-fn unwatched(_: Stage, _: u64, _: u64) -> ControlFlow<()> {
+fn unwatched(_: SimulationStage, _: u64, _: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn request(submitted_ns: u64, kind: Kind, page: u64, flags: Flags) -> Request {
-    let length_bytes = if kind == Kind::Flush { 0 } else { 4096 };
+fn request(submitted_ns: u64, kind: RequestKind, page: u64, flags: Flags) -> Request {
+    let length_bytes = if kind == RequestKind::Flush { 0 } else { 4096 };
     Request {
         submitted_ns,
         completed_ns: None,
@@ -34,11 +34,11 @@ fn request(submitted_ns: u64, kind: Kind, page: u64, flags: Flags) -> Request {
     }
 }
 
-fn replayed(text: &str, requests: Vec<Request>) -> Outcome {
+fn replayed(text: &str, requests: Vec<Request>) -> SimulationOutcome {
     let trace = requests.into_iter().map(Ok);
     let source = TraceFiles { files: vec!["trace".to_owned()], drive: None, is_queued: false };
     let job = job(text, Condition::Purged, source);
-    replay(&job, trace, |_| Clamped::default(), &mut unwatched).expect("it fits the drive")
+    replay(&job, trace, |_| ClampedTimes::default(), &mut unwatched).expect("it fits the drive")
 }
 
 #[test]
@@ -46,13 +46,13 @@ fn a_write_with_preflush_and_fua_lies_between_two_flushes_where_there_is_no_fua(
     let both = Flags::PREFLUSH | Flags::FUA;
     let timed = format!("{SMALL}{TIMED}");
     for (drive, flushes) in [(timed.clone(), 2), (format!("{timed}fua_latency = \"1 ms\"\n"), 1)] {
-        let outcome = replayed(&drive, vec![request(0, Kind::Write, 1, both)]);
+        let outcome = replayed(&drive, vec![request(0, RequestKind::Write, 1, both)]);
         assert_eq!((outcome.host.flushes, outcome.host.written_pages), (flushes, 1), "{drive}");
     }
-    let outcome = replayed(SMALL, vec![request(0, Kind::Write, 1, both)]);
+    let outcome = replayed(SMALL, vec![request(0, RequestKind::Write, 1, both)]);
     assert_eq!((outcome.host.flushes, outcome.host.written_pages), (2, 1));
     // A flush is not flushed before.
-    let outcome = replayed(SMALL, vec![request(0, Kind::Flush, 0, Flags::PREFLUSH)]);
+    let outcome = replayed(SMALL, vec![request(0, RequestKind::Flush, 0, Flags::PREFLUSH)]);
     assert_eq!(outcome.host.flushes, 1);
 }
 
@@ -61,8 +61,8 @@ fn a_write_into_the_buffer_takes_the_link_and_a_flush_the_flash() {
     let outcome = replayed(
         &format!("{SMALL}{TIMED}"),
         vec![
-            request(0, Kind::Write, 1, Flags::empty()),
-            request(10_000_000, Kind::Flush, 0, Flags::empty()),
+            request(0, RequestKind::Write, 1, Flags::empty()),
+            request(10_000_000, RequestKind::Flush, 0, Flags::empty()),
         ],
     );
     let latency = |command: &str| {
@@ -84,7 +84,10 @@ fn a_write_into_the_buffer_takes_the_link_and_a_flush_the_flash() {
 #[test]
 fn a_lifetime_is_what_is_left_of_the_erases() {
     let synthetic = Synthetic {
-        workload: Workload { pattern: crate::Pattern::Sequential, ..Workload::uniform_writes(64) },
+        workload: DriveWorkload {
+            pattern: crate::Pattern::Sequential,
+            ..DriveWorkload::uniform_writes(64)
+        },
         warm_up_ppm: 10_000_000,
         overwrites_ppm: 100_000_000,
         queue_depth: 1,
@@ -106,7 +109,8 @@ fn a_lifetime_is_what_is_left_of_the_erases() {
 fn years_are_those_of_the_traces_rate() {
     // 1999 steps are a year.
     let step_ns = 31_557_600_000_000_000 / 1999;
-    let requests = (0..2000).map(|n| request(n * step_ns, Kind::Write, n % 64, Flags::empty()));
+    let requests =
+        (0..2000).map(|n| request(n * step_ns, RequestKind::Write, n % 64, Flags::empty()));
     let outcome = replayed(SMALL, requests.collect());
     let lifetime = outcome.lifetime.expect("blocks were erased");
     let (years, mean) = (lifetime.years_to_average.unwrap(), outcome.wear.mean);
@@ -116,7 +120,7 @@ fn years_are_those_of_the_traces_rate() {
 #[test]
 fn thinning_out_keeps_the_amplification() {
     let synthetic = Synthetic {
-        workload: Workload::uniform_writes(64),
+        workload: DriveWorkload::uniform_writes(64),
         warm_up_ppm: 0,
         overwrites_ppm: 100_000_000,
         queue_depth: 1,
@@ -141,7 +145,7 @@ fn thinning_out_keeps_the_amplification() {
 #[test]
 fn progress_is_told_in_order() {
     let synthetic = Synthetic {
-        workload: Workload::uniform_writes(64),
+        workload: DriveWorkload::uniform_writes(64),
         warm_up_ppm: 1_000_000,
         overwrites_ppm: 1_000_000,
         queue_depth: 1,
@@ -155,14 +159,17 @@ fn progress_is_told_in_order() {
         ControlFlow::Continue(())
     })
     .expect("it fits the drive");
-    assert_eq!(told, [Stage::Conditioning, Stage::WarmUp, Stage::Running]);
+    assert_eq!(
+        told,
+        [SimulationStage::Conditioning, SimulationStage::WarmUp, SimulationStage::Running]
+    );
 }
 
 #[test]
 fn who_is_told_of_progress_may_end_it() {
-    for last in [Stage::Conditioning, Stage::WarmUp, Stage::Running] {
+    for last in [SimulationStage::Conditioning, SimulationStage::WarmUp, SimulationStage::Running] {
         let synthetic = Synthetic {
-            workload: Workload::uniform_writes(64),
+            workload: DriveWorkload::uniform_writes(64),
             warm_up_ppm: 1_000_000,
             overwrites_ppm: 1_000_000,
             queue_depth: 1,

@@ -1,6 +1,6 @@
 //! Tests of independence, and of its purpose: what agreeing draws say about all drives.
 
-use super::Stream;
+use super::RandomSequence;
 
 const WHOLE: f64 = 4_294_967_296.0;
 
@@ -8,7 +8,7 @@ const WHOLE: f64 = 4_294_967_296.0;
 fn numbers_are_spread_evenly_by_chance() {
     const DRAWS: u32 = 16_000;
     for seed in 0..20 {
-        let stream = Stream::new(seed, "timing.read");
+        let stream = RandomSequence::new(seed, "timing.read");
         let mut counts = [0_u32; 16];
         for draw in 0..DRAWS {
             counts[(stream.at(draw) >> 28) as usize] += 1;
@@ -25,7 +25,7 @@ fn numbers_are_spread_evenly_by_chance() {
 #[test]
 fn numbers_have_nothing_to_do_with_each_other() {
     const SEEDS: u32 = 4000;
-    let upper = |seed, name, draw| Stream::new(seed, name).at(draw) >> 31;
+    let upper = |seed, name, draw| RandomSequence::new(seed, name).at(draw) >> 31;
     let share = |are_alike: &dyn Fn(u64) -> bool| {
         let alike = (0..u64::from(SEEDS)).filter(|seed| are_alike(*seed)).count();
         alike as f64 / f64::from(SEEDS)
@@ -42,7 +42,7 @@ fn numbers_have_nothing_to_do_with_each_other() {
 
 #[test]
 fn numbers_are_the_same_on_every_machine() {
-    let stream = Stream::new(1, "trim.per_command");
+    let stream = RandomSequence::new(1, "trim.per_command");
     assert_eq!(
         [0, 1, 2, 1000].map(|draw| stream.at(draw)),
         [2_005_455_862, 2_246_814_208, 3_950_527_254, 1_225_939_579]
@@ -74,7 +74,7 @@ fn coverage_is_as_promised_where_values_are_all_high_or_all_low() {
         let edges = [1, 2, 3, 4, 5, 6].map(|values| edge(values, others));
         let mut missed = [0_u32; NAMES.len()];
         for seed in 0..SEEDS {
-            let streams = NAMES.map(|name| Stream::new(seed, name));
+            let streams = NAMES.map(|name| RandomSequence::new(seed, name));
             // The draws' values, of which the first few make up a region.
             let mut is_missed = [true; NAMES.len()];
             for draw in 0..draws {

@@ -1,8 +1,8 @@
 //! What a verdict over plausible drives is worth to a drive that nobody has drawn yet.
 
 use ssdlab_flash::{
-    Condition, Nanos, Pattern, Plausible, Preparation, Requests, Specification, Workload, play,
-    presets,
+    Condition, DriveWorkload, Nanos, Pattern, Plausible, Preparation, RequestGenerator,
+    Specification, play, presets,
 };
 use ssdlab_quantity::Bytes;
 
@@ -18,8 +18,8 @@ fn write_time(drive: Specification) -> u64 {
     let (mut drive, _) =
         Preparation::whole(drive, Condition::Filled, 1).prepare(&mut go_on).unwrap();
     let pattern = Pattern::Uniform;
-    let load = Workload { pattern, span_pages, request_pages: 1, reads_ppm: 0, trims_ppm: 0 };
-    let mut requests = Requests::new(load, 1);
+    let load = DriveWorkload { pattern, span_pages, request_pages: 1, reads_ppm: 0, trims_ppm: 0 };
+    let mut requests = RequestGenerator::new(load, 1);
     let ended = play(&mut drive, &mut requests, 200, 1, Nanos::ZERO, |_, _| {}).unwrap();
     ended.since(Nanos::ZERO).0
 }

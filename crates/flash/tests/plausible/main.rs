@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
 use ssdlab_flash::evidence::Value;
-use ssdlab_flash::figures::Check;
+use ssdlab_flash::figures::FigureCheck;
 use ssdlab_flash::{Draw, Plausible, Specification, presets};
 use ssdlab_quantity::Bytes;
 
@@ -214,7 +214,7 @@ fn shipped_drives_give_the_figures_that_they_were_fitted_to() {
             file.evidence.values().any(|own| own.get_ref().fitted_to.contains(name))
         };
         for (name, figure) in file.figures.iter().filter(|(name, _)| is_fitted(name)) {
-            let Check::Tested { within, .. } = figure.check else { continue };
+            let FigureCheck::Tested { within, .. } = figure.check else { continue };
             let ratio = figure.compare(&mut bench).unwrap().unwrap();
             println!(
                 "| {}: {name} | {} | {:+.1} % |",

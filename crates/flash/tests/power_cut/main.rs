@@ -4,9 +4,11 @@
 //! alone which version is the oldest that a drive may have fallen back to.
 
 use proptest::prelude::*;
-use ssdlab_flash::power_cut::{Reverted, Version};
+use ssdlab_flash::power_cut::{RevertedSectors, Version};
 use ssdlab_flash::specification::{Flush, PowerFault, PowerLoss};
-use ssdlab_flash::{Command, Drive, Extent, Logged, Nanos, PowerCuts, Specification, Stream};
+use ssdlab_flash::{
+    Command, Drive, Extent, LoggedRequest, Nanos, PowerCuts, Specification, Stream,
+};
 
 const SECTORS: u64 = 64;
 
@@ -39,7 +41,7 @@ fn power_losses() -> impl Strategy<Value = PowerLoss> {
 }
 
 /// Requests that overlap in time and place; some are never done.
-fn logs() -> impl Strategy<Value = Vec<Logged>> {
+fn logs() -> impl Strategy<Value = Vec<LoggedRequest>> {
     let request = (0_u64..SECTORS, 1_u64..20, 0_u8..10, 0_u64..8, 0_u64..20, 0_u8..8);
     prop::collection::vec(request, 1..60).prop_map(|requests| {
         let mut now = 0;
@@ -54,7 +56,7 @@ fn logs() -> impl Strategy<Value = Vec<Logged>> {
                 4 => Command::Read(extent),
                 _ => Command::Write(extent, Stream::Cold),
             };
-            Logged {
+            LoggedRequest {
                 submitted: Nanos(now),
                 completed: (takes < 18).then_some(Nanos(now + takes)),
                 command,
@@ -66,7 +68,7 @@ fn logs() -> impl Strategy<Value = Vec<Logged>> {
 }
 
 /// Whether a request changes a sector.
-fn changes(logged: &Logged, sector: u64) -> bool {
+fn changes(logged: &LoggedRequest, sector: u64) -> bool {
     let changes = !matches!(logged.command, Command::Read(_));
     logged.command.extent().is_some_and(|extent| {
         let first = extent.offset_bytes / 512;
@@ -75,19 +77,24 @@ fn changes(logged: &Logged, sector: u64) -> bool {
 }
 
 /// The newest request that changed a sector and satisfies something.
-fn newest(log: &[Logged], sector: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
+fn newest(log: &[LoggedRequest], sector: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
     (0..log.len()).rfind(|number| changes(&log[*number], sector) && is(*number))
 }
 
-fn is_done(logged: &Logged, by: Nanos) -> bool {
+fn is_done(logged: &LoggedRequest, by: Nanos) -> bool {
     logged.completed.is_some_and(|done| done <= by)
 }
 
 /// What a sector holds, given what is reverted.
-fn held(log: &[Logged], reverted: &[Reverted], sector: u64, cut: Nanos) -> Option<usize> {
+fn held(
+    log: &[LoggedRequest],
+    reverted: &[RevertedSectors],
+    sector: u64,
+    cut: Nanos,
+) -> Option<usize> {
     match reverted.iter().find(|lost| lost.sectors.contains(&sector)) {
-        Some(Reverted { to: Version::Original, .. }) => None,
-        Some(Reverted { to: Version::Of(number), .. }) => Some(*number),
+        Some(RevertedSectors { to: Version::Original, .. }) => None,
+        Some(RevertedSectors { to: Version::Of(number), .. }) => Some(*number),
         None => newest(log, sector, |number| log[number].submitted <= cut),
     }
 }
@@ -113,7 +120,7 @@ proptest! {
         let is_honest = power_loss.flush == Flush::Honest;
         let keeps_all = power_loss.protection || pages == 0;
         let is_flushed = |number: usize| {
-            let covers = |flush: &Logged| {
+            let covers = |flush: &LoggedRequest| {
                 flush.command == Command::Flush
                     && is_done(flush, moment)
                     && is_done(&log[number], flush.submitted)
@@ -174,10 +181,10 @@ proptest! {
     ) {
         let lies = PowerLoss { flush: Flush::Ignored, ..HONEST };
         let drive = drive(lies, pages);
-        let log: Vec<Logged> = log
+        let log: Vec<LoggedRequest> = log
             .into_iter()
             .filter(|logged| matches!(logged.command, Command::Write(..)))
-            .map(|logged| Logged { completed: Some(logged.submitted), ..logged })
+            .map(|logged| LoggedRequest { completed: Some(logged.submitted), ..logged })
             .collect();
         let mut cuts = PowerCuts::new(&drive, &log).expect("the log is sorted");
         let cut = cuts.at(Nanos(u64::MAX));
@@ -199,7 +206,7 @@ proptest! {
     fn what_a_drive_loses_may_be_lost(pages in 1_u32..9, log in logs()) {
         let drive = drive(HONEST, pages);
         let mut model = Drive::new(drive.clone(), 1);
-        let log: Vec<Logged> = (0..)
+        let log: Vec<LoggedRequest> = (0..)
             .zip(log)
             .filter(|(_, logged)| {
                 !matches!(logged.command, Command::Discard(_) | Command::WriteZeroes(_))
@@ -210,12 +217,13 @@ proptest! {
                 if logged.is_fua {
                     model.submit(at, Command::Flush).expect("a flush is always possible");
                 }
-                Logged { submitted: at, completed: Some(at), ..logged }
+                LoggedRequest { submitted: at, completed: Some(at), ..logged }
             })
             .collect();
         let mut cuts = PowerCuts::new(&drive, &log).expect("the log is sorted");
         let cut = cuts.at(Nanos(u64::MAX));
-        let all: Vec<Reverted> = (0..40).flat_map(|seed| cut.survivor(seed).reverted).collect();
+        let all: Vec<RevertedSectors> =
+            (0..40).flat_map(|seed| cut.survivor(seed).reverted).collect();
         for page in model.cut_power() {
             let sectors = u64::from(page.0) * 8..u64::from(page.0 + 1) * 8;
             let is_lost = all.iter().any(|lost| {
@@ -231,7 +239,7 @@ fn a_lost_map_costs_whole_blocks() {
     // A block has 8 KiB, and each of 4 is written by a request of its own; all is safe.
     let is_lost = |seed| {
         let power_loss = PowerLoss { protection: true, fault: PowerFault::LostMap, ..HONEST };
-        let write = |block: u64| Logged {
+        let write = |block: u64| LoggedRequest {
             submitted: Nanos(block),
             completed: Some(Nanos(block)),
             command: Command::Write(

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ssdlab_flash::{Array, Block, LogicalPage, Nand, Nanos, PhysicalPage, Why};
+use ssdlab_flash::{Block, FlashArray, LogicalPage, Nand, Nanos, OperationReason, PhysicalPage};
 
 /// What the host has written to each page: a number that grows with every write.
 pub type Versions = Rc<RefCell<BTreeMap<LogicalPage, u64>>>;
@@ -15,7 +15,7 @@ pub type Versions = Rc<RefCell<BTreeMap<LogicalPage, u64>>>;
 /// ascending order; only what was programmed is read; a copy holds what was read before.
 #[derive(Debug)]
 pub struct Watched {
-    array: Array,
+    array: FlashArray,
     /// The versions the host would have the drive keep.
     newest: Versions,
     held: BTreeMap<PhysicalPage, (LogicalPage, u64)>,
@@ -26,7 +26,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn new(array: Array, newest: Versions) -> Self {
+    pub fn new(array: FlashArray, newest: Versions) -> Self {
         Self {
             array,
             newest,
@@ -42,22 +42,22 @@ impl Watched {
     }
 }
 
-impl AsRef<Array> for Watched {
-    fn as_ref(&self) -> &Array {
+impl AsRef<FlashArray> for Watched {
+    fn as_ref(&self) -> &FlashArray {
         &self.array
     }
 }
 
-impl AsMut<Array> for Watched {
-    fn as_mut(&mut self) -> &mut Array {
+impl AsMut<FlashArray> for Watched {
+    fn as_mut(&mut self) -> &mut FlashArray {
         &mut self.array
     }
 }
 
 impl Nand for Watched {
-    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos {
+    fn read(&mut self, place: PhysicalPage, why: OperationReason, earliest: Nanos) -> Nanos {
         let (page, version) = self.held(place).unwrap_or_else(|| panic!("{place:?} is erased"));
-        if why != Why::Host {
+        if why != OperationReason::Host {
             self.staged.insert(page, version);
         }
         self.array.read(place, why, earliest)
@@ -67,14 +67,14 @@ impl Nand for Watched {
         &mut self,
         place: PhysicalPage,
         holds: LogicalPage,
-        why: Why,
+        why: OperationReason,
         earliest: Nanos,
     ) -> Nanos {
         let next = self.next.entry(place.block).or_insert(0);
         assert!(place.offset >= *next, "{place:?} is programmed after {next}");
         *next = place.offset + 1;
         let version = match why {
-            Why::Host => self.newest.borrow()[&holds],
+            OperationReason::Host => self.newest.borrow()[&holds],
             _ => self.staged.remove(&holds).unwrap_or_else(|| panic!("{holds:?} was not read")),
         };
         let before = self.held.insert(place, (holds, version));
@@ -82,7 +82,7 @@ impl Nand for Watched {
         self.array.program(place, holds, why, earliest)
     }
 
-    fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos {
+    fn erase(&mut self, block: Block, why: OperationReason, earliest: Nanos) -> Nanos {
         let first = PhysicalPage { block, offset: 0 };
         let last = PhysicalPage { block, offset: u32::MAX };
         let held: Vec<PhysicalPage> =

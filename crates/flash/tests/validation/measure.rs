@@ -1,6 +1,6 @@
 //! Measuring the model at a point of the theory.
 
-use ssdlab_flash::{Condition, Drive, Nanos, Requests, Specification, Workload, play};
+use ssdlab_flash::{Condition, Drive, DriveWorkload, Nanos, RequestGenerator, Specification, play};
 
 /// A drive outside time, as the theory has it.
 #[derive(Debug, Clone, Copy)]
@@ -80,14 +80,14 @@ pub fn steady(point: Point<'_>) -> Measured {
 }
 
 /// Writes in the steady state, other than uniform ones of single pages.
-pub fn steady_with(point: Point<'_>, change: impl FnOnce(&mut Workload)) -> Measured {
+pub fn steady_with(point: Point<'_>, change: impl FnOnce(&mut DriveWorkload)) -> Measured {
     let mut drive = Drive::new(specification(point), SEED);
     let pages = f64::from(drive.specification().logical_pages);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let span = (pages * point.fill) as u32;
-    let mut workload = Workload::uniform_writes(span);
+    let mut workload = DriveWorkload::uniform_writes(span);
     change(&mut workload);
-    let mut requests = Requests::new(workload, SEED);
+    let mut requests = RequestGenerator::new(workload, SEED);
     drive
         .condition(Condition::Filled, span, SEED, &mut ssdlab_flash::unwatched)
         .expect("the span is on it");
@@ -122,7 +122,7 @@ pub fn amplification_windows(
     drive
         .condition(condition, pages, SEED, &mut ssdlab_flash::unwatched)
         .expect("the span is on it");
-    let mut requests = Requests::new(Workload::uniform_writes(pages), SEED);
+    let mut requests = RequestGenerator::new(DriveWorkload::uniform_writes(pages), SEED);
     let window = u64::from(pages / 10);
     (0..windows)
         .map(|_| {

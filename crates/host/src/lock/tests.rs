@@ -18,8 +18,8 @@ fn whoever_holds_a_lock_is_named() {
     assert!(says.contains(&own[..own.len().min(40)]), "{says}");
     file.as_file().unlock().unwrap();
     assert_eq!(holder(file.path()), None);
-    assert!(Holder { pid: None }.to_string().contains("an unknown process"));
-    assert!(Holder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
+    assert!(LockHolder { pid: None }.to_string().contains("an unknown process"));
+    assert!(LockHolder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
 }
 
 #[test]

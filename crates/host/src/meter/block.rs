@@ -35,7 +35,7 @@ pub struct Counters {
 
 /// The counters, and the number of requests in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct CounterReading {
     /// The counters since boot.
     pub counters: Counters,
     /// Requests issued to the device and not completed.
@@ -64,7 +64,7 @@ impl Counters {
 }
 
 /// Reads the counters of a device by its number (`major:minor`).
-pub fn read(number: &str) -> io::Result<Reading> {
+pub fn read(number: &str) -> io::Result<CounterReading> {
     let folder = Path::new("/sys/dev/block").join(number);
     let mut reading = parse(&fs::read_to_string(folder.join("stat"))?)?;
     if folder.join("partition").exists() {
@@ -84,7 +84,7 @@ pub fn writes_in_flight(number: &str) -> io::Result<u64> {
 
 /// Parses the text of a `stat` attribute: 11 numbers, 15 with discards (Linux 4.18), 17 with
 /// flushes (5.5). What an older kernel does not count is 0.
-pub fn parse(text: &str) -> io::Result<Reading> {
+pub fn parse(text: &str) -> io::Result<CounterReading> {
     let numbers: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
     let numbers = numbers.map_err(io::Error::other)?;
     if numbers.len() < 11 {
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> io::Result<Reading> {
         )));
     }
     let number = |index: usize| numbers.get(index).copied().unwrap_or(0);
-    Ok(Reading {
+    Ok(CounterReading {
         counters: Counters {
             read_requests: number(0),
             read_bytes: number(2).wrapping_mul(512),

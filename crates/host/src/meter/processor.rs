@@ -8,7 +8,7 @@ use std::fs;
 
 /// How long was computed since the kernel started, in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Computed {
+pub struct ProcessorTime {
     /// By processes, in system calls.
     pub processes_ns: u64,
     /// By kernel threads: journals, writeback, workers.
@@ -17,7 +17,7 @@ pub struct Computed {
     pub interrupts_ns: u64,
 }
 
-impl Computed {
+impl ProcessorTime {
     /// The computation since an earlier moment.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
@@ -32,7 +32,7 @@ impl Computed {
 
 /// The computation so far; `None` if the kernel does not report it.
 #[must_use]
-pub fn computed() -> Option<Computed> {
+pub fn computed() -> Option<ProcessorTime> {
     parse_computed(&fs::read_to_string("/proc/ssdlab/processor").ok()?)
 }
 
@@ -42,7 +42,7 @@ pub fn functions() -> Option<BTreeMap<String, u64>> {
     Some(parse_functions(&fs::read_to_string("/proc/ssdlab/functions").ok()?))
 }
 
-fn parse_computed(text: &str) -> Option<Computed> {
+fn parse_computed(text: &str) -> Option<ProcessorTime> {
     let of = |name: &str| {
         let mut words = text
             .lines()
@@ -50,7 +50,7 @@ fn parse_computed(text: &str) -> Option<Computed> {
             .find_map(|mut words| (words.next() == Some(name)).then_some(words))?;
         words.next()?.parse().ok()
     };
-    Some(Computed {
+    Some(ProcessorTime {
         processes_ns: of("processes")?,
         kernel_threads_ns: of("kernel_threads")?,
         interrupts_ns: of("interrupts")?,

@@ -7,23 +7,23 @@ use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::block::{self, Counters, Reading};
+use super::block::{self, CounterReading, Counters};
 
 /// The polling interval of the counters: at first fixed, later a fraction of the elapsed time,
 /// which is precise enough.
-const GLANCE: Duration = Duration::from_micros(500);
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 const PARTS: u32 = 2_000;
 
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct QuietOutcome {
     /// The counters at the end.
     pub counters: Counters,
     /// The last moment at which something happened, as seen.
     pub last_activity: Instant,
     /// Whether anything happened at all.
     pub was_active: bool,
-    /// Whether the device fell quiet before the patience ended.
+    /// Whether the device fell quiet before the timeout ended.
     pub is_quiet: bool,
     /// The pauses that were followed by activity.
     pub pauses: Vec<Pause>,
@@ -52,7 +52,7 @@ pub struct Wait {
     /// From how long on idle time between two activities is a pause.
     pub pause: Duration,
     /// The maximum wait.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Whether a concurrent reader issues one request at a time, which does not count as activity.
     pub has_reader: bool,
 }
@@ -69,8 +69,13 @@ struct Change {
 }
 
 impl Wait {
-    fn change(&self, number: &str, before: &Reading, now: &Reading) -> io::Result<Change> {
-        let counted = |reading: &Reading| {
+    fn change(
+        &self,
+        number: &str,
+        before: &CounterReading,
+        now: &CounterReading,
+    ) -> io::Result<Change> {
+        let counted = |reading: &CounterReading| {
             if self.has_reader {
                 let counters = Counters { read_requests: 0, read_bytes: 0, ..reading.counters };
                 (counters, reading.others_ms)
@@ -92,7 +97,7 @@ impl Wait {
 
 /// What has been seen of a device so far.
 #[derive(Debug)]
-struct Seen {
+struct ObservedActivity {
     started: Instant,
     last_activity: Instant,
     last_discard: Instant,
@@ -101,7 +106,7 @@ struct Seen {
     pauses: Vec<Pause>,
 }
 
-impl Seen {
+impl ObservedActivity {
     fn new(started: Instant) -> Self {
         let [last_activity, last_discard, idle_until] = [started; 3];
         Self { started, last_activity, last_discard, idle_until, pauses: Vec::new() }
@@ -121,7 +126,7 @@ impl Seen {
         }
         let pauses: Duration = self.pauses.iter().map(|pause| pause.lasted).sum();
         let worked = now.duration_since(self.started).saturating_sub(pauses);
-        GLANCE.max(worked / PARTS).min(longest)
+        POLL_INTERVAL.max(worked / PARTS).min(longest)
     }
 
     /// A reading found the device active. What ended a pause began since the last look, and took no
@@ -142,19 +147,19 @@ impl Seen {
 }
 
 /// Waits until the device has been silent. `stop` ends the wait early.
-pub fn wait(number: &str, how: Wait, stop: &dyn Fn() -> bool) -> io::Result<Settled> {
+pub fn wait(number: &str, how: Wait, stop: &dyn Fn() -> bool) -> io::Result<QuietOutcome> {
     let started = Instant::now();
-    let mut seen = Seen::new(started);
+    let mut seen = ObservedActivity::new(started);
     let mut last = block::read(number)?;
     loop {
         let now = Instant::now();
         // Activity shows in the next reading; that of the last one was before this moment.
         seen.idle_until = now;
         let is_quiet = seen.is_quiet(now, &how);
-        if is_quiet || now.duration_since(started) >= how.patience || stop() {
+        if is_quiet || now.duration_since(started) >= how.timeout || stop() {
             let was_active = seen.last_activity > started;
-            let Seen { last_activity, pauses, .. } = seen;
-            return Ok(Settled {
+            let ObservedActivity { last_activity, pauses, .. } = seen;
+            return Ok(QuietOutcome {
                 counters: last.counters,
                 last_activity,
                 was_active,

@@ -8,17 +8,17 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use crate::sysfs::{self, BlockDevice};
-use crate::tracefs::{Event, Instance, Recording, Sink};
+use crate::tracefs::{Instance, Sink, TraceRecording, Tracepoint};
 use ssdlab_trace::RequestLogWriter;
-use ssdlab_trace::ftrace::{Assembler, EVENTS, Layout, Target, device_number};
+use ssdlab_trace::ftrace::{Assembler, EVENTS, RecordLayout, TracedDevice, device_number};
 
 /// A recording in progress; if dropped before it is finished, the log is incomplete.
 #[derive(Debug)]
-pub struct Requests {
-    recording: Recording<Log>,
+pub struct RequestRecording {
+    recording: TraceRecording<Log>,
 }
 
-impl Requests {
+impl RequestRecording {
     /// Records the requests to a device into a log. `instance` is the folder of the tracefs
     /// instance to create.
     pub fn record(instance: PathBuf, device: &BlockDevice, log: &Path) -> io::Result<Self> {
@@ -30,9 +30,9 @@ impl Requests {
             formats.push(instance.read(&format!("events/{name}/format"))?);
         }
         let formats: [&str; EVENTS.len()] = std::array::from_fn(|index| formats[index].as_str());
-        let layout = Layout::parse(&instance.read("events/header_page")?, formats)
+        let layout = RecordLayout::parse(&instance.read("events/header_page")?, formats)
             .map_err(io::Error::other)?;
-        let events = names.map(|name| Event { name, filter: target.filter() });
+        let events = names.map(|name| Tracepoint { name, filter: target.filter() });
         let sub_buffer_bytes = layout.sub_buffer_bytes();
         let output = BufWriter::new(File::create(log)?);
         let writer = RequestLogWriter::new(output, device.size_bytes()?);
@@ -41,7 +41,7 @@ impl Requests {
             writer: writer.map_err(io::Error::other)?,
             trouble: None,
         };
-        Ok(Self { recording: Recording::start(instance, &events, sub_buffer_bytes, sink)? })
+        Ok(Self { recording: TraceRecording::start(instance, &events, sub_buffer_bytes, sink)? })
     }
 
     /// Ends the recording when all requests have completed. The error says why the log is
@@ -67,15 +67,19 @@ impl Requests {
 }
 
 /// The device as the kernel's events know it.
-fn target(device: &BlockDevice) -> io::Result<Target> {
+fn target(device: &BlockDevice) -> io::Result<TracedDevice> {
     let disk = number(&sysfs::read(&device.disk_folder().join("dev"))?)?;
     let sectors = device.size_bytes()? / 512;
     if !device.is_partition() {
-        return Ok(Target { disk, partition: None, sectors: 0..sectors });
+        return Ok(TracedDevice { disk, partition: None, sectors: 0..sectors });
     }
     let start = sysfs::read(&device.folder.join("start"))?;
     let start: u64 = start.parse().map_err(io::Error::other)?;
-    Ok(Target { disk, partition: Some(number(&device.number)?), sectors: start..start + sectors })
+    Ok(TracedDevice {
+        disk,
+        partition: Some(number(&device.number)?),
+        sectors: start..start + sectors,
+    })
 }
 
 /// The number of a device from `major:minor`.

@@ -33,9 +33,9 @@ fn what_others_mount_on_the_same_folder_is_told_from_ours() {
         kind: "ext4".to_owned(),
         options: Vec::new(),
     };
-    let ours = Mounted::Device("7:0".to_owned());
+    let ours = MountIdentity::Device("7:0".to_owned());
     assert!(ours.is(&mount("7:0", "/dev/loop0")) && !ours.is(&mount("7:1", "/dev/none")));
-    let ours = Mounted::Source("ssdlab-1-x".to_owned());
+    let ours = MountIdentity::Source("ssdlab-1-x".to_owned());
     assert!(ours.is(&mount("0:9", "ssdlab-1-x")) && !ours.is(&mount("0:9", "ssdlab-2-x")));
-    assert!(Mounted::Any.is(&mount("0:9", "tank")));
+    assert!(MountIdentity::Any.is(&mount("0:9", "tank")));
 }

@@ -21,7 +21,7 @@ fn another_process_is_named_and_this_one_is_not() {
         .spawn()
         .unwrap();
     let writes = true;
-    let holder = Holder { pid: reader.id(), command: "sleep".to_owned(), writes };
+    let holder = OpenFileHolder { pid: reader.id(), command: "sleep".to_owned(), writes };
     let expected = [(object, holder)];
     let mut found = holders(&[object]);
     while found != expected && Instant::now() < deadline {

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use crate::file_id::FileId;
 use crate::interrupt::Interrupt;
 use crate::missing::if_there;
-use crate::mounts::{self, MountElsewhere, Mounted};
-use crate::open_files::{self, Holder, Object};
+use crate::mounts::{self, MountElsewhere, MountIdentity};
+use crate::open_files::{self, Object, OpenFileHolder};
 use crate::program::{self, Rules};
 use crate::sysfs::{self, disk_sequence};
 use crate::{drive_identity, loop_device, processes, tracefs};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::{UndoError, attribute, name};
 
 /// How long to wait for a busy mount or loop device.
-const PATIENCE: Duration = Duration::from_secs(20);
+const UNDO_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long to wait for a killed daemon to close its socket.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ pub enum Change {
         target: PathBuf,
         /// The mount, which journals of earlier versions do not name.
         #[serde(default)]
-        mounted: Mounted,
+        mounted: MountIdentity,
     },
     /// A daemon was started, which finds its folders by name.
     Daemon {
@@ -205,14 +205,14 @@ impl Change {
             Self::Folder { path } => remove_folder(path),
             Self::Loop { device, backing, file } => detach(device, backing, *file),
             Self::Mount { target, mounted } => {
-                mounts::unmount(target, mounted, marker, PATIENCE, || Ok(()))
+                mounts::unmount(target, mounted, marker, UNDO_TIMEOUT, || Ok(()))
                     .map_err(|cause| UndoError::new("unmount", target, cause))
             }
             Self::Daemon { folders } => end_daemon(folders, marker, DAEMON_PATIENCE),
             Self::Pool { name } => let_go(name, marker),
             // Processes that still have the file open have only got errors since the server ended.
             Self::Served { target } => {
-                mounts::detach(target, &Mounted::Source(Self::source(marker)))
+                mounts::detach(target, &MountIdentity::Source(Self::source(marker)))
                     .map_err(|cause| UndoError::new("unmount", target, cause))
             }
             Self::Trace { instance } => remove_trace(instance),
@@ -243,14 +243,14 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
 
 /// Removes the socket and the lock that a daemon leaves behind, and nothing else; removes nothing
 /// if another daemon still serves after ours has had time to end.
-fn end_daemon(folders: &[PathBuf], marker: &str, patience: Duration) -> Result<(), UndoError> {
+fn end_daemon(folders: &[PathBuf], marker: &str, timeout: Duration) -> Result<(), UndoError> {
     processes::kill_marked(&Change::daemon(marker));
     let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
     let answers = |entry: fs::DirEntry| UnixStream::connect(entry.path()).is_ok();
     let started = Instant::now();
     // A process that is killed loses its marker before it closes its socket.
     while folders.iter().flat_map(entries).any(answers) {
-        if started.elapsed() >= patience {
+        if started.elapsed() >= timeout {
             return Ok(());
         }
         sleep(Duration::from_millis(5));
@@ -281,7 +281,7 @@ fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
         return Ok(());
     }
     let interrupt = Interrupt::default();
-    let rules = Rules { marker, limit: PATIENCE, interrupt: &interrupt };
+    let rules = Rules { marker, limit: UNDO_TIMEOUT, interrupt: &interrupt };
     program::find("zpool", "zfsutils-linux")
         .and_then(|zpool| {
             let mut command = Command::new(zpool);
@@ -316,7 +316,7 @@ fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), Und
             Ok(_) => return Ok(()),
             Err(cause) => Some(cause),
         };
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > UNDO_TIMEOUT {
             return Err(failed(refusal.unwrap_or_else(|| io::Error::other(kept_by(device)))));
         }
         sleep(Duration::from_millis(1));
@@ -327,7 +327,7 @@ fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), Und
 /// only probe it open it, too.
 fn kept_by(device: &Path) -> String {
     let number = fs::metadata(device).map_or(0, |node| node.rdev());
-    let mounted = Mounted::Device(sysfs::major_minor(number));
+    let mounted = MountIdentity::Device(sysfs::major_minor(number));
     if let Some(mount) = mounts::all().unwrap_or_default().iter().find(|mount| mounted.is(mount)) {
         return format!("it is still mounted on {}", mounts::printable(&mount.target));
     }
@@ -339,7 +339,7 @@ fn kept_by(device: &Path) -> String {
         );
     }
     match open_files::holders(&[Object::Device(number)]).first() {
-        Some((_, Holder { pid, command, .. })) => {
+        Some((_, OpenFileHolder { pid, command, .. })) => {
             format!("{command} (pid {pid}) still has it open")
         }
         None => "something still has it open".to_owned(),

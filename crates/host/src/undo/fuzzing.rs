@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use super::Change;
-use super::lines::{Parsed, parse};
+use super::lines::{JournalContents, parse};
 
 /// The boot that journals are read in, and whose they are.
 pub(super) const BOOT: &str = "one";
@@ -12,7 +12,7 @@ pub(super) const MARKER: &str = "1-x";
 /// Reads bytes as a journal; nothing is undone. Accepted input round-trips, loses its last change
 /// where undoing truncates it, and undoes nothing above a folder that it names.
 pub fn fuzz_journal(bytes: &[u8]) {
-    let Ok(Parsed { changes, .. }) = parse(bytes, BOOT, MARKER) else { return };
+    let Ok(JournalContents { changes, .. }) = parse(bytes, BOOT, MARKER) else { return };
     for (index, (place, change)) in changes.iter().enumerate() {
         let cut = usize::try_from(place.offset).expect("it lies in memory");
         assert_eq!(

@@ -22,7 +22,7 @@ use crate::trust::exposed_to_others;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::lines::{Header, Parsed, Place, Unsound, header, lines, parse};
+use super::lines::{JournalContents, JournalHeader, LinePlace, UnsoundLine, header, lines, parse};
 use super::{Change, UndoError};
 
 const ENDING: &str = "undo";
@@ -37,9 +37,9 @@ pub struct Journal {
     path: PathBuf,
     marker: String,
     /// The sound ones, with their places.
-    changes: Vec<(Place, Change)>,
+    changes: Vec<(LinePlace, Change)>,
     /// Lines that cannot be undone.
-    unsound: Vec<Unsound>,
+    unsound: Vec<UnsoundLine>,
     /// Where the last line ends that stays when earlier ones are undone.
     kept_bytes: u64,
     /// Whether undoing everything has failed.
@@ -69,8 +69,8 @@ impl Journal {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
         let path = folder.join(&marker).with_extension(ENDING);
-        let Here { boot, machine } = Here::now()?;
-        let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
+        let ThisMachine { boot, machine } = ThisMachine::now()?;
+        let mut header = serde_json::to_vec(&JournalHeader { boot, machine: Some(machine) })?;
         header.push(b'\n');
         let unnamed = path.with_extension(UNNAMED);
         let mut options = OpenOptions::new();
@@ -91,29 +91,29 @@ impl Journal {
     }
 
     /// Opens the journal of a run of this machine that is dead.
-    fn adopt(path: &Path) -> io::Result<Found> {
+    fn adopt(path: &Path) -> io::Result<FoundJournal> {
         if !fs::symlink_metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
         }
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        let here = Here::now()?;
+        let here = ThisMachine::now()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         // A lock may not show whether a run on another machine is alive, so it is not tried.
         if let Some(other) = here.another_of(&text)? {
-            return Ok(Found::Elsewhere(other.host));
+            return Ok(FoundJournal::Elsewhere(other.host));
         }
         if !lock_of_the_dead(&file, path)? {
-            return Ok(Found::Alive);
+            return Ok(FoundJournal::Alive);
         }
         text.clear();
         file.rewind()?;
         file.read_to_end(&mut text)?;
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let Parsed { changes, unsound } = parse(&text, &here.boot, &marker)?;
+        let JournalContents { changes, unsound } = parse(&text, &here.boot, &marker)?;
         let kept_bytes = unsound.last().map_or(0, |line| line.place.end());
         let path = path.to_owned();
-        Ok(Found::Dead(Self {
+        Ok(FoundJournal::Dead(Self {
             file,
             path,
             marker,
@@ -156,7 +156,7 @@ impl Journal {
             self.file.set_len(offset)?;
             return Err(error);
         }
-        self.changes.push((Place { offset, bytes: line.len() }, change));
+        self.changes.push((LinePlace { offset, bytes: line.len() }, change));
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Journal {
     }
 
     /// Truncates an undone change. Before a line that is kept it is blanked instead.
-    fn forget(&self, place: Place) -> io::Result<()> {
+    fn forget(&self, place: LinePlace) -> io::Result<()> {
         if place.offset >= self.kept_bytes {
             return self.file.set_len(place.offset);
         }
@@ -222,7 +222,7 @@ impl Journal {
 
     /// The lines that only a person can undo.
     fn left_to_people(&self) -> impl Iterator<Item = UndoError> {
-        self.unsound.iter().map(|Unsound { number, text, why, .. }| {
+        self.unsound.iter().map(|UnsoundLine { number, text, why, .. }| {
             let cause = io::Error::other(format!("line {number}, `{text}`: {why}"));
             UndoError::by_hand("undo a line of", &self.path, cause)
         })
@@ -273,7 +273,7 @@ fn process_exists(path: &Path) -> bool {
 }
 
 /// A journal that was found.
-enum Found {
+enum FoundJournal {
     /// Its run is alive.
     Alive,
     /// Its run is dead.
@@ -283,12 +283,12 @@ enum Found {
 }
 
 /// This machine and its boot.
-struct Here {
+struct ThisMachine {
     boot: String,
     machine: Machine,
 }
 
-impl Here {
+impl ThisMachine {
     fn now() -> io::Result<Self> {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
         Ok(Self { boot, machine: Machine::this() })
@@ -298,7 +298,7 @@ impl Here {
     /// machine, even if its name has changed.
     fn another_of(&self, journal: &[u8]) -> io::Result<Option<Machine>> {
         let Some(line) = lines(journal).next() else { return Ok(None) };
-        let Header { boot, machine } = header(line)?;
+        let JournalHeader { boot, machine } = header(line)?;
         let is_boot = boot == self.boot;
         let is_this =
             |of: &Machine| of.id == self.machine.id && (of.host == self.machine.host || is_boot);
@@ -308,7 +308,7 @@ impl Here {
 
 /// The outcome of `restore`.
 #[derive(Debug, Default)]
-pub struct Restored {
+pub struct RestoreOutcome {
     /// The number of undone changes.
     pub undone: usize,
     /// Runs that are alive, by their journals; they are left alone.
@@ -320,8 +320,8 @@ pub struct Restored {
 }
 
 /// Undoes the changes of dead runs, in every journal of the folder.
-pub fn restore(folder: &Path) -> io::Result<Restored> {
-    let mut restored = Restored::default();
+pub fn restore(folder: &Path) -> io::Result<RestoreOutcome> {
+    let mut restored = RestoreOutcome::default();
     // A folder that cannot be looked at may hold journals.
     let is_there = folder.try_exists().map_err(|cause| {
         io::Error::new(cause.kind(), format!("cannot look at {}: {cause}", folder.display()))
@@ -335,12 +335,12 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     }
     for path in with_ending(&folder, ENDING)? {
         let mut journal = match Journal::adopt(&path) {
-            Ok(Found::Dead(journal)) => journal,
-            Ok(Found::Alive) => {
+            Ok(FoundJournal::Dead(journal)) => journal,
+            Ok(FoundJournal::Alive) => {
                 restored.alive.push(path);
                 continue;
             }
-            Ok(Found::Elsewhere(host)) => {
+            Ok(FoundJournal::Elsewhere(host)) => {
                 restored.elsewhere.push((path, host));
                 continue;
             }
@@ -366,7 +366,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
 pub fn has_leftovers(folder: &Path) -> bool {
     let is_of_another = |path: &Path| -> io::Result<bool> {
         let text = regular_file::read_own(path)?;
-        Ok(Here::now()?.another_of(&text)?.is_some())
+        Ok(ThisMachine::now()?.another_of(&text)?.is_some())
     };
     let is_left = |path: &PathBuf| {
         let is_dead = !process_exists(path) && lock::holder(path).is_none();

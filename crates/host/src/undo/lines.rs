@@ -13,7 +13,7 @@ const SHOWN: usize = 300;
 
 /// The first line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct JournalHeader {
     /// The kernel's id of the boot it was written in.
     pub boot: String,
     /// The machine; `None` in journals of earlier versions means the one that reads them.
@@ -22,14 +22,14 @@ pub(super) struct Header {
 
 /// Where a line of a journal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LinePlace {
     /// Its first byte.
     pub offset: u64,
     /// Its length in bytes, with its line break.
     pub bytes: usize,
 }
 
-impl Place {
+impl LinePlace {
     /// The byte after it.
     pub fn end(&self) -> u64 {
         self.offset + self.bytes as u64
@@ -38,11 +38,11 @@ impl Place {
 
 /// A line that is not a change, or not one that a run makes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unsound {
+pub(super) struct UnsoundLine {
     /// The line, from 1.
     pub number: usize,
     /// Where it is.
-    pub place: Place,
+    pub place: LinePlace,
     /// Its text, shortened for messages.
     pub text: String,
     /// What is wrong with it.
@@ -50,7 +50,7 @@ pub(super) struct Unsound {
 }
 
 /// Parses the first line.
-pub(super) fn header(line: &[u8]) -> io::Result<Header> {
+pub(super) fn header(line: &[u8]) -> io::Result<JournalHeader> {
     Ok(serde_json::from_slice(line)?)
 }
 
@@ -61,24 +61,24 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The contents of a journal.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Parsed {
+pub(super) struct JournalContents {
     /// The changes that remain to be undone.
-    pub changes: Vec<(Place, Change)>,
+    pub changes: Vec<(LinePlace, Change)>,
     /// The lines that are none.
-    pub unsound: Vec<Unsound>,
+    pub unsound: Vec<UnsoundLine>,
 }
 
 /// Parses the journal of the run of this marker. Changes that ended with an earlier boot are left
 /// out: their names may mean something else by now. An invalid line does not keep the others from
 /// being undone: each undo checks for itself whether it is possible.
-pub(super) fn parse(text: &[u8], boot: &str, marker: &str) -> io::Result<Parsed> {
+pub(super) fn parse(text: &[u8], boot: &str, marker: &str) -> io::Result<JournalContents> {
     let mut lines = lines(text);
-    let mut parsed = Parsed::default();
+    let mut parsed = JournalContents::default();
     let Some(first) = lines.next() else { return Ok(parsed) };
     let header = header(first)?;
     let mut offset = first.len() as u64;
     for (index, line) in lines.enumerate() {
-        let place = Place { offset, bytes: line.len() };
+        let place = LinePlace { offset, bytes: line.len() };
         offset += line.len() as u64;
         if line.trim_ascii().is_empty() {
             continue;
@@ -92,7 +92,7 @@ pub(super) fn parse(text: &[u8], boot: &str, marker: &str) -> io::Result<Parsed>
             Err(why) => {
                 let shown = String::from_utf8_lossy(line.trim_ascii()).into_owned();
                 let text = shown.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
-                parsed.unsound.push(Unsound { number: index + 2, place, text, why });
+                parsed.unsound.push(UnsoundLine { number: index + 2, place, text, why });
             }
         }
     }

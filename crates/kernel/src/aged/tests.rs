@@ -15,7 +15,7 @@ fn get(store: &Store, from: &str) -> (PathBuf, bool) {
     (state.folder.join("image"), is_made)
 }
 
-fn held(store: &Store, from: &str) -> State<String> {
+fn held(store: &Store, from: &str) -> AgedState<String> {
     let make = |folder: &Path| {
         fs::write(folder.join("image"), from).map_err(KernelError::at("write", folder))?;
         Ok::<_, KernelError>(from.to_owned())
@@ -33,7 +33,7 @@ fn kept(store: &Store) -> Vec<(String, bool)> {
     all.map(|kept| (name(&kept), kept.is_in_use)).collect()
 }
 
-fn used(state: &State<String>, used_s: u64) {
+fn used(state: &AgedState<String>, used_s: u64) {
     let record = File::open(state.folder.join(RECORD)).unwrap();
     record.set_modified(UNIX_EPOCH + Duration::from_secs(used_s)).unwrap();
 }
@@ -105,7 +105,7 @@ fn what_cannot_be_made_leaves_nothing_and_two_at_once_make_it_once() {
             scope.spawn(|| {
                 let make = |_: &Path| {
                     *times.lock().unwrap() += 1;
-                    sleep(2 * GLANCE);
+                    sleep(2 * POLL_INTERVAL);
                     Ok::<_, KernelError>(())
                 };
                 store.get(&1, &Interrupt::default(), make).unwrap();
@@ -152,7 +152,7 @@ fn the_least_recently_used_goes_first_and_nothing_that_is_in_use() {
 fn clearing_leaves_what_is_in_use_and_what_is_no_state() {
     let place = tempfile::tempdir().unwrap();
     let store = Store::at(Some(place.path().join("aged")));
-    assert_eq!(store.clear().unwrap(), Cleared::default());
+    assert_eq!(store.clear().unwrap(), RemovalSummary::default());
     let used = held(&store, "used");
     drop(held(&store, "unused"));
     let folder = place.path().join("aged");

@@ -5,8 +5,8 @@ fn chosen(names: &[&str]) -> Result<String, KernelError> {
     for name in names {
         fs::write(folder.path().join(name), name).unwrap();
     }
-    let source = Source::installed(folder.path())?;
-    assert_eq!((source.kind, source.sha256.unwrap().len()), (Kind::Tarball, 64));
+    let source = LinuxSource::installed(folder.path())?;
+    assert_eq!((source.kind, source.sha256.unwrap().len()), (SourceKind::Tarball, 64));
     Ok(source.path.file_name().unwrap().to_string_lossy().into_owned())
 }
 

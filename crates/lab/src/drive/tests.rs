@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn drive() -> Drive {
-    Drive {
+fn drive() -> ExistingDrive {
+    ExistingDrive {
         node: "/dev/sdb".into(),
         names: ["ata-X25_1", "wwn-0x5"].map(str::to_owned).to_vec(),
         model: Some("X25".to_owned()),
@@ -11,7 +11,7 @@ fn drive() -> Drive {
     }
 }
 
-fn recorded(drive: &Drive) -> BTreeMap<String, String> {
+fn recorded(drive: &ExistingDrive) -> BTreeMap<String, String> {
     drive.facts().into_iter().collect()
 }
 
@@ -32,11 +32,15 @@ fn a_drive_is_the_one_that_was_recorded_under_any_of_its_names() {
 #[test]
 fn another_drive_is_refused_with_both_and_a_way_out() {
     let others = [
-        (Drive { names: vec!["ata-X25_2".to_owned()], ..drive() }, "ata-X25_1", "ata-X25_2"),
-        (Drive { names: Vec::new(), ..drive() }, "ata-X25_1", "none"),
-        (Drive { model: Some("870".to_owned()), ..drive() }, "X25", "870"),
-        (Drive { model: None, ..drive() }, "X25", "none"),
-        (Drive { size_bytes: 80_026_361_344, ..drive() }, "80026361856", "80026361344"),
+        (
+            ExistingDrive { names: vec!["ata-X25_2".to_owned()], ..drive() },
+            "ata-X25_1",
+            "ata-X25_2",
+        ),
+        (ExistingDrive { names: Vec::new(), ..drive() }, "ata-X25_1", "none"),
+        (ExistingDrive { model: Some("870".to_owned()), ..drive() }, "X25", "870"),
+        (ExistingDrive { model: None, ..drive() }, "X25", "none"),
+        (ExistingDrive { size_bytes: 80_026_361_344, ..drive() }, "80026361856", "80026361344"),
     ];
     for (other, then, now) in others {
         let error = other.check(&recorded(&drive())).unwrap_err();

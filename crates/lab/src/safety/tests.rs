@@ -13,7 +13,7 @@ fn blank() -> Survey {
 }
 
 fn used(name: &str, relation: Relation, purpose: Purpose) -> Survey {
-    Survey { uses: vec![Use { name: name.to_owned(), relation, purpose }], ..blank() }
+    Survey { uses: vec![DeviceUse { name: name.to_owned(), relation, purpose }], ..blank() }
 }
 
 fn with_data() -> Survey {

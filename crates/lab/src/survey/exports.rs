@@ -23,12 +23,12 @@ pub(super) struct Export {
     /// Who uses it.
     pub user: String,
     /// What it uses.
-    pub used: Used,
+    pub used: ExportedDevice,
 }
 
 /// What such a user uses.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Used {
+pub(super) enum ExportedDevice {
     /// The device or file of this path.
     Path(PathBuf),
     /// The device of this number (`8:16`).
@@ -37,7 +37,7 @@ pub(super) enum Used {
 
 /// How an attribute says what is used.
 #[derive(Clone, Copy)]
-enum Says {
+enum AttributeFormat {
     Path,
     /// The name that the kernel has for a device.
     Name,
@@ -47,22 +47,22 @@ enum Says {
     HexNumber,
 }
 
-impl Says {
-    fn used(self, text: &str, sys: &Path) -> Vec<Used> {
+impl AttributeFormat {
+    fn used(self, text: &str, sys: &Path) -> Vec<ExportedDevice> {
         let used = match self {
-            Self::Path => text.starts_with('/').then(|| Used::Path(text.into())),
+            Self::Path => text.starts_with('/').then(|| ExportedDevice::Path(text.into())),
             Self::Name => {
                 let number = sys.join("class/block").join(text).join("dev");
-                sysfs::read(&number).ok().map(Used::Device)
+                sysfs::read(&number).ok().map(ExportedDevice::Device)
             }
             Self::Controller => {
                 let controller = text.strip_prefix("/dev/");
                 return controller.map_or_else(Vec::new, |name| namespaces(name, sys));
             }
-            Self::Number => Some(Used::Device(text.to_owned())),
+            Self::Number => Some(ExportedDevice::Device(text.to_owned())),
             Self::HexNumber => text.split_once(':').and_then(|(major, minor)| {
                 let decimal = |digits| u32::from_str_radix(digits, 16).ok();
-                Some(Used::Device(format!("{}:{}", decimal(major)?, decimal(minor)?)))
+                Some(ExportedDevice::Device(format!("{}:{}", decimal(major)?, decimal(minor)?)))
             }),
         };
         used.into_iter().collect()
@@ -70,7 +70,7 @@ impl Says {
 }
 
 /// The namespaces of an `NVMe` controller: below it, or with native multipath below its subsystem.
-fn namespaces(controller: &str, sys: &Path) -> Vec<Used> {
+fn namespaces(controller: &str, sys: &Path) -> Vec<ExportedDevice> {
     let subsystems = sys.join("class/nvme-subsystem");
     let own = names(&subsystems).into_iter().map(|name| subsystems.join(name));
     let own = own.filter(|subsystem| subsystem.join(controller).exists());
@@ -80,30 +80,46 @@ fn namespaces(controller: &str, sys: &Path) -> Vec<Used> {
         let is_disk = |name: &String| name.strip_prefix("nvme").is_some_and(|id| id.contains('n'));
         names(&folder).into_iter().filter(is_disk).map(move |name| folder.join(name).join("dev"))
     });
-    disks.filter_map(|dev| sysfs::read(&dev).ok()).map(Used::Device).collect()
+    disks.filter_map(|dev| sysfs::read(&dev).ok()).map(ExportedDevice::Device).collect()
 }
 
 /// The users, the attributes that show what they use, and in which words.
-const USERS: [(&str, &[&str], Says); 7] = [
+const USERS: [(&str, &[&str], AttributeFormat); 7] = [
     (
         "the NVMe target",
         &["kernel/config/nvmet/subsystems", "*", "namespaces", "*", "device_path"],
-        Says::Path,
+        AttributeFormat::Path,
     ),
-    ("the SCSI target", &["kernel/config/target/core", "*", "*", "udev_path"], Says::Path),
+    (
+        "the SCSI target",
+        &["kernel/config/target/core", "*", "*", "udev_path"],
+        AttributeFormat::Path,
+    ),
     (
         "the USB target",
         &["kernel/config/usb_gadget", "*", "functions", "*", "*", "file"],
-        Says::Path,
+        AttributeFormat::Path,
     ),
     (
         "the NVMe target",
         &["kernel/config/nvmet/subsystems", "*", "passthru/device_path"],
-        Says::Controller,
+        AttributeFormat::Controller,
     ),
-    ("the RNBD target", &["class/rnbd-server/ctl/devices", "*", "block_dev/dev"], Says::Number),
-    ("a guest of Xen,", &["bus/xen-backend/devices", "*", "physical_device"], Says::HexNumber),
-    ("OCFS2's heartbeat", &["kernel/config/cluster", "*", "heartbeat", "*", "dev"], Says::Name),
+    (
+        "the RNBD target",
+        &["class/rnbd-server/ctl/devices", "*", "block_dev/dev"],
+        AttributeFormat::Number,
+    ),
+    (
+        "a guest of Xen,",
+        &["bus/xen-backend/devices", "*", "physical_device"],
+        AttributeFormat::HexNumber,
+    ),
+    (
+        "OCFS2's heartbeat",
+        &["kernel/config/cluster", "*", "heartbeat", "*", "dev"],
+        AttributeFormat::Name,
+    ),
 ];
 
 /// Everything that is used in this way, by a system's folder.

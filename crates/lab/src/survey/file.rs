@@ -88,7 +88,7 @@ impl LoopFile {
         ids
     }
 
-    fn place(&self, seen: &Seen) -> Place {
+    fn place(&self, seen: &VisibleMounts) -> Place {
         let of_kind = |mount: &Mount| match mount.kind.as_str() {
             OVERLAY => Place::Overlay,
             _ => Place::Plain,
@@ -125,7 +125,7 @@ enum Place {
 }
 
 /// All mounts that can be seen.
-struct Seen {
+struct VisibleMounts {
     mounts: Vec<Mount>,
     elsewhere: Vec<MountElsewhere>,
 }
@@ -154,7 +154,7 @@ pub(super) fn other_loops(device: &BlockDevice) -> io::Result<Vec<Purpose>> {
     let folder = device.disk_folder();
     let disk = folder.file_name().unwrap_or_default().to_string_lossy();
     let Some(own) = LoopFile::of(&disk)? else { return Ok(Vec::new()) };
-    let seen = Seen { mounts: mounts::all()?, elsewhere: mounts::elsewhere() };
+    let seen = VisibleMounts { mounts: mounts::all()?, elsewhere: mounts::elsewhere() };
     let own_place = own.place(&seen);
     if own_place == Place::Hidden {
         return Ok(vec![Purpose::Unseen("is backed by a file on a filesystem that".to_owned())]);

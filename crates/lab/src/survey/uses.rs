@@ -15,14 +15,14 @@ use ssdlab_host::processes;
 use ssdlab_host::sysfs::{self, BlockDevice};
 
 use super::exports;
-use super::exports::Used;
+use super::exports::ExportedDevice;
 use super::file::{LoopFile, other_loops};
 use super::relatives::{backing_device, in_folder, names};
-use crate::safety::{Purpose, Relation, Use};
+use crate::safety::{DeviceUse, Purpose, Relation};
 
 /// How long a process may keep a device open before it counts as a user, and how often to check.
-const PATIENCE: Duration = Duration::from_secs(3);
-const GLANCE: Duration = Duration::from_millis(50);
+const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The folder of mounted btrfs filesystems, by UUID (Linux, fs/btrfs/sysfs.c).
 const BTRFS: &str = "/sys/fs/btrfs";
@@ -31,7 +31,7 @@ const BTRFS: &str = "/sys/fs/btrfs";
 const NVME_GENERIC: &str = "/sys/class/nvme-generic";
 
 /// Uses of a device or a relative of it. If the kernel reports none, processes are checked.
-pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<DeviceUse>> {
     let mut uses = by_the_kernel(relatives)?;
     uses.extend(second_paths(relatives, Path::new(drive_identity::DISKS)));
     if uses.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
 
 /// Mounts that this process's table does not show: those in other mount namespaces, and of a btrfs
 /// all devices but the first.
-fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<DeviceUse>> {
     let all = mounts::elsewhere();
     // By number only: whoever mounts in a namespace of their own can name any source.
     let elsewhere: Vec<(&MountElsewhere, BTreeSet<String>)> =
@@ -53,7 +53,7 @@ fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<U
     let mut uses = Vec::new();
     for (relation, device) in relatives {
         let mut add = |purpose: Purpose| {
-            uses.push(Use { name: device.name.clone(), relation: *relation, purpose });
+            uses.push(DeviceUse { name: device.name.clone(), relation: *relation, purpose });
         };
         let mut mounted = elsewhere.iter().filter(|(_, devices)| devices.contains(&device.number));
         // Namespaces are usually copies of each other: one is enough.
@@ -75,7 +75,7 @@ fn by_unlisted_mounts(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<U
 
 /// Processes that have part of it open. Those that only probe it (udev, blkid, another survey) are
 /// waited for, as they end soon.
-fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<DeviceUse>> {
     let mut objects = Vec::new();
     let mounts = mounts::all()?;
     for (relation, device) in relatives {
@@ -94,13 +94,13 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     if let Some((_, device)) = relatives.first().filter(|_| !processes::sees_all()) {
         let others = "may be held open by processes outside this PID namespace, which".to_owned();
         let (name, purpose) = (device.name.clone(), Purpose::Unseen(others));
-        return Ok(vec![Use { name, relation: Relation::Itself, purpose }]);
+        return Ok(vec![DeviceUse { name, relation: Relation::Itself, purpose }]);
     }
     let wanted: Vec<Object> = objects.iter().map(|(object, ..)| *object).collect();
     let started = Instant::now();
     loop {
         let found = open_files::holders(&wanted);
-        if found.is_empty() || started.elapsed() > PATIENCE {
+        if found.is_empty() || started.elapsed() > OPENER_TIMEOUT {
             let as_use = |(held, holder)| {
                 let (object, relation, device) =
                     objects.iter().find(|(object, ..)| *object == held)?;
@@ -108,11 +108,11 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
                     Object::Device(_) | Object::Character(_) => Purpose::Open(holder),
                     Object::File(_) => Purpose::FileOpen(holder),
                 };
-                Some(Use { name: device.name.clone(), relation: *relation, purpose })
+                Some(DeviceUse { name: device.name.clone(), relation: *relation, purpose })
             };
             return Ok(found.into_iter().filter_map(as_use).collect());
         }
-        sleep(GLANCE);
+        sleep(POLL_INTERVAL);
     }
 }
 
@@ -135,7 +135,7 @@ fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
 }
 
 /// Other disks in a folder that are paths to the drive of the device, or to one below it.
-fn second_paths(relatives: &[(Relation, BlockDevice)], disks: &Path) -> Vec<Use> {
+fn second_paths(relatives: &[(Relation, BlockDevice)], disks: &Path) -> Vec<DeviceUse> {
     let mut own: Vec<(Relation, PathBuf)> = Vec::new();
     for (relation, device) in relatives {
         let disk = device.disk_folder();
@@ -157,7 +157,7 @@ fn second_paths(relatives: &[(Relation, BlockDevice)], disks: &Path) -> Vec<Use>
         for (other, their_identity) in &others {
             let Some(proof) = identity.shared_with(their_identity) else { continue };
             let purpose = Purpose::SecondPath { disk: name(other), proof };
-            uses.push(Use { name: name(disk), relation: *relation, purpose });
+            uses.push(DeviceUse { name: name(disk), relation: *relation, purpose });
         }
     }
     uses
@@ -168,10 +168,10 @@ fn name(folder: &Path) -> String {
 }
 
 /// Uses reported by the kernel.
-fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<DeviceUse>> {
     let mut uses = Vec::new();
     let mut add = |relation: Relation, device: &BlockDevice, purpose: Purpose| {
-        uses.push(Use { name: device.name.clone(), relation, purpose });
+        uses.push(DeviceUse { name: device.name.clone(), relation, purpose });
     };
     let (mounts, swap_areas) = (mounts::all()?, mounts::swap_areas()?);
     let mounted: Vec<(&Path, BTreeSet<String>)> = mounts
@@ -196,8 +196,8 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         let file = LoopFile::of(&device.name)?;
         for export in &exports {
             let is_used = match &export.used {
-                Used::Device(number) => *number == device.number,
-                Used::Path(path) => {
+                ExportedDevice::Device(number) => *number == device.number,
+                ExportedDevice::Path(path) => {
                     sysfs::block_number(path).as_ref() == Some(&device.number)
                         || file.as_ref().is_some_and(|file| file.is(path))
                 }
@@ -245,7 +245,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         };
         if let Some(purpose) = purpose.filter(|_| uses.is_empty()) {
             let name = in_folder(&device.disk_folder())?.name;
-            uses.push(Use { name, relation: Relation::Disk, purpose });
+            uses.push(DeviceUse { name, relation: Relation::Disk, purpose });
         }
     }
     Ok(uses)

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::RECORD_BYTES;
-use super::found::{Fault, Found};
+use super::file_state::{Damage, FileState};
 
 /// The unit in which the log is written: the block that the last record ended in is written again
 /// with the next one. `PostgreSQL`'s default (`XLOG_BLCKSZ`).
@@ -80,7 +80,7 @@ impl TornPages {
 
 /// The constants of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
+pub struct DatabaseShape {
     /// The bytes of a page.
     pub page_bytes: u32,
     /// The pages of the table.
@@ -93,7 +93,7 @@ pub struct Shape {
     pub torn_pages: TornPages,
 }
 
-impl Shape {
+impl DatabaseShape {
     /// The bytes of the log, which is written from its beginning again when it is full: what the
     /// commits from one checkpoint to the next need, and two blocks that they share with others.
     #[must_use]
@@ -142,16 +142,16 @@ impl Shape {
     }
 
     /// The commit that last changed a page with these bytes, if it is whole.
-    fn commit_of(&self, number: u32, bytes: &[u8]) -> Result<u32, Fault> {
+    fn commit_of(&self, number: u32, bytes: &[u8]) -> Result<u32, Damage> {
         if bytes.len() < self.page_bytes as usize {
-            return Err(Fault::Torn);
+            return Err(Damage::Torn);
         }
         let sectors = (0..).zip(bytes.chunks_exact(SECTOR));
-        let commits: Vec<Result<u32, Fault>> = sectors
+        let commits: Vec<Result<u32, Damage>> = sectors
             .map(|(index, sector)| {
                 let commit = u32::from_le_bytes([sector[16], sector[17], sector[18], sector[19]]);
                 let is_zeros = sector.iter().all(|byte| *byte == 0);
-                let fault = if is_zeros { Fault::Zeros } else { Fault::Garbage };
+                let fault = if is_zeros { Damage::Zeros } else { Damage::Garbage };
                 let is_whole = *sector == self.sector(number, commit, index);
                 is_whole.then_some(commit).ok_or(fault)
             })
@@ -161,7 +161,7 @@ impl Shape {
         }
         match commits[0] {
             first if commits.iter().all(|commit| *commit == first) => first,
-            _ => Err(Fault::Torn),
+            _ => Err(Damage::Torn),
         }
     }
 
@@ -214,24 +214,24 @@ impl Checkpoint {
     }
 
     /// Reads the control file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damage> {
         let Some(bytes) = bytes.first_chunk::<CONTROL_BYTES>() else {
-            return Err(if bytes.is_empty() { Fault::Empty } else { Fault::Torn });
+            return Err(if bytes.is_empty() { Damage::Empty } else { Damage::Torn });
         };
         if *bytes == [0; CONTROL_BYTES] {
-            return Err(Fault::Zeros);
+            return Err(Damage::Zeros);
         }
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
         let commit = u32::from_le_bytes(std::array::from_fn(|index| bytes[24 + index]));
         let own = Self { seed: number(8), commit, log_bytes: number(16) };
-        if own.to_bytes() == *bytes { Ok(own) } else { Err(Fault::Garbage) }
+        if own.to_bytes() == *bytes { Ok(own) } else { Err(Damage::Garbage) }
     }
 }
 
 /// The commits after a checkpoint, in order.
 #[derive(Debug, Clone)]
 pub struct Commits {
-    shape: Shape,
+    shape: DatabaseShape,
     seed: u64,
     last: u32,
     end_bytes: u64,
@@ -241,7 +241,7 @@ pub struct Commits {
 
 /// What a commit writes to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct CommitRecord {
     /// The commit, from 1 on.
     pub commit: u32,
     /// The pages that it changes.
@@ -255,13 +255,13 @@ pub struct Record {
 impl Commits {
     /// The commits after a checkpoint.
     #[must_use]
-    pub fn after(shape: Shape, checkpoint: Checkpoint) -> Self {
+    pub fn after(shape: DatabaseShape, checkpoint: Checkpoint) -> Self {
         let Checkpoint { seed, commit: last, log_bytes: end_bytes } = checkpoint;
         Self { shape, seed, last, end_bytes, imaged: BTreeSet::new() }
     }
 
     /// The next one.
-    pub fn commit(&mut self) -> Record {
+    pub fn commit(&mut self) -> CommitRecord {
         let commit = self.last + 1;
         let pages = self.shape.changed(self.seed, commit);
         let mut bytes = filled::<RECORD_BYTES>(RECORD_MAGIC, [commit, 0, 0, 0]).to_vec();
@@ -274,7 +274,7 @@ impl Commits {
         }
         let at_bytes = self.end_bytes;
         (self.last, self.end_bytes) = (commit, at_bytes + bytes.len() as u64);
-        Record { commit, pages, at_bytes, bytes }
+        CommitRecord { commit, pages, at_bytes, bytes }
     }
 
     /// A checkpoint here: what follows begins anew.
@@ -286,7 +286,7 @@ impl Commits {
 
 /// The contents of a database's files.
 #[derive(Debug, Clone, Default)]
-pub struct Files {
+pub struct DatabaseFiles {
     /// The control file.
     pub control: Vec<u8>,
     /// The log.
@@ -297,11 +297,11 @@ pub struct Files {
     pub double_write: Vec<u8>,
 }
 
-impl Found {
+impl FileState {
     /// What recovery makes of a database: its version is the last commit such that no change up to
     /// it is lost, its fault that of a page which nothing repairs.
     #[must_use]
-    pub fn of_database(shape: Shape, files: &Files) -> Self {
+    pub fn of_database(shape: DatabaseShape, files: &DatabaseFiles) -> Self {
         let checkpoint = match Checkpoint::from_bytes(&files.control) {
             Ok(checkpoint) => checkpoint,
             Err(fault) => return Self::faulty(fault),
@@ -325,7 +325,7 @@ impl Found {
             match shape.commit_of(number, page).or_else(copy) {
                 Err(fault) => found.fault = found.fault.max(Some(fault)),
                 // A page is written after the log: this one has changes that the log has lost.
-                Ok(commit) if commit > last => found.fault = found.fault.max(Some(Fault::Garbage)),
+                Ok(commit) if commit > last => found.fault = found.fault.max(Some(Damage::Garbage)),
                 Ok(commit) if commit < newest => {
                     let changes =
                         |change: &u32| shape.changed(checkpoint.seed, *change).contains(&number);
@@ -340,12 +340,12 @@ impl Found {
 }
 
 /// The last commit that the log repeats, and the pages that it holds as a whole.
-fn replayed(shape: Shape, checkpoint: Checkpoint, log: &[u8]) -> (u32, BTreeSet<u32>) {
+fn replayed(shape: DatabaseShape, checkpoint: Checkpoint, log: &[u8]) -> (u32, BTreeSet<u32>) {
     let mut commits = Commits::after(shape, checkpoint);
     let (mut last, mut rebuilt) = (checkpoint.commit, BTreeSet::new());
     let capacity = shape.log_bytes();
     while log.len() as u64 == capacity {
-        let Record { commit, pages, at_bytes, bytes } = commits.commit();
+        let CommitRecord { commit, pages, at_bytes, bytes } = commits.commit();
         let is_whole = (at_bytes..)
             .zip(&bytes)
             .all(|(at, byte)| usize::try_from(at % capacity).is_ok_and(|at| log[at] == *byte));
@@ -362,7 +362,7 @@ fn replayed(shape: Shape, checkpoint: Checkpoint, log: &[u8]) -> (u32, BTreeSet<
 
 /// The commits that last changed the pages of which there is a whole copy. Behind the copies of the
 /// last checkpoint there may be older ones of the same pages.
-fn copies(shape: Shape, double_write: &[u8]) -> BTreeMap<u32, u32> {
+fn copies(shape: DatabaseShape, double_write: &[u8]) -> BTreeMap<u32, u32> {
     let mut copies = BTreeMap::new();
     for copy in double_write.chunks_exact(shape.page_bytes as usize) {
         let number = u32::from_le_bytes([copy[12], copy[13], copy[14], copy[15]]);

@@ -5,13 +5,14 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::found::Found;
-use super::history::Verdict;
+use super::file_state::FileState;
+use super::history::CutVerdict;
 
 /// How a cut's moment was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Moment {
+#[schemars(rename = "Moment")]
+pub enum CutMoment {
     /// At the beginning or the end of a flush, at a promise, or when a request came or was done.
     Event,
     /// At any time, each as likely as any other.
@@ -57,7 +58,8 @@ impl fmt::Display for Finding {
 /// What the plan's own check says of the data that survived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Data {
+#[schemars(rename = "Data")]
+pub enum DataVerdict {
     /// It ended with exit status 0.
     Accepted,
     /// It ended otherwise; how, and the end of what it printed.
@@ -67,14 +69,15 @@ pub enum Data {
 /// What the filesystem's own check says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Checked {
+#[schemars(rename = "Checked")]
+pub enum FsckResult {
     /// Nothing is amiss.
     Sound,
     /// Something is; the last of what it found.
     Amiss(String),
 }
 
-impl From<Result<(), String>> for Checked {
+impl From<Result<(), String>> for FsckResult {
     fn from(said: Result<(), String>) -> Self {
         said.map_or_else(Self::Amiss, |()| Self::Sound)
     }
@@ -85,21 +88,22 @@ impl From<Result<(), String>> for Checked {
 pub struct Recovery {
     /// What the filesystem's own check said before it was mounted, of a copy; none if it has no
     /// check.
-    pub checked_before: Option<Checked>,
+    pub checked_before: Option<FsckResult>,
     /// How long mounting took, in ns of virtual time, or why it failed.
     pub mounted: Result<u64, String>,
     /// The state of each file, if it could be mounted.
-    pub found: Vec<Found>,
+    pub found: Vec<FileState>,
     /// What the check said after that; none if it was not run.
-    pub checked: Option<Checked>,
+    pub checked: Option<FsckResult>,
     /// What the plan's check says, if there is one and the filesystem could be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Data>,
+    pub data: Option<DataVerdict>,
 }
 
 /// What came of one survivor of one cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Outcome {
+#[schemars(rename = "Outcome")]
+pub struct CutOutcome {
     /// The cut, from 0, in the order of time.
     pub cut: u32,
     /// Which of the states that it may leave, from 0.
@@ -111,13 +115,13 @@ pub struct Outcome {
     /// When the power was cut, in ns since the trial began.
     pub at_ns: u64,
     /// How the moment was chosen.
-    pub moment: Moment,
+    pub moment: CutMoment,
     /// The phase at that time.
     pub phase: String,
     /// What the filesystem's own check said of it as the cut had left it, before the journal was
     /// replayed; absent if it has no check, and in records of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checked_before: Option<Checked>,
+    pub checked_before: Option<FsckResult>,
     /// Why the filesystem could not be mounted; absent if it could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmountable: Option<String>,
@@ -137,14 +141,14 @@ pub struct Outcome {
     /// What the cut did to the files; absent if the filesystem could not be mounted, or if no file
     /// records its history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<CutVerdict>,
     /// What the plan's own check says of the data; absent if there is none, or if the filesystem
     /// could not be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Data>,
+    pub data: Option<DataVerdict>,
 }
 
-impl Outcome {
+impl CutOutcome {
     /// Whether it has this finding; none if nobody could look: at the files of a filesystem that
     /// could not be mounted, or where there is no check.
     #[must_use]
@@ -152,7 +156,9 @@ impl Outcome {
         let files = self.verdict.as_ref();
         match finding {
             Finding::BrokenPromise => files.map(|files| files.broken_promises > 0),
-            Finding::Rejected => self.data.as_ref().map(|data| matches!(data, Data::Rejected(_))),
+            Finding::Rejected => {
+                self.data.as_ref().map(|data| matches!(data, DataVerdict::Rejected(_)))
+            }
             Finding::Damaged => files.map(|files| !files.damaged.is_empty()),
             Finding::Unmountable => Some(self.unmountable.is_some()),
             Finding::Amiss => (!self.unchecked).then_some(self.amiss.is_some()),
@@ -179,8 +185,8 @@ impl Outcome {
             unpromised: None,
             checked_before: None,
             data: outcome.data.as_ref().map(|data| match data {
-                Data::Accepted => Data::Accepted,
-                Data::Rejected(_) => Data::Rejected(String::new()),
+                DataVerdict::Accepted => DataVerdict::Accepted,
+                DataVerdict::Rejected(_) => DataVerdict::Rejected(String::new()),
             }),
             ..outcome.clone()
         };

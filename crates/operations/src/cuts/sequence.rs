@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::found::{Fault, Found, fault};
+use super::file_state::{Damage, FileState, fault};
 
 /// A letter of a file's contents stands for this many bytes of it: five of them are more than a
 /// block.
@@ -24,7 +24,8 @@ const LETTER_BYTES: usize = 1000;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Operation {
+#[schemars(rename = "Operation")]
+pub enum SequenceOperation {
     /// Makes the file `b`, and writes it.
     Create,
     /// Appends to `a`.
@@ -57,7 +58,7 @@ pub enum Operation {
 
 /// What an operation does, by names in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum OperationEffect {
     /// Makes a file with these contents.
     Create(&'static str, &'static str),
     /// Writes these contents to a file, from a letter on.
@@ -78,7 +79,7 @@ pub enum Effect {
     RemoveDirectory(&'static str),
 }
 
-impl Operation {
+impl SequenceOperation {
     const ALL: [Self; 14] = [
         Self::Create,
         Self::Append,
@@ -98,36 +99,36 @@ impl Operation {
 
     /// What it does.
     #[must_use]
-    pub const fn effect(self) -> Effect {
+    pub const fn effect(self) -> OperationEffect {
         match self {
-            Self::Create => Effect::Create("b", "BBBBB"),
-            Self::Append => Effect::Write("a", A.len(), "DDD"),
-            Self::Overwrite => Effect::Write("a", 0, "EE"),
-            Self::Truncate => Effect::Truncate("a", 1),
-            Self::Allocate => Effect::Allocate("a", A.len(), 3),
-            Self::Link => Effect::Link("a", "b"),
-            Self::LinkAcross => Effect::Link("a", "d/b"),
-            Self::Rename => Effect::Rename("a", "b"),
-            Self::RenameAcross => Effect::Rename("a", "d/b"),
-            Self::RenameOver => Effect::Rename("d/c", "a"),
-            Self::RenameDirectory => Effect::Rename("d", "b"),
-            Self::Unlink => Effect::Unlink("a"),
-            Self::MakeDirectory => Effect::MakeDirectory("b"),
-            Self::RemoveDirectory => Effect::RemoveDirectory("e"),
+            Self::Create => OperationEffect::Create("b", "BBBBB"),
+            Self::Append => OperationEffect::Write("a", A.len(), "DDD"),
+            Self::Overwrite => OperationEffect::Write("a", 0, "EE"),
+            Self::Truncate => OperationEffect::Truncate("a", 1),
+            Self::Allocate => OperationEffect::Allocate("a", A.len(), 3),
+            Self::Link => OperationEffect::Link("a", "b"),
+            Self::LinkAcross => OperationEffect::Link("a", "d/b"),
+            Self::Rename => OperationEffect::Rename("a", "b"),
+            Self::RenameAcross => OperationEffect::Rename("a", "d/b"),
+            Self::RenameOver => OperationEffect::Rename("d/c", "a"),
+            Self::RenameDirectory => OperationEffect::Rename("d", "b"),
+            Self::Unlink => OperationEffect::Unlink("a"),
+            Self::MakeDirectory => OperationEffect::MakeDirectory("b"),
+            Self::RemoveDirectory => OperationEffect::RemoveDirectory("e"),
         }
     }
 
     /// The name by which it leaves what it worked on; none if it removes that.
     const fn leaves(self) -> Option<&'static str> {
         match self.effect() {
-            Effect::Create(name, _)
-            | Effect::Write(name, ..)
-            | Effect::Truncate(name, _)
-            | Effect::Allocate(name, ..)
-            | Effect::Link(_, name)
-            | Effect::Rename(_, name)
-            | Effect::MakeDirectory(name) => Some(name),
-            Effect::Unlink(_) | Effect::RemoveDirectory(_) => None,
+            OperationEffect::Create(name, _)
+            | OperationEffect::Write(name, ..)
+            | OperationEffect::Truncate(name, _)
+            | OperationEffect::Allocate(name, ..)
+            | OperationEffect::Link(_, name)
+            | OperationEffect::Rename(_, name)
+            | OperationEffect::MakeDirectory(name) => Some(name),
+            OperationEffect::Unlink(_) | OperationEffect::RemoveDirectory(_) => None,
         }
     }
 
@@ -188,24 +189,24 @@ impl Sync {
 )]
 pub struct Sequence {
     /// The operation before the last, if there is one.
-    pub before: Option<Operation>,
+    pub before: Option<SequenceOperation>,
     /// The last operation.
-    pub last: Operation,
+    pub last: SequenceOperation,
     /// The sync.
     pub sync: Sync,
 }
 
 /// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryState {
     /// A directory.
     Directory,
     /// A file with these bytes, or why they cannot be read.
-    File(Result<Vec<u8>, Fault>),
+    File(Result<Vec<u8>, Damage>),
 }
 
 /// What names refer to, below a sequence's directory.
-pub type Entries = BTreeMap<String, Entry>;
+pub type Entries = BTreeMap<String, EntryState>;
 
 /// What a name of the model refers to: a directory, or the file of a number.
 type Node = Option<usize>;
@@ -239,28 +240,28 @@ impl Tree {
     }
 
     /// The tree after an operation; `None` if it is not possible.
-    fn after(&self, effect: Effect) -> Option<Self> {
+    fn after(&self, effect: OperationEffect) -> Option<Self> {
         let mut tree = self.clone();
         let is_free = |name: &str| !self.names.contains_key(name);
         let has_parent = |name: &str| {
             name.rsplit_once('/').is_none_or(|(parent, _)| self.names.get(parent) == Some(&None))
         };
         match effect {
-            Effect::Create(name, contents) if is_free(name) => {
+            OperationEffect::Create(name, contents) if is_free(name) => {
                 tree.names.insert(name.to_owned(), Some(self.files.len()));
                 tree.files.push(contents.to_owned());
             }
-            Effect::Write(name, from, letters) => {
+            OperationEffect::Write(name, from, letters) => {
                 let contents = &mut tree.files[(*self.names.get(name)?)?];
                 let end = contents.len().min(from + letters.len());
                 // No holes: what they hold is another question.
                 contents.get(from..)?;
                 contents.replace_range(from..end, letters);
             }
-            Effect::Truncate(name, letters) => {
+            OperationEffect::Truncate(name, letters) => {
                 tree.files[(*self.names.get(name)?)?].truncate(letters);
             }
-            Effect::Allocate(name, from, letters) => {
+            OperationEffect::Allocate(name, from, letters) => {
                 let contents = &mut tree.files[(*self.names.get(name)?)?];
                 // Behind its end it would make a hole, before it nothing.
                 if contents.len() != from {
@@ -268,10 +269,10 @@ impl Tree {
                 }
                 contents.push_str(&ZERO.repeat(letters));
             }
-            Effect::Link(name, other) if is_free(other) && has_parent(other) => {
+            OperationEffect::Link(name, other) if is_free(other) && has_parent(other) => {
                 tree.names.insert(other.to_owned(), Some((*self.names.get(name)?)?));
             }
-            Effect::Rename(name, other) if has_parent(other) => {
+            OperationEffect::Rename(name, other) if has_parent(other) => {
                 let node = *self.names.get(name)?;
                 let replaced = self.names.get(other);
                 // A file replaces a file, and two names of one stay as they are.
@@ -290,13 +291,13 @@ impl Tree {
                     tree.names.insert(new, node);
                 }
             }
-            Effect::Unlink(name) => {
+            OperationEffect::Unlink(name) => {
                 tree.names.remove(name)??;
             }
-            Effect::MakeDirectory(name) if is_free(name) => {
+            OperationEffect::MakeDirectory(name) if is_free(name) => {
                 tree.names.insert(name.to_owned(), None);
             }
-            Effect::RemoveDirectory(name) => {
+            OperationEffect::RemoveDirectory(name) => {
                 tree.names.remove(name)?;
             }
             _ => return None,
@@ -324,10 +325,10 @@ impl Sequence {
     /// Every sequence of up to this many operations whose sync promises something.
     #[must_use]
     pub fn all(operations: u32) -> Vec<Self> {
-        let before = [None].into_iter().chain(Operation::ALL.map(Some));
+        let before = [None].into_iter().chain(SequenceOperation::ALL.map(Some));
         let before = before.filter(|before| operations > u32::from(before.is_some()));
         let sequences = before.flat_map(|before| {
-            Operation::ALL.into_iter().flat_map(move |last| {
+            SequenceOperation::ALL.into_iter().flat_map(move |last| {
                 Sync::ALL.into_iter().map(move |sync| Self { before, last, sync })
             })
         });
@@ -343,7 +344,7 @@ impl Sequence {
 
     /// Its operations, each with the version that what the sync is about has after it.
     #[must_use]
-    pub fn steps(self) -> Vec<(Operation, u32)> {
+    pub fn steps(self) -> Vec<(SequenceOperation, u32)> {
         let views = self.views().unwrap_or_default();
         let mut version = 0;
         let steps = self.operations().zip(views.windows(2)).map(|(operation, two)| {
@@ -369,10 +370,10 @@ impl Sequence {
 
     /// The state in which it is found.
     #[must_use]
-    pub fn found(self, entries: &Entries) -> Found {
+    pub fn state_in(self, entries: &Entries) -> FileState {
         let mut views = self.views().unwrap_or_default();
         views.dedup();
-        let found: BTreeMap<&str, &Entry> = entries
+        let found: BTreeMap<&str, &EntryState> = entries
             .iter()
             .map(|(name, entry)| (name.as_str(), entry))
             .filter(|(name, _)| self.is_about(name))
@@ -384,17 +385,17 @@ impl Sequence {
         let number = |version: usize| u32::try_from(version).unwrap_or(u32::MAX);
         let whole = |view: &View| names.iter().all(|name| is_as_in(view, name));
         if let Some(version) = views.iter().rposition(whole) {
-            return Found::whole(number(version));
+            return FileState::whole(number(version));
         }
         // One name may be older than another; the oldest tells what is lost.
         let mut version = views.len().saturating_sub(1);
         for name in &names {
             let Some(newest) = views.iter().rposition(|view| is_as_in(view, name)) else {
-                return Found::faulty(fault_of(&views, name, found.get(name).copied()));
+                return FileState::faulty(fault_of(&views, name, found.get(name).copied()));
             };
             version = version.min(newest);
         }
-        Found::whole(number(version))
+        FileState::whole(number(version))
     }
 
     /// Whether the sync is about a name.
@@ -406,7 +407,7 @@ impl Sequence {
         }
     }
 
-    fn operations(self) -> impl Iterator<Item = Operation> {
+    fn operations(self) -> impl Iterator<Item = SequenceOperation> {
         self.before.into_iter().chain([self.last])
     }
 
@@ -426,7 +427,9 @@ impl Sequence {
         // What fdatasync need not write is a name.
         let is_of_data = matches!(
             self.last.effect(),
-            Effect::Write(..) | Effect::Truncate(..) | Effect::Allocate(..)
+            OperationEffect::Write(..)
+                | OperationEffect::Truncate(..)
+                | OperationEffect::Allocate(..)
         );
         let is_file = |view: &View| {
             let last = self.file().and_then(|name| view.get(name));
@@ -443,10 +446,10 @@ impl Sequence {
     }
 
     /// Whether a name refers to the same as in a view.
-    fn is_as_in(self, view: &View, name: &str, entry: Option<&Entry>) -> bool {
+    fn is_as_in(self, view: &View, name: &str, entry: Option<&EntryState>) -> bool {
         match (view.get(name), entry) {
-            (None, None) | (Some(None), Some(Entry::Directory)) => true,
-            (Some(Some(letters)), Some(Entry::File(bytes))) => {
+            (None, None) | (Some(None), Some(EntryState::Directory)) => true,
+            (Some(Some(letters)), Some(EntryState::File(bytes))) => {
                 self.sync == Sync::Directory
                     || bytes.as_ref().is_ok_and(|own| *own == bytes_of(letters))
             }
@@ -456,16 +459,16 @@ impl Sequence {
 }
 
 /// What is wrong with a name that is as in no view.
-fn fault_of(views: &[View], name: &str, entry: Option<&Entry>) -> Fault {
+fn fault_of(views: &[View], name: &str, entry: Option<&EntryState>) -> Damage {
     let newest = views.iter().rev().find_map(|view| view.get(name).cloned().flatten());
     match (entry, newest) {
-        (None, _) => Fault::Missing,
-        (Some(Entry::File(Err(fault))), _) => *fault,
-        (Some(Entry::File(Ok(bytes))), Some(_)) if bytes.is_empty() => Fault::Empty,
-        (Some(Entry::File(Ok(bytes))), Some(letters)) => {
-            fault(bytes, &bytes_of(&letters)).unwrap_or(Fault::Torn)
+        (None, _) => Damage::Missing,
+        (Some(EntryState::File(Err(fault))), _) => *fault,
+        (Some(EntryState::File(Ok(bytes))), Some(_)) if bytes.is_empty() => Damage::Empty,
+        (Some(EntryState::File(Ok(bytes))), Some(letters)) => {
+            fault(bytes, &bytes_of(&letters)).unwrap_or(Damage::Torn)
         }
-        _ => Fault::Garbage,
+        _ => Damage::Garbage,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::text::number;
 
 /// A call that succeeded.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Call<'a> {
+pub struct SystemCall<'a> {
     /// Its name, such as `openat`.
     pub name: &'a str,
     arguments: Vec<&'a [u8]>,
@@ -19,7 +19,7 @@ pub struct Call<'a> {
 
 /// A descriptor as strace shows it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownDescriptor {
     /// Its number; `None` for `AT_FDCWD`.
     pub number: Option<u32>,
     /// The absolute path of the open file, or another description such as `pipe:[1]`; `None` if it
@@ -27,7 +27,7 @@ pub struct Shown {
     pub path: Option<Vec<u8>>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> SystemCall<'a> {
     /// The call of this text, if it can be parsed.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let (name, rest) = text.split_at_checked(memchr(b'(', text)?)?;
@@ -44,7 +44,7 @@ impl<'a> Call<'a> {
     }
 
     /// The descriptor it returned.
-    pub fn result_descriptor(&self) -> Option<Shown> {
+    pub fn result_descriptor(&self) -> Option<ShownDescriptor> {
         descriptor(self.result)
     }
 
@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
     }
 
     /// The descriptor at this place.
-    pub fn descriptor(&self, place: usize) -> Option<Shown> {
+    pub fn descriptor(&self, place: usize) -> Option<ShownDescriptor> {
         descriptor(self.argument(place))
     }
 
@@ -101,14 +101,14 @@ pub fn string(argument: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The descriptor of an argument, with its path: `3<\x2f>`, `3<\x2f\x61>(deleted)`.
-pub fn descriptor(argument: &[u8]) -> Option<Shown> {
+pub fn descriptor(argument: &[u8]) -> Option<ShownDescriptor> {
     let (number, shown) = argument.split_at(memchr(b'<', argument).unwrap_or(argument.len()));
     let number = match number {
         b"AT_FDCWD" => None,
         _ => Some(u32::try_from(numeral(number)?).ok()?),
     };
     let path = shown.strip_prefix(b"<").and_then(|rest| unescape(rest.strip_suffix(b">")?));
-    Some(Shown { number, path })
+    Some(ShownDescriptor { number, path })
 }
 
 /// The number at the start of a text: decimal, octal or hexadecimal, as in C.

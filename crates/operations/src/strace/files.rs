@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::mem::take;
 use std::rc::Rc;
 
-use super::call::{Call, Shown, has};
+use super::call::{ShownDescriptor, SystemCall, has};
 use super::names::mode;
-use super::process::{Description, Descriptor, Process};
-use super::session::Session;
-use crate::{Allocation, Omission, OpenFlags, Operation, RelativePath, Target};
+use super::process::{Descriptor, OpenFileDescription, TracedProcess};
+use super::session::StraceSession;
+use crate::{Allocation, Omission, OpenFlags, Operation, OperationTarget, RelativePath};
 
 /// The arguments with which a file was opened.
 #[derive(Clone, Copy)]
@@ -20,9 +20,9 @@ struct Request<'a> {
     mode: u32,
 }
 
-impl Session {
+impl StraceSession {
     /// Applies a call on a descriptor; false if it is not one or is unknown.
-    pub fn file_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+    pub fn file_call(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) -> bool {
         match call.name {
             "open" | "openat" | "openat2" | "creat" => self.open(caller, call, request(call)),
             "close" => self.close(caller, call),
@@ -58,20 +58,20 @@ impl Session {
             "ftruncate" | "ftruncate64" => {
                 let size_bytes = call.number(1).unwrap_or(0);
                 self.with_handle(caller, call, |handle| Operation::Truncate {
-                    target: Target::Handle(handle),
+                    target: OperationTarget::Handle(handle),
                     size_bytes,
                 });
             }
             "fchmod" => {
                 let mode = mode(call, 1);
                 self.with_handle(caller, call, |handle| Operation::SetMode {
-                    target: Target::Handle(handle),
+                    target: OperationTarget::Handle(handle),
                     mode,
                 });
             }
             "utimensat" | "utimensat_time64" => {
                 self.with_handle(caller, call, |handle| Operation::SetTimes {
-                    target: Target::Handle(handle),
+                    target: OperationTarget::Handle(handle),
                 });
             }
             "ioctl" if call.argument(1) == b"FIOCLEX" => set_close_on_exec(caller, call, true),
@@ -81,7 +81,7 @@ impl Session {
             "fsetxattr" => {
                 let description = self.used(caller, call.descriptor(0));
                 if let Some(handle) = description.and_then(|description| description.handle) {
-                    self.set_attribute(call, Target::Handle(handle));
+                    self.set_attribute(call, OperationTarget::Handle(handle));
                 }
             }
             "fremovexattr" => self.count_open(caller, call, Omission::ExtendedAttributes),
@@ -93,8 +93,8 @@ impl Session {
     /// Records an operation on the file that the first argument has open.
     fn with_handle(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         operation: impl FnOnce(crate::Handle) -> Operation,
     ) {
         let description = self.used(caller, call.descriptor(0));
@@ -103,14 +103,15 @@ impl Session {
         }
     }
 
-    fn count_open(&mut self, caller: &Process, call: &Call<'_>, omission: Omission) {
+    fn count_open(&mut self, caller: &TracedProcess, call: &SystemCall<'_>, omission: Omission) {
         if self.used(caller, call.descriptor(0)).is_some() {
             self.left_out.add(omission, 1);
         }
     }
 
-    fn open(&mut self, caller: &Process, call: &Call<'_>, request: Request<'_>) {
-        let Some(Shown { number: Some(number), path: shown }) = call.result_descriptor() else {
+    fn open(&mut self, caller: &TracedProcess, call: &SystemCall<'_>, request: Request<'_>) {
+        let Some(ShownDescriptor { number: Some(number), path: shown }) = call.result_descriptor()
+        else {
             return;
         };
         let awaits_close = self.forget(caller, number);
@@ -142,11 +143,11 @@ impl Session {
     }
 
     /// Opens a file with `O_PATH`.
-    fn look_up(&mut self, path: RelativePath) -> Option<Description> {
+    fn look_up(&mut self, path: RelativePath) -> Option<OpenFileDescription> {
         let node = self.tree.find(&path)?;
         self.record(Operation::Stat { path: path.clone() });
         let position = Cell::new(0);
-        Some(Description { handle: None, node, path, position, appends: false })
+        Some(OpenFileDescription { handle: None, node, path, position, appends: false })
     }
 
     fn open_file(
@@ -154,7 +155,7 @@ impl Session {
         path: RelativePath,
         request: Request<'_>,
         umask: u32,
-    ) -> Option<Description> {
+    ) -> Option<OpenFileDescription> {
         let is_new = self.tree.find(&path).is_none() && has(request.flags, "O_CREAT");
         let handle = self.tree.free_handle()?;
         let mut flags = open_flags(request.flags);
@@ -164,11 +165,17 @@ impl Session {
         let create = is_new.then_some(request.mode & !umask);
         let operation = Operation::Open { handle, flags, create, path: path.clone() };
         let node = self.record(operation).then(|| self.tree.handle_node(handle)).flatten()?;
-        Some(Description { handle: Some(handle), node, path, position: Cell::new(0), appends })
+        Some(OpenFileDescription {
+            handle: Some(handle),
+            node,
+            path,
+            position: Cell::new(0),
+            appends,
+        })
     }
 
     /// Makes another descriptor of an open file.
-    fn duplicate(&mut self, caller: &Process, call: &Call<'_>, closes_on_exec: bool) {
+    fn duplicate(&mut self, caller: &TracedProcess, call: &SystemCall<'_>, closes_on_exec: bool) {
         let Some(new) = call.result_descriptor().and_then(|shown| shown.number) else { return };
         let description = self.used(caller, call.descriptor(0));
         if number(call, 0) != Some(new) {
@@ -181,8 +188,10 @@ impl Session {
     }
 
     /// Closes a descriptor, unless the call concerns the previous holder of its number.
-    fn close(&mut self, caller: &Process, call: &Call<'_>) {
-        let Some(Shown { number: Some(number), path }) = call.descriptor(0) else { return };
+    fn close(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) {
+        let Some(ShownDescriptor { number: Some(number), path }) = call.descriptor(0) else {
+            return;
+        };
         if path.is_some_and(|path| self.relative(&path).is_none()) {
             return;
         }
@@ -197,7 +206,7 @@ impl Session {
     }
 
     /// Removes a descriptor; false if it has nothing in the directory open.
-    fn forget(&mut self, caller: &Process, number: u32) -> bool {
+    fn forget(&mut self, caller: &TracedProcess, number: u32) -> bool {
         let descriptor = caller.descriptors.borrow_mut().remove(&number);
         let was_open = descriptor.is_some();
         if let Some(descriptor) = descriptor {
@@ -206,7 +215,7 @@ impl Session {
         was_open
     }
 
-    fn close_range(&mut self, caller: &Process, call: &Call<'_>) {
+    fn close_range(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) {
         let first = number(call, 0).unwrap_or(0);
         let last = number(call, 1).unwrap_or(u32::MAX).max(first);
         if call.has(2, "CLOSE_RANGE_CLOEXEC") {
@@ -223,14 +232,14 @@ impl Session {
     }
 
     /// A log cannot express that an open file starts or stops appending.
-    fn set_flags(&mut self, caller: &Process, call: &Call<'_>) {
+    fn set_flags(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) {
         let Some(description) = self.used(caller, call.descriptor(0)) else { return };
         if call.has(2, "O_APPEND") != description.appends || call.has(2, "O_DIRECT") {
             self.left_out.add(Omission::UnknownCall, 1);
         }
     }
 
-    fn allocate(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+    fn allocate(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) -> bool {
         let (Some(allocation), Some(offset), Some(length)) =
             (allocation(call), call.number(2), call.number(3))
         else {
@@ -246,7 +255,7 @@ impl Session {
     }
 }
 
-fn set_close_on_exec(caller: &Process, call: &Call<'_>, closes_on_exec: bool) {
+fn set_close_on_exec(caller: &TracedProcess, call: &SystemCall<'_>, closes_on_exec: bool) {
     let mut descriptors = caller.descriptors.borrow_mut();
     if let Some(descriptor) = number(call, 0).and_then(|number| descriptors.get_mut(&number)) {
         descriptor.closes_on_exec = closes_on_exec;
@@ -254,11 +263,11 @@ fn set_close_on_exec(caller: &Process, call: &Call<'_>, closes_on_exec: bool) {
 }
 
 /// The descriptor's number at this place.
-fn number(call: &Call<'_>, place: usize) -> Option<u32> {
+fn number(call: &SystemCall<'_>, place: usize) -> Option<u32> {
     call.descriptor(place)?.number
 }
 
-fn request<'a>(call: &Call<'a>) -> Request<'a> {
+fn request<'a>(call: &SystemCall<'a>) -> Request<'a> {
     let (directory, path) = if call.name.starts_with("openat") { (Some(0), 1) } else { (None, 0) };
     match call.name {
         "creat" => {
@@ -293,7 +302,7 @@ fn open_flags(flags: &[u8]) -> OpenFlags {
 }
 
 /// The mode of fallocate(2), if it is known.
-fn allocation(call: &Call<'_>) -> Option<Allocation> {
+fn allocation(call: &SystemCall<'_>) -> Option<Allocation> {
     let mut words: Vec<_> = call.argument(1).split(|byte| *byte == b'|').collect();
     words.sort_unstable();
     match words.as_slice() {

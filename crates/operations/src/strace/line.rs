@@ -6,16 +6,16 @@ use crate::text::number;
 
 /// A line about a process.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct StraceLine<'a> {
     /// The process, or the thread.
     pub process: u64,
     /// What it did.
-    pub event: Event<'a>,
+    pub event: ProcessEvent<'a>,
 }
 
 /// What a line says about a process.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum ProcessEvent<'a> {
     /// A call from its name to its result.
     Call(&'a [u8]),
     /// The beginning of a call that was interrupted by others.
@@ -30,7 +30,7 @@ pub enum Event<'a> {
     Nothing,
 }
 
-impl<'a> Line<'a> {
+impl<'a> StraceLine<'a> {
     /// The line, if it is one of strace's.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let blank = memchr::memchr(b' ', line)?;
@@ -40,24 +40,24 @@ impl<'a> Line<'a> {
     }
 }
 
-fn event(text: &[u8]) -> Option<Event<'_>> {
+fn event(text: &[u8]) -> Option<ProcessEvent<'_>> {
     if let Some(text) = text.strip_prefix(b"+++ ") {
         if let Some(rest) = text.strip_prefix(b"superseded by execve in pid ") {
-            return Some(Event::SupersededBy(number(rest.strip_suffix(b" +++")?, 10)?));
+            return Some(ProcessEvent::SupersededBy(number(rest.strip_suffix(b" +++")?, 10)?));
         }
         let is_end = text.starts_with(b"exited") || text.starts_with(b"killed");
-        return is_end.then_some(Event::Exit);
+        return is_end.then_some(ProcessEvent::Exit);
     }
     if text.starts_with(b"--- ") || text.starts_with(b"???(") || text.starts_with(b"<detached") {
-        return Some(Event::Nothing);
+        return Some(ProcessEvent::Nothing);
     }
     if let Some(text) = text.strip_prefix(b"<... ") {
         let after = b" resumed>";
         let start = memmem::find(text, after)? + after.len();
-        return text.get(start..).map(Event::Resumed);
+        return text.get(start..).map(ProcessEvent::Resumed);
     }
     if let Some(begun) = text.strip_suffix(b"<unfinished ...>") {
-        return Some(Event::Unfinished(begun));
+        return Some(ProcessEvent::Unfinished(begun));
     }
-    text.first()?.is_ascii_lowercase().then_some(Event::Call(text))
+    text.first()?.is_ascii_lowercase().then_some(ProcessEvent::Call(text))
 }

@@ -29,11 +29,11 @@ use std::io::{self, BufRead};
 use thiserror::Error;
 
 use crate::error::excerpt;
-use crate::lines::{Line as Text, Lines};
+use crate::lines::{TextLine, TextLines};
 use crate::{LeftOut, Omission, Operation, Tree};
-use line::{Event, Line};
-use session::Session;
-pub use session::Setting;
+use line::{ProcessEvent, StraceLine};
+pub use session::ProgramStart;
+use session::StraceSession;
 use waiting::Waiting;
 
 /// The required options of strace, except `-o FILE` and the program.
@@ -85,19 +85,19 @@ pub enum StraceError {
 
 /// Converts strace's output to operations.
 #[derive(Debug)]
-pub struct Recorder<R> {
-    lines: Lines<R>,
-    session: Session,
+pub struct StraceRecorder<R> {
+    lines: TextLines<R>,
+    session: StraceSession,
     waiting: Waiting,
     at_end: bool,
 }
 
-impl<R: BufRead> Recorder<R> {
+impl<R: BufRead> StraceRecorder<R> {
     /// Starts with the directory as it was before the program ran.
-    pub fn new(input: R, setting: Setting<'_>, before: Tree) -> Self {
+    pub fn new(input: R, setting: ProgramStart<'_>, before: Tree) -> Self {
         Self {
-            lines: Lines::new(input),
-            session: Session::new(setting, before),
+            lines: TextLines::new(input),
+            session: StraceSession::new(setting, before),
             waiting: Waiting::default(),
             at_end: false,
         }
@@ -135,13 +135,13 @@ impl<R: BufRead> Recorder<R> {
         }
         let number = self.lines.number() + 1;
         let line = match self.lines.next() {
-            Ok(Text::Whole(line)) => line.to_vec(),
+            Ok(TextLine::Whole(line)) => line.to_vec(),
             // strace itself was killed; the call may not have ended.
-            Ok(Text::Cut(_) | Text::End) => {
+            Ok(TextLine::Cut(_) | TextLine::End) => {
                 self.end();
                 return Ok(());
             }
-            Ok(Text::TooLong(line)) => {
+            Ok(TextLine::TooLong(line)) => {
                 return Err(StraceError::Malformed { line: number, found: excerpt(line) });
             }
             Err(cause) => return Err(StraceError::Read { line: number, cause }),
@@ -150,15 +150,15 @@ impl<R: BufRead> Recorder<R> {
     }
 
     fn line(&mut self, number: u64, text: &[u8]) -> Result<(), StraceError> {
-        let Some(Line { process, event }) = Line::parse(text) else {
+        let Some(StraceLine { process, event }) = StraceLine::parse(text) else {
             return Err(StraceError::Malformed { line: number, found: excerpt(text) });
         };
         if !self.session.has_begun() {
             self.session.start(process);
         }
         match event {
-            Event::Nothing => {}
-            Event::SupersededBy(thread) => {
+            ProcessEvent::Nothing => {}
+            ProcessEvent::SupersededBy(thread) => {
                 if let Some(begun) = self.waiting.resume(thread) {
                     self.waiting.begin(process, &begun);
                 }
@@ -170,15 +170,15 @@ impl<R: BufRead> Recorder<R> {
                     self.give_up_parent();
                 }
             }
-            Event::Call(call) => self.call(process, call),
-            Event::Unfinished(begun) => self.waiting.begin(process, begun),
-            Event::Resumed(rest) => {
+            ProcessEvent::Call(call) => self.call(process, call),
+            ProcessEvent::Unfinished(begun) => self.waiting.begin(process, begun),
+            ProcessEvent::Resumed(rest) => {
                 if let Some(mut call) = self.waiting.resume(process) {
                     call.extend_from_slice(rest);
                     self.call(process, &call);
                 }
             }
-            Event::Exit => {
+            ProcessEvent::Exit => {
                 self.waiting.resume(process);
                 self.session.exit(process);
             }

@@ -1,13 +1,13 @@
 //! Follows calls on names in the recorded directory.
 
-use super::call::Call;
-use super::process::Process;
-use super::session::Session;
-use crate::{Omission, Operation, RelativePath, Target};
+use super::call::SystemCall;
+use super::process::TracedProcess;
+use super::session::StraceSession;
+use crate::{Omission, Operation, OperationTarget, RelativePath};
 
-impl Session {
+impl StraceSession {
     /// Applies a call on a name; false if it is not one or is unknown.
-    pub fn name_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+    pub fn name_call(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) -> bool {
         let rmdir = |path| Operation::RemoveDirectory { path };
         let unlink = |path| Operation::Unlink { path };
         let readlink = |path| Operation::ReadLink { path };
@@ -49,8 +49,8 @@ impl Session {
     }
 
     /// Applies a call that changes attributes by name.
-    fn attribute_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
-        let set_times = |path| Operation::SetTimes { target: Target::Path(path) };
+    fn attribute_call(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) -> bool {
+        let set_times = |path| Operation::SetTimes { target: OperationTarget::Path(path) };
         match call.name {
             "chmod" => self.set_mode(caller, call, None, 0, true),
             "fchmodat" | "fchmodat2" => {
@@ -60,7 +60,10 @@ impl Session {
             "truncate" | "truncate64" => {
                 let path = self.at(caller, call, None, 0, true);
                 if let (Some(path), Some(size_bytes)) = (path, call.number(1)) {
-                    self.record(Operation::Truncate { target: Target::Path(path), size_bytes });
+                    self.record(Operation::Truncate {
+                        target: OperationTarget::Path(path),
+                        size_bytes,
+                    });
                 }
             }
             "utime" | "utimes" => self.named(caller, call, None, 0, true, set_times),
@@ -75,7 +78,7 @@ impl Session {
             "fchownat" => self.count(caller, call, (Some(0), 1), Omission::Ownership),
             "setxattr" => {
                 if let Some(path) = self.at(caller, call, None, 0, true) {
-                    self.set_attribute(call, Target::Path(path));
+                    self.set_attribute(call, OperationTarget::Path(path));
                 }
             }
             "lsetxattr" | "removexattr" | "lremovexattr" => {
@@ -91,8 +94,8 @@ impl Session {
     /// Counts an omission, if it concerns the recorded directory.
     fn count(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         (directory, path): (Option<usize>, usize),
         omission: Omission,
     ) {
@@ -104,8 +107,8 @@ impl Session {
     /// Records an operation on a name.
     fn named(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         directory: Option<usize>,
         path: usize,
         follows: bool,
@@ -118,8 +121,8 @@ impl Session {
 
     fn make_directory(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         directory: Option<usize>,
         path: usize,
     ) {
@@ -130,8 +133,8 @@ impl Session {
 
     fn symlink(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         directory: Option<usize>,
         path: usize,
     ) {
@@ -144,20 +147,20 @@ impl Session {
 
     fn set_mode(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         directory: Option<usize>,
         path: usize,
         follows: bool,
     ) {
         let mode = mode(call, path + 1);
-        let operation = |path| Operation::SetMode { target: Target::Path(path), mode };
+        let operation = |path| Operation::SetMode { target: OperationTarget::Path(path), mode };
         self.named(caller, call, directory, path, follows, operation);
     }
 
     /// Sets an extended attribute. An access control list equivalent to permission bits sets these,
     /// and is not stored: `posix_acl_update_mode` in Linux's `fs/posix_acl.c`.
-    pub fn set_attribute(&mut self, call: &Call<'_>, target: Target) {
+    pub fn set_attribute(&mut self, call: &SystemCall<'_>, target: OperationTarget) {
         let is_list = call.string(1).is_some_and(|name| name == b"system.posix_acl_access");
         let bits = call.string(2).filter(|_| is_list).and_then(|list| permissions(&list));
         match (bits, self.tree.mode(&target)) {
@@ -168,7 +171,12 @@ impl Session {
         }
     }
 
-    fn rename(&mut self, caller: &Process, call: &Call<'_>, places: [(Option<usize>, usize); 2]) {
+    fn rename(
+        &mut self,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
+        places: [(Option<usize>, usize); 2],
+    ) {
         let [from, to] =
             places.map(|(directory, path)| self.at(caller, call, directory, path, false));
         match (from, to) {
@@ -199,7 +207,12 @@ impl Session {
         self.record(Operation::RemoveDirectory { path });
     }
 
-    fn link(&mut self, caller: &Process, call: &Call<'_>, places: [(Option<usize>, usize); 2]) {
+    fn link(
+        &mut self,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
+        places: [(Option<usize>, usize); 2],
+    ) {
         let [(from_directory, from), (to_directory, to)] = places;
         let follows = call.has(4, "AT_SYMLINK_FOLLOW");
         let existing = self.at(caller, call, from_directory, from, follows);
@@ -229,6 +242,6 @@ fn permissions(list: &[u8]) -> Option<u32> {
 }
 
 /// The permission bits at this place of a call.
-pub fn mode(call: &Call<'_>, place: usize) -> u32 {
+pub fn mode(call: &SystemCall<'_>, place: usize) -> u32 {
     call.number(place).and_then(|mode| u32::try_from(mode & 0o7777).ok()).unwrap_or(0)
 }

@@ -10,9 +10,9 @@ use crate::{Handle, RelativePath};
 
 /// A process or a thread.
 #[derive(Debug, Clone)]
-pub struct Process {
+pub struct TracedProcess {
     pub descriptors: Rc<RefCell<Descriptors>>,
-    pub place: Rc<RefCell<Place>>,
+    pub place: Rc<RefCell<ProcessContext>>,
 }
 
 /// The descriptors of something in the recorded directory, by number.
@@ -20,7 +20,7 @@ pub type Descriptors = BTreeMap<u32, Descriptor>;
 
 /// The working directory and the umask of a process.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ProcessContext {
     /// The absolute path of its working directory.
     pub directory: Vec<u8>,
     pub umask: u32,
@@ -29,7 +29,7 @@ pub struct Place {
 /// A descriptor.
 #[derive(Debug, Clone)]
 pub struct Descriptor {
-    pub description: Rc<Description>,
+    pub description: Rc<OpenFileDescription>,
     pub closes_on_exec: bool,
     /// Whether its number was in use when it was created: another thread has closed the previous
     /// descriptor, but strace has not printed that yet.
@@ -38,7 +38,7 @@ pub struct Descriptor {
 
 /// An open file, closed with its last descriptor.
 #[derive(Debug)]
-pub struct Description {
+pub struct OpenFileDescription {
     /// Its handle in the log; `None` if it was opened with `O_PATH`.
     pub handle: Option<Handle>,
     /// The file.
@@ -51,9 +51,9 @@ pub struct Description {
     pub appends: bool,
 }
 
-impl Process {
+impl TracedProcess {
     /// A process with nothing in the directory open.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: ProcessContext) -> Self {
         Self {
             descriptors: Rc::new(RefCell::new(Descriptors::new())),
             place: Rc::new(RefCell::new(place)),
@@ -73,7 +73,7 @@ impl Process {
     }
 
     /// The open file behind a descriptor.
-    pub fn description(&self, number: u32) -> Option<Rc<Description>> {
+    pub fn description(&self, number: u32) -> Option<Rc<OpenFileDescription>> {
         let descriptors = self.descriptors.borrow();
         descriptors.get(&number).map(|descriptor| Rc::clone(&descriptor.description))
     }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use memchr::memmem;
 
-use super::call::{Call, Shown, has};
-use super::process::{Description, Descriptors, Place, Process};
+use super::call::{ShownDescriptor, SystemCall, has};
+use super::process::{Descriptors, OpenFileDescription, ProcessContext, TracedProcess};
 use crate::{LeftOut, Omission, Operation, RelativePath, Tree};
 
 /// The maximum number of symbolic links followed in a path (`path_resolution(7)`).
@@ -51,7 +51,7 @@ const WITHOUT_EFFECT: [&str; 29] = [
 
 /// Where and how a recorded program was started.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
+pub struct ProgramStart<'a> {
     /// The recorded directory: an absolute path without symbolic links, in which it was started.
     pub directory: &'a [u8],
     /// The umask it was started with.
@@ -60,13 +60,13 @@ pub struct Setting<'a> {
 
 /// A followed program.
 #[derive(Debug)]
-pub struct Session {
+pub struct StraceSession {
     pub tree: Tree,
     pub left_out: LeftOut,
-    processes: BTreeMap<u64, Process>,
+    processes: BTreeMap<u64, TracedProcess>,
     has_begun: bool,
     /// Where and how the first process was started.
-    start: Place,
+    start: ProcessContext,
     /// The names along the path of the recorded directory.
     names: Vec<Vec<u8>>,
     /// The path of the recorded directory as strace prints it.
@@ -75,12 +75,12 @@ pub struct Session {
     operations: VecDeque<Operation>,
 }
 
-impl Session {
-    pub fn new(setting: Setting<'_>, before: Tree) -> Self {
+impl StraceSession {
+    pub fn new(setting: ProgramStart<'_>, before: Tree) -> Self {
         let names: Vec<_> = names(setting.directory).map(<[u8]>::to_vec).collect();
         let path = names.iter().flat_map(|name| [b"/", name.as_slice()].concat());
         let shown = path.flat_map(|byte| format!("\\x{byte:02x}").into_bytes()).collect();
-        let start = Place { directory: setting.directory.to_vec(), umask: setting.umask };
+        let start = ProcessContext { directory: setting.directory.to_vec(), umask: setting.umask };
         Self {
             tree: before,
             left_out: LeftOut::default(),
@@ -110,7 +110,7 @@ impl Session {
     /// Assumes that a process has nothing in the directory open.
     pub fn start(&mut self, process: u64) {
         self.has_begun = true;
-        self.processes.insert(process, Process::new(self.start.clone()));
+        self.processes.insert(process, TracedProcess::new(self.start.clone()));
     }
 
     pub fn exit(&mut self, process: u64) {
@@ -134,7 +134,7 @@ impl Session {
     /// Applies a call; returns the child if it created one.
     pub fn call(&mut self, process: u64, text: &[u8]) -> Option<u64> {
         let caller = self.processes.get(&process)?.clone();
-        let call = Call::parse(text);
+        let call = SystemCall::parse(text);
         let Some((call, result)) = call.as_ref().and_then(|call| Some((call, call.result()?)))
         else {
             // Failed calls are ignored.
@@ -143,7 +143,7 @@ impl Session {
             }
             return None;
         };
-        if let Some(Shown { number: None, path: Some(directory) }) = call.descriptor(0) {
+        if let Some(ShownDescriptor { number: None, path: Some(directory) }) = call.descriptor(0) {
             // It is the working directory, with links outside resolved.
             caller.place.borrow_mut().directory = directory;
         }
@@ -197,7 +197,7 @@ impl Session {
     }
 
     /// Releases a reference to an open file; the last one closes it.
-    pub fn release(&mut self, description: Rc<Description>) {
+    pub fn release(&mut self, description: Rc<OpenFileDescription>) {
         if let Some(description) = Rc::into_inner(description)
             && let Some(handle) = description.handle
         {
@@ -206,8 +206,12 @@ impl Session {
     }
 
     /// The open file of the recorded directory that a call works on.
-    pub fn used(&mut self, caller: &Process, shown: Option<Shown>) -> Option<Rc<Description>> {
-        let Shown { number, path } = shown?;
+    pub fn used(
+        &mut self,
+        caller: &TracedProcess,
+        shown: Option<ShownDescriptor>,
+    ) -> Option<Rc<OpenFileDescription>> {
+        let ShownDescriptor { number, path } = shown?;
         let description = caller.description(number?);
         if description.is_none() && path.is_some_and(|path| self.relative(&path).is_some()) {
             self.left_out.add(Omission::UnknownDescriptor, 1);
@@ -219,8 +223,8 @@ impl Session {
     /// if any, and a path. `None` if it is elsewhere.
     pub fn at(
         &self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         directory: Option<usize>,
         path: usize,
         follows: bool,
@@ -233,8 +237,8 @@ impl Session {
         }
         let base = match directory.map(|place| call.descriptor(place)) {
             _ if path.starts_with(b"/") => Vec::new(),
-            Some(Some(Shown { path: Some(base), .. })) => base,
-            None | Some(Some(Shown { number: None, .. })) => {
+            Some(Some(ShownDescriptor { path: Some(base), .. })) => base,
+            None | Some(Some(ShownDescriptor { number: None, .. })) => {
                 caller.place.borrow().directory.clone()
             }
             Some(_) => return None,
@@ -306,7 +310,7 @@ impl Session {
         self.below(&reached.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
-    fn change_directory(&mut self, caller: &Process, call: &Call<'_>) {
+    fn change_directory(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) {
         let mut place = caller.place.borrow_mut();
         let path = call.string(0);
         if let Some(reached) = path.and_then(|path| self.follow(&place.directory, &path, true)) {
@@ -315,7 +319,7 @@ impl Session {
     }
 
     /// Applies execve(2) to descriptors: they are no longer shared, and some are closed.
-    fn execute(&mut self, number: u64, caller: Process, is_inside: bool) {
+    fn execute(&mut self, number: u64, caller: TracedProcess, is_inside: bool) {
         if is_inside {
             self.left_out.add(Omission::Executed, 1);
         }
@@ -326,7 +330,7 @@ impl Session {
         let place = Rc::clone(&caller.place);
         drop(caller);
         self.exit(number);
-        self.processes.insert(number, Process { descriptors, place });
+        self.processes.insert(number, TracedProcess { descriptors, place });
         for descriptor in closed.into_values() {
             self.release(descriptor.description);
         }
@@ -364,7 +368,7 @@ fn descriptor_in_proc(path: &[u8]) -> Option<u32> {
     str::from_utf8(number).ok()?.parse().ok()
 }
 
-fn mask(call: &Call<'_>) -> u32 {
+fn mask(call: &SystemCall<'_>) -> u32 {
     call.number(0).and_then(|mask| u32::try_from(mask & 0o777).ok()).unwrap_or(0)
 }
 

@@ -2,14 +2,19 @@
 
 use std::rc::Rc;
 
-use super::call::Call;
-use super::process::{Description, Process};
-use super::session::Session;
+use super::call::SystemCall;
+use super::process::{OpenFileDescription, TracedProcess};
+use super::session::StraceSession;
 use crate::{Omission, Operation, Transfer};
 
-impl Session {
+impl StraceSession {
     /// Applies a call that moved `result` bytes of data; false if it is not one or is unknown.
-    pub fn transfer_call(&mut self, caller: &Process, call: &Call<'_>, result: u64) -> bool {
+    pub fn transfer_call(
+        &mut self,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
+        result: u64,
+    ) -> bool {
         match call.name {
             "read" | "readv" => self.read(caller, call, 0, None, result),
             "pread64" | "preadv" => self.read(caller, call, 0, call.number(3), result),
@@ -40,8 +45,8 @@ impl Session {
     /// is given.
     fn read(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         place: usize,
         offset: Option<u64>,
         length: u64,
@@ -55,8 +60,8 @@ impl Session {
     /// The same for writes.
     fn write(
         &mut self,
-        caller: &Process,
-        call: &Call<'_>,
+        caller: &TracedProcess,
+        call: &SystemCall<'_>,
         place: usize,
         offset: Option<u64>,
         length: u64,
@@ -74,7 +79,7 @@ impl Session {
 
     fn transfer(
         &mut self,
-        description: &Rc<Description>,
+        description: &Rc<OpenFileDescription>,
         offset: u64,
         length: u64,
         operation: impl FnOnce(Transfer) -> Operation,
@@ -90,7 +95,7 @@ impl Session {
 
     /// A cloned file is recorded as written, because not every filesystem can share blocks
     /// (`ioctl_ficlone(2)`); false if the size of the source is unknown.
-    fn clone_file(&mut self, caller: &Process, call: &Call<'_>) -> bool {
+    fn clone_file(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) -> bool {
         let Some(description) = self.used(caller, call.descriptor(0)) else { return true };
         let source = call.descriptor(2).and_then(|shown| caller.description(shown.number?));
         let handle = source.and_then(|source| source.handle);
@@ -101,14 +106,14 @@ impl Session {
         size_bytes.is_some()
     }
 
-    fn seek(&mut self, caller: &Process, call: &Call<'_>, position: u64) {
+    fn seek(&mut self, caller: &TracedProcess, call: &SystemCall<'_>, position: u64) {
         if let Some(description) = self.used(caller, call.descriptor(0)) {
             description.position.set(position);
         }
     }
 
     /// A mapping counts as a read of its range within the file; writes through it are invisible.
-    fn map(&mut self, caller: &Process, call: &Call<'_>) {
+    fn map(&mut self, caller: &TracedProcess, call: &SystemCall<'_>) {
         let Some(description) = self.used(caller, call.descriptor(4)) else { return };
         let is_shared = call.has(3, "MAP_SHARED") || call.has(3, "MAP_SHARED_VALIDATE");
         if is_shared && call.has(2, "PROT_WRITE") {
@@ -127,13 +132,13 @@ impl Session {
 }
 
 /// Advances the position, and returns the previous one.
-fn advance(description: &Description, length: u64) -> u64 {
+fn advance(description: &OpenFileDescription, length: u64) -> u64 {
     let position = description.position.get();
     description.position.set(position.saturating_add(length));
     position
 }
 
 /// The offset of `preadv2` and `pwritev2`; -1 stands for the position.
-fn at_or_position(call: &Call<'_>) -> Option<u64> {
+fn at_or_position(call: &SystemCall<'_>) -> Option<u64> {
     call.number(3).filter(|offset| i64::try_from(*offset).is_ok())
 }

@@ -1,6 +1,8 @@
 //! Checks the format of logs: what is written, and what is refused.
 
-use ssdlab_operations::{Entry, Header, LogError, Omission, Operation, Reader, RelativePath, Tree};
+use ssdlab_operations::{
+    Entry, LogHeader, LogReader, Omission, Operation, OperationLogError, RelativePath, Tree,
+};
 
 const LOG: &str = "\
 ssdlab operation log 1
@@ -25,8 +27,8 @@ end
 ";
 
 /// The operations of a log, which is read to its end.
-fn operations(log: &str) -> Result<Vec<Operation>, LogError> {
-    let mut log = Reader::new(log.as_bytes())?;
+fn operations(log: &str) -> Result<Vec<Operation>, OperationLogError> {
+    let mut log = LogReader::new(log.as_bytes())?;
     std::iter::from_fn(|| log.next_operation().transpose()).collect()
 }
 
@@ -38,7 +40,7 @@ fn refusal(operation: &str) -> String {
 
 #[test]
 fn a_log_is_read() {
-    let mut log = Reader::new(LOG.as_bytes()).unwrap();
+    let mut log = LogReader::new(LOG.as_bytes()).unwrap();
     assert_eq!(log.header().title, "make -j2");
     assert_eq!(log.header().left_out.count(Omission::Executed), 3);
     let path = RelativePath::new(b"src").unwrap();
@@ -70,7 +72,7 @@ fn a_log_is_read() {
 
 #[test]
 fn a_tree_comes_to_what_the_operations_leave() {
-    let mut log = Reader::new(LOG.as_bytes()).unwrap();
+    let mut log = LogReader::new(LOG.as_bytes()).unwrap();
     let mut tree = Tree::default();
     while let Some(entry) = log.next_entry().unwrap() {
         tree.add(&entry).unwrap();
@@ -129,7 +131,7 @@ fn what_makes_no_sense_is_refused() {
 fn a_cut_log_says_so_wherever_it_is_cut() {
     for length in LOG.find('\n').unwrap() + 1..LOG.len() {
         let error = operations(&LOG[..length]).unwrap_err();
-        assert!(matches!(error, LogError::Truncated { .. }), "{length}: {error}");
+        assert!(matches!(error, OperationLogError::Truncated { .. }), "{length}: {error}");
     }
 }
 
@@ -145,7 +147,7 @@ fn other_files_and_versions_are_told_apart() {
 
 #[test]
 fn memory_does_not_grow_with_a_line() {
-    let header = Header::default();
+    let header = LogHeader::default();
     assert_eq!(header.title, "");
     let log = format!("ssdlab operation log 1\ntitle {}", "x".repeat(1 << 20));
     assert!(operations(&log).unwrap_err().to_string().contains("128 KiB"));
@@ -155,7 +157,7 @@ fn memory_does_not_grow_with_a_line() {
 fn a_line_that_is_too_long_is_skipped() {
     let name = "x".repeat(1 << 20);
     let log = format!("ssdlab operation log 1\nbefore\noperations\nunlink {name}\nunlink a\nfly\n");
-    let mut log = Reader::new(log.as_bytes()).unwrap();
+    let mut log = LogReader::new(log.as_bytes()).unwrap();
     assert!(log.next_operation().unwrap_err().to_string().contains("line 4"));
     let path = RelativePath::new(b"a").unwrap();
     assert_eq!(log.next_operation().unwrap(), Some(Operation::Unlink { path }));

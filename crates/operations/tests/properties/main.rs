@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use ssdlab_operations::{
-    Allocation, Entry, Handle, Header, LeftOut, Omission, OpenFlags, Operation, Reader, Recorder,
-    RelativePath, Setting, Target, Transfer, Tree, Writer,
+    Allocation, Entry, Handle, LeftOut, LogHeader, LogReader, LogWriter, Omission, OpenFlags,
+    Operation, OperationTarget, ProgramStart, RelativePath, StraceRecorder, Transfer, Tree,
 };
 
 const LOG: &[u8] = include_bytes!("../fixtures/shell.log");
@@ -13,7 +13,7 @@ const TRACE: &[u8] = include_bytes!("../fixtures/shell.strace");
 
 /// Reads all of it, and checks what a reader promises.
 fn read(bytes: &[u8]) {
-    let Ok(mut log) = Reader::new(bytes) else { return };
+    let Ok(mut log) = LogReader::new(bytes) else { return };
     let is_inside =
         |path: &RelativePath| !path.as_bytes().split(|byte| *byte == b'/').any(|it| it == b"..");
     while let Ok(Some(entry)) = log.next_entry() {
@@ -32,9 +32,9 @@ fn read(bytes: &[u8]) {
 
 /// Records, and checks that what comes out is a log that fits the directory.
 fn record(trace: &[u8]) {
-    let setting = Setting { directory: b"/recorded", umask: 0o022 };
-    let mut recorder = Recorder::new(trace, setting, Tree::default());
-    let mut log = Writer::new(Vec::new(), &Header::default(), &[]).unwrap();
+    let setting = ProgramStart { directory: b"/recorded", umask: 0o022 };
+    let mut recorder = StraceRecorder::new(trace, setting, Tree::default());
+    let mut log = LogWriter::new(Vec::new(), &LogHeader::default(), &[]).unwrap();
     let mut tree = Tree::default();
     let mut count = 0;
     let is_whole = loop {
@@ -45,7 +45,7 @@ fn record(trace: &[u8]) {
         count += 1;
     };
     let log = log.finish().unwrap();
-    let mut reader = Reader::new(&log[..]).unwrap();
+    let mut reader = LogReader::new(&log[..]).unwrap();
     while reader.next_operation().expect("what is written can be read").is_some() {
         count -= 1;
     }
@@ -61,9 +61,10 @@ fn paths() -> impl Strategy<Value = RelativePath> {
         .prop_filter_map("a path", |names| RelativePath::new(&names.join(&b'/')))
 }
 
-fn targets() -> impl Strategy<Value = Target> {
-    let handle = (0..4_u32).prop_map(|number| Target::Handle(Handle::new(number).unwrap()));
-    prop_oneof![paths().prop_map(Target::Path), handle]
+fn targets() -> impl Strategy<Value = OperationTarget> {
+    let handle =
+        (0..4_u32).prop_map(|number| OperationTarget::Handle(Handle::new(number).unwrap()));
+    prop_oneof![paths().prop_map(OperationTarget::Path), handle]
 }
 
 fn texts() -> impl Strategy<Value = Box<[u8]>> {
@@ -163,14 +164,14 @@ fn entries() -> impl Strategy<Value = Entry> {
     ]
 }
 
-fn headers() -> impl Strategy<Value = Header> {
+fn headers() -> impl Strategy<Value = LogHeader> {
     let omissions = prop::collection::vec((select(&Omission::ALL[..]), 1..u64::MAX), 0..4);
     ("[a-zü \\\\]{0,40}", omissions).prop_map(|(title, omissions)| {
         let mut left_out = LeftOut::default();
         for (omission, count) in omissions {
             left_out.add(omission, count);
         }
-        Header { title, left_out }
+        LogHeader { title, left_out }
     })
 }
 
@@ -230,12 +231,12 @@ proptest! {
         before in prop::collection::vec(entries(), 0..8),
         operations in prop::collection::vec(operations(), 0..40).prop_map(sensible),
     ) {
-        let mut log = Writer::new(Vec::new(), &header, &before).unwrap();
+        let mut log = LogWriter::new(Vec::new(), &header, &before).unwrap();
         for operation in &operations {
             log.append(operation).unwrap();
         }
         let log = log.finish().unwrap();
-        let mut reader = Reader::new(&log[..]).unwrap();
+        let mut reader = LogReader::new(&log[..]).unwrap();
         prop_assert_eq!(reader.header(), &header);
         for entry in before {
             prop_assert_eq!(reader.next_entry().unwrap(), Some(entry));

@@ -1,7 +1,8 @@
 //! Checks what becomes of strace's output: of a real program's, and of calls that rarely meet.
 
 use ssdlab_operations::{
-    Entry, LeftOut, Omission, Recorder, RelativePath, Setting, StraceError, Tree, Writer,
+    Entry, LeftOut, LogWriter, Omission, ProgramStart, RelativePath, StraceError, StraceRecorder,
+    Tree,
 };
 
 /// strace 6.1 of a dash script with coreutils and Python, in a directory that is called `/recorded`
@@ -19,9 +20,9 @@ struct Recording {
 }
 
 fn try_record(trace: &[u8], before: &[Entry]) -> Result<Recording, StraceError> {
-    let setting = Setting { directory: b"/recorded", umask: 0o022 };
+    let setting = ProgramStart { directory: b"/recorded", umask: 0o022 };
     let tree = Tree::new(before).expect("the entries fit");
-    let mut recorder = Recorder::new(trace, setting, tree);
+    let mut recorder = StraceRecorder::new(trace, setting, tree);
     let mut operations = Vec::new();
     while let Some(operation) = recorder.next_operation()? {
         operations.push(operation.to_string());
@@ -71,15 +72,15 @@ fn directory(name: &str) -> Entry {
 #[test]
 fn a_real_program_becomes_the_log_it_should() {
     let before = [file("both", 4), directory("keep")];
-    let setting = Setting { directory: b"/recorded", umask: 0o022 };
-    let mut recorder = Recorder::new(SHELL, setting, Tree::new(&before).unwrap());
+    let setting = ProgramStart { directory: b"/recorded", umask: 0o022 };
+    let mut recorder = StraceRecorder::new(SHELL, setting, Tree::new(&before).unwrap());
     let mut operations = Vec::new();
     while let Some(operation) = recorder.next_operation().unwrap() {
         operations.push(operation);
     }
     let title = "a shell script".to_owned();
-    let header = ssdlab_operations::Header { title, left_out: recorder.left_out().clone() };
-    let mut log = Writer::new(Vec::new(), &header, &before).unwrap();
+    let header = ssdlab_operations::LogHeader { title, left_out: recorder.left_out().clone() };
+    let mut log = LogWriter::new(Vec::new(), &header, &before).unwrap();
     for operation in &operations {
         log.append(operation).unwrap();
     }

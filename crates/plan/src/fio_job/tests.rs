@@ -35,18 +35,18 @@ fn a_simple_job_is_an_io_phase() {
     .unwrap();
     assert_eq!((io.size, io.reads), (Some(Bytes(64 << 20)), Some(Share(0.7))));
     assert_eq!(io.file.as_deref(), Some("a"));
-    assert_eq!((io.pattern, io.depth, io.direct), (Pattern::Random, Some(16), true));
-    assert_eq!((io.sync, io.sync_by), (SyncPolicy::Every(4), Some(SyncBy::Fdatasync)));
+    assert_eq!((io.pattern, io.depth, io.direct), (IoPattern::Random, Some(16), true));
+    assert_eq!((io.sync, io.sync_by), (IoSyncPolicy::Every(4), Some(SyncBy::Fdatasync)));
     assert_eq!((io.amount, io.time.map(|time| time.0)), (None, Some(Duration::from_secs(2))));
     assert!(matches!(&io.block, Some(Sizes::One(size)) if size == "8192 B"));
     assert_eq!(io.rate.map(PerSecond::period_ns), Some(2_000_000));
     let io = translated("[a]\nrw=randrw\nrwmixread=0\nfsync=0\nsize=1m\nfilename=b.1\n").unwrap();
-    assert_eq!((io.reads, io.sync), (Some(Share(0.0)), SyncPolicy::Never));
+    assert_eq!((io.reads, io.sync), (Some(Share(0.0)), IoSyncPolicy::Never));
     assert_eq!(io.file.as_deref(), Some("b_1"));
     // fio writes the file once; synchronous engines and the page cache have no queue.
     let io = translated("[a]\nrw=write\nsize=1m\niodepth=8\nend_fsync=1\n").unwrap();
     assert_eq!((io.amount, io.depth), (Some(Bytes(1 << 20)), None));
-    assert_eq!((io.sync, io.sync_by), (SyncPolicy::AtEnd, Some(SyncBy::Fsync)));
+    assert_eq!((io.sync, io.sync_by), (IoSyncPolicy::AtEnd, Some(SyncBy::Fsync)));
     let io = translated("[a]\nrw=read\nsize=1m\nioengine=libaio\niodepth=8\n").unwrap();
     assert_eq!(io.depth, None);
 }

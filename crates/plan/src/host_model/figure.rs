@@ -12,10 +12,10 @@ use ssdlab_quantity::Span;
 use toml::Spanned;
 
 use super::costs::Costs;
-use crate::error::Fault;
+use crate::error::PlanFault;
 
 /// The figures of a file, by name.
-pub(super) type FiguresByName = BTreeMap<String, Spanned<Figure>>;
+pub(super) type HostFigures = BTreeMap<String, Spanned<HostFigure>>;
 
 /// A published time that costs were fitted to: a plausible host still gives it. The lab charges for
 /// what it counts, so nothing has to run to see that; a time that the drive decides is no such
@@ -23,7 +23,7 @@ pub(super) type FiguresByName = BTreeMap<String, Spanned<Figure>>;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HostFigure")]
-pub(super) struct Figure {
+pub(super) struct HostFigure {
     /// What was measured, and by whom.
     #[schemars(example = &"deleting 36,706 files (a post of 2011)")]
     source: String,
@@ -55,11 +55,11 @@ struct Counted {
     crc32: u64,
 }
 
-impl Figure {
+impl HostFigure {
     /// The fault of a figure, which the file has at this place.
-    pub(super) fn fault(&self, name: &str, span: Range<usize>) -> Option<Fault> {
+    pub(super) fn fault(&self, name: &str, span: Range<usize>) -> Option<PlanFault> {
         if self.source.trim().is_empty() {
-            return Some(Fault::at(
+            return Some(PlanFault::at(
                 span,
                 format!("the figure `{name}` has no source"),
                 "say what was measured, and by whom",
@@ -67,7 +67,7 @@ impl Figure {
         }
         let is_right = 0.0 < self.within && self.within < 1.0 && self.value.nanos() > 0;
         (!is_right).then(|| {
-            Fault::at(
+            PlanFault::at(
                 span,
                 format!("no host can give the figure `{name}`"),
                 "its `value` is above 0, and `within` a share above 0 and below 1",

@@ -4,20 +4,20 @@ use crate::schedule::Action;
 #[test]
 fn syncs_are_read_as_they_are_written() {
     for text in ["none", "end", "every 16 writes"] {
-        assert_eq!(SyncPolicy::try_from(text.to_owned()).unwrap().to_string(), text);
+        assert_eq!(IoSyncPolicy::try_from(text.to_owned()).unwrap().to_string(), text);
     }
-    assert_eq!(SyncPolicy::try_from("every 1 write".to_owned()), Ok(SyncPolicy::Every(1)));
+    assert_eq!(IoSyncPolicy::try_from("every 1 write".to_owned()), Ok(IoSyncPolicy::Every(1)));
     for text in ["", "every", "every 0 writes", "every writes", "every -1 writes", "always"] {
-        assert!(SyncPolicy::try_from(text.to_owned()).is_err(), "{text}");
+        assert!(IoSyncPolicy::try_from(text.to_owned()).is_err(), "{text}");
     }
 }
 
 #[test]
 fn blocks_have_a_size_and_a_weight() {
-    assert_eq!("4 KiB: 3".parse(), Ok(Block { bytes: 4096, weight: 3 }));
-    assert_eq!("64 KiB".parse(), Ok(Block { bytes: 65_536, weight: 1 }));
+    assert_eq!("4 KiB: 3".parse(), Ok(BlockSize { bytes: 4096, weight: 3 }));
+    assert_eq!("64 KiB".parse(), Ok(BlockSize { bytes: 65_536, weight: 1 }));
     for text in ["", ":", "4 KiB:", "4 KiB: 0", "4 KiB: -1", "0", "1 TiB", "x: 1"] {
-        assert!(text.parse::<Block>().is_err(), "{text}");
+        assert!(text.parse::<BlockSize>().is_err(), "{text}");
     }
 }
 
@@ -138,8 +138,8 @@ fn a_scale_is_of_the_file_and_of_what_is_done() {
     );
     let phases = schedule.unwrap().workload.phases;
     let Action::Io(io) = &phases[0].action else { panic!("{:?}", phases[0]) };
-    assert_eq!((io.size_bytes, io.end), (512 << 10, End::Bytes(1 << 20)));
+    assert_eq!((io.size_bytes, io.end), (512 << 10, IoEnd::Bytes(1 << 20)));
     assert_eq!(io.period_ns, Some(1_000_000));
     let Action::Transactions(work) = &phases[1].action else { panic!("{:?}", phases[1]) };
-    assert_eq!((work.database_pages, work.end), (4096, End::Operations(50)));
+    assert_eq!((work.database_pages, work.end), (4096, IoEnd::Operations(50)));
 }

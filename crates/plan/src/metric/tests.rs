@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn names_occur_once_and_end_in_their_unit() {
 
 #[test]
 fn every_kind_of_bytes_has_a_metric() {
-    for kind in Kind::ALL {
+    for kind in BlockKind::ALL {
         let metric = find(&format!("{}_bytes", kind.name())).unwrap();
         assert_eq!((metric.source, metric.unit, metric.together), (Written(kind), Bytes, Sum));
     }

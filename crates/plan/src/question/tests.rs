@@ -4,12 +4,12 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::{Mounted, Question, Work};
+use super::{AskedFilesystem, Question, QuestionWork};
 use crate::{Overrides, Schedule, metric, schedule};
 
-fn asked(treatments: &[&str], work: Work, metrics: &[&str]) -> Question {
+fn asked(treatments: &[&str], work: QuestionWork, metrics: &[&str]) -> Question {
     Question {
-        treatments: treatments.iter().map(|own| own.parse::<Mounted>().unwrap()).collect(),
+        treatments: treatments.iter().map(|own| own.parse::<AskedFilesystem>().unwrap()).collect(),
         work,
         drives: Vec::new(),
         metrics: metrics.iter().map(|own| (*own).to_owned()).collect(),
@@ -22,7 +22,7 @@ fn planned(question: &Question) -> Schedule {
 
 #[test]
 fn every_work_makes_a_plan_that_ranks_what_it_measures() {
-    for work in Work::value_variants() {
+    for work in QuestionWork::value_variants() {
         let schedule = planned(&asked(&["ext4:noatime,commit=60", "xfs"], *work, &[]));
         assert_eq!(schedule.metrics().collect::<Vec<_>>(), work.metrics());
         assert_eq!(schedule.ranking.unwrap().metric, work.metrics()[0]);
@@ -32,7 +32,7 @@ fn every_work_makes_a_plan_that_ranks_what_it_measures() {
 
 #[test]
 fn a_colon_in_mount_options_is_theirs() {
-    let schedule = planned(&asked(&["btrfs:compress=zstd:3"], Work::KernelTree, &[]));
+    let schedule = planned(&asked(&["btrfs:compress=zstd:3"], QuestionWork::KernelTree, &[]));
     let levels = schedule.treatments[0].levels.to_string();
     assert_eq!(levels, "filesystem = btrfs, mount = compress=zstd:3");
     let question =
@@ -45,12 +45,12 @@ fn a_colon_in_mount_options_is_theirs() {
 fn only_what_can_be_ranked_is() {
     let both = ["ext4", "xfs"];
     for (metric, work, ranks) in [
-        ("discard_requests", Work::Maildir, false),
-        ("write_amplification", Work::Maildir, true),
-        ("write_amplification", Work::KernelTree, false),
+        ("discard_requests", QuestionWork::Maildir, false),
+        ("write_amplification", QuestionWork::Maildir, true),
+        ("write_amplification", QuestionWork::KernelTree, false),
     ] {
         assert!(metric::find(metric).is_some());
         assert_eq!(planned(&asked(&both, work, &[metric])).ranking.is_some(), ranks, "{metric}");
     }
-    assert!(planned(&asked(&["ext4"], Work::Maildir, &[])).ranking.is_none());
+    assert!(planned(&asked(&["ext4"], QuestionWork::Maildir, &[])).ranking.is_none());
 }

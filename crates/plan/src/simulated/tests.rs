@@ -2,7 +2,7 @@ use std::path::Path;
 
 use crate::{Factor, KernelLevel, LabKind, Levels, Overrides, Schedule, schedule, shipped};
 
-use super::Simulated;
+use super::SimulatedMachine;
 
 const PLAN: &str = r#"
     name = "p"
@@ -24,7 +24,7 @@ const PLAN: &str = r#"
 
 fn level(level: &str) -> Result<KernelLevel, String> {
     let levels = Levels([(Factor::Kernel, level.to_owned())].into());
-    Simulated::new(&levels).map(|of| of.kernel).map_err(|error| error.message + &error.help)
+    SimulatedMachine::new(&levels).map(|of| of.kernel).map_err(|error| error.message + &error.help)
 }
 
 fn resolved(overrides: &Overrides) -> Result<Schedule, String> {
@@ -33,7 +33,7 @@ fn resolved(overrides: &Overrides) -> Result<Schedule, String> {
 
 #[test]
 fn a_kernel_is_named_by_its_version_or_its_path() {
-    assert_eq!(Simulated::new(&Levels::default()).unwrap().kernel, KernelLevel::Default);
+    assert_eq!(SimulatedMachine::new(&Levels::default()).unwrap().kernel, KernelLevel::Default);
     for version in ["6", "6.1", "6.12.117-ssdlab", "6.18-rc1"] {
         assert_eq!(level(version).unwrap(), KernelLevel::Version(version.to_owned()));
     }
@@ -45,7 +45,7 @@ fn a_kernel_is_named_by_its_version_or_its_path() {
 
 #[test]
 fn the_default_drive_is_one_of_today() {
-    assert_eq!(Simulated::new(&Levels::default()).unwrap().drive, "sata-tlc");
+    assert_eq!(SimulatedMachine::new(&Levels::default()).unwrap().drive, "sata-tlc");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn shipped_plans_do_not_depend_on_the_default_drive() {
 fn a_wrong_amount_is_explained_and_a_wrong_name_corrected() {
     let help = |factor, level: &str| {
         let levels = Levels([(factor, level.to_owned())].into());
-        Simulated::new(&levels).map(|_| ()).unwrap_err().help
+        SimulatedMachine::new(&levels).map(|_| ()).unwrap_err().help
     };
     let of = |level| help(Factor::Condition, level);
     assert_eq!(of("aged:much"), "aged:N takes a whole number of erases per block");

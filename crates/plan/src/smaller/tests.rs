@@ -1,23 +1,23 @@
 //! Smaller workloads are few, and lead to the smallest.
 
-use ssdlab_operations::cuts::database::{Shape, TornPages};
+use ssdlab_operations::cuts::database::{DatabaseShape, TornPages};
 
 use super::fewer;
 use crate::database::Database;
 use crate::schedule::{Action, Phase, Workload};
 use crate::sequences::Sequences;
-use crate::versions::{Append, Replace, Synced};
+use crate::versions::{Append, Replace, ReplaceSync};
 
 fn workload() -> Workload {
     let append = Append { records: 60, record_bytes: 500, sync_every: Some(5), think_ns: 0 };
-    let replace = Replace { files: 5, rounds: 8, sync: Synced::Both, think_ns: 0 };
+    let replace = Replace { files: 5, rounds: 8, sync: ReplaceSync::Both, think_ns: 0 };
     let phase = |action| Phase::new("phase", action, 1);
     let phases = vec![Action::Sync, Action::Append(append), Action::Replace(replace)];
     Workload { phases: phases.into_iter().map(phase).collect(), ..Workload::default() }
 }
 
 fn with_database() -> Workload {
-    let shape = Shape {
+    let shape = DatabaseShape {
         page_bytes: 8192,
         table_pages: 8192,
         pages: 4,
@@ -85,7 +85,7 @@ fn what_is_needed_stays() {
 fn a_database_stays_possible() {
     let (found, _) = smallest(with_database(), |_| true);
     let Action::Database(database) = &found.phases[0].action else { panic!("{found:?}") };
-    let Shape { table_pages, pages, checkpoint_every, torn_pages, .. } = database.shape;
+    let DatabaseShape { table_pages, pages, checkpoint_every, torn_pages, .. } = database.shape;
     assert_eq!((database.commits, pages, checkpoint_every), (1, 1, 1));
     assert_eq!((table_pages, torn_pages), (4, TornPages::DoubleWrite));
 }

@@ -29,19 +29,19 @@ fn the_examples_of_the_schema_are_valid() {
     examples_are_valid::<Plan>(
         "name = \"a\"\nquestion = \"b\"\n[workload]\nphases = [{ do = \"sync\" }]",
     );
-    examples_are_valid::<Target>("");
-    examples_are_valid::<Needs>("");
-    examples_are_valid::<Simulated>("");
-    examples_are_valid::<Workload>("phases = [{ do = \"sync\" }]");
-    examples_are_valid::<Tree>("");
-    examples_are_valid::<Build>("");
+    examples_are_valid::<WrittenTarget>("");
+    examples_are_valid::<WrittenNeeds>("");
+    examples_are_valid::<WrittenVirtual>("");
+    examples_are_valid::<WrittenWorkload>("phases = [{ do = \"sync\" }]");
+    examples_are_valid::<WrittenTree>("");
+    examples_are_valid::<WrittenBuild>("");
     examples_are_valid::<WrittenBonnie>("");
-    examples_are_valid::<Phase>("do = \"sync\"");
+    examples_are_valid::<WrittenPhase>("do = \"sync\"");
     examples_are_valid::<WrittenIo>("size = \"1 MiB\"");
     examples_are_valid::<WrittenTransactions>("");
-    examples_are_valid::<Repetitions>("");
-    examples_are_valid::<Ranking>("");
-    examples_are_valid::<Step>("name = \"a\"");
-    examples_are_valid::<Claim>("id = \"a\"\nsays = \"b\"\nphases = [\"c\"]");
-    examples_are_valid::<Published>("values = {}");
+    examples_are_valid::<WrittenRepetitions>("");
+    examples_are_valid::<WrittenRanking>("");
+    examples_are_valid::<WrittenStep>("name = \"a\"");
+    examples_are_valid::<WrittenClaim>("id = \"a\"\nsays = \"b\"\nphases = [\"c\"]");
+    examples_are_valid::<WrittenPublished>("values = {}");
 }

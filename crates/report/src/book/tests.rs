@@ -4,17 +4,17 @@ use ssdlab_plan::metric::Unit;
 
 use super::*;
 
-fn figure(id: &str, basis: Standing, published: f64, ours: Option<f64>) -> Figure {
+fn figure(id: &str, basis: Agreement, published: f64, ours: Option<f64>) -> Figure {
     Figure {
         id: id.to_owned(),
         source: "a review".to_owned(),
         test: id.to_owned(),
         what: "a read".to_owned(),
-        published: Amount::Of(Unit::Ns, published),
+        published: PublishedAmount::Of(Unit::Ns, published),
         ours,
         how: "simulated".to_owned(),
         basis,
-        against: Against::Published,
+        against: FigureReference::Published,
     }
 }
 
@@ -22,11 +22,11 @@ fn figure(id: &str, basis: Standing, published: f64, ours: Option<f64>) -> Figur
 fn the_summary_counts_tests_of_each_standing() {
     let of_test = |test: &str, figure: Figure| Figure { test: test.to_owned(), ..figure };
     let mut figures = vec![
-        figure("x/a", Standing::Fitted, 100.0, Some(100.0)),
-        figure("x/b", Standing::Predicted, 100.0, Some(91.0)),
-        figure("x/c", Standing::Predicted, 100.0, Some(140.0)),
-        figure("y/d", Standing::HeldOut, 100.0, Some(300.0)),
-        figure("y/e", Standing::HeldOut, 100.0, None),
+        figure("x/a", Agreement::Fitted, 100.0, Some(100.0)),
+        figure("x/b", Agreement::Predicted, 100.0, Some(91.0)),
+        figure("x/c", Agreement::Predicted, 100.0, Some(140.0)),
+        figure("y/d", Agreement::HeldOut, 100.0, Some(300.0)),
+        figure("y/e", Agreement::HeldOut, 100.0, None),
     ];
     assert_eq!(
         summary(&figures),
@@ -37,7 +37,7 @@ fn the_summary_counts_tests_of_each_standing() {
     );
     // The rows of one run count once, by the worst of them, which has no number of its own.
     let of_one_run = ["x/f", "x/g", "x/h"]
-        .map(|id| of_test("x/b", figure(id, Standing::Predicted, 100.0, Some(120.0))));
+        .map(|id| of_test("x/b", figure(id, Agreement::Predicted, 100.0, Some(120.0))));
     figures.extend(of_one_run);
     let told = summary(&figures);
     assert!(told.starts_with("8 published figures of 5 independent tests."), "{told}");
@@ -45,8 +45,10 @@ fn the_summary_counts_tests_of_each_standing() {
         told.contains("Predicted (5): 2 tests compared, 0 within 10 %, 1 within 25 %"),
         "{told}"
     );
-    let served =
-        Figure { against: Against::Served, ..figure("s/f", Standing::HeldOut, 1.0, Some(1.2)) };
+    let served = Figure {
+        against: FigureReference::Served,
+        ..figure("s/f", Agreement::HeldOut, 1.0, Some(1.2))
+    };
     let with_served = [&figures[..], &[served]].concat();
     let of_served =
         " The same drives in real time: 1 compared, 0 within 10 %, 1 within 25 %, 1 within 50 %.";
@@ -55,7 +57,7 @@ fn the_summary_counts_tests_of_each_standing() {
 
 #[test]
 fn what_has_no_number_has_no_error() {
-    let figures = [figure("x/a", Standing::Predicted, 100.0, None)];
+    let figures = [figure("x/a", Agreement::Predicted, 100.0, None)];
     let book = serde_json::to_value(Book::new(&figures)).unwrap();
     assert_eq!(book["figures"][0]["published"], "100 ns");
     assert!(book["figures"][0]["error"].is_null() && book["figures"][0]["ours"].is_null());

@@ -2,12 +2,12 @@
 //! keep, and how much of it was lost.
 
 use ssdlab_advice::TrialResult;
-use ssdlab_operations::cuts::{Finding, Outcome};
+use ssdlab_operations::cuts::{CutOutcome, Finding};
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Chart, Heading, Key, in_parts};
-use super::data::{Data, Shown, range, thinned};
-use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
+use super::data::{ChartData, ChartTreatment, range, thinned};
+use super::grid::{GridPanel, PanelGrid, Point, Shares, panels_in_a_chart};
 use super::label;
 use super::palette::{COLOURS, PLAIN, Symbol};
 use super::scale::Scale;
@@ -36,9 +36,9 @@ struct AtRisk {
 
 impl AtRisk {
     /// The worst that is known of a cut's survivors; `None` if no file records its history.
-    fn of(cut: &[Outcome]) -> Option<Self> {
+    fn of(cut: &[CutOutcome]) -> Option<Self> {
         let verdicts = || cut.iter().filter_map(|outcome| outcome.verdict.as_ref());
-        let is_broken = |outcome: &Outcome| outcome.has(Finding::BrokenPromise) == Some(true);
+        let is_broken = |outcome: &CutOutcome| outcome.has(Finding::BrokenPromise) == Some(true);
         Some(Self {
             at_ns: cut[0].at_ns as f64,
             unpromised: cut[0].unpromised?.into(),
@@ -62,16 +62,16 @@ impl AtRisk {
 
 /// A treatment's cuts in a phase.
 struct Cuts<'a> {
-    shown: &'a Shown<'a>,
+    shown: &'a ChartTreatment<'a>,
     cuts: Vec<AtRisk>,
 }
 
 /// A chart for each phase in which the power was cut, a panel for each treatment.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     data.phases.iter().flat_map(|phase| of_phase(data, phase)).collect()
 }
 
-fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
+fn of_phase(data: &ChartData<'_>, phase: &str) -> Vec<Chart> {
     let in_phase = |trial: &TrialResult| -> Vec<AtRisk> {
         let cuts = trial.cuts.chunk_by(|one, next| one.cut == next.cut);
         cuts.filter(|cut| cut[0].phase == phase).filter_map(AtRisk::of).collect()
@@ -106,14 +106,14 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
         let kinds = [UNPROMISED, LOST, BROKEN, UNMOUNTABLE].into_iter();
         let keys = kinds.filter(is_shown).map(key).collect();
         let heading = Heading { title, notes, keys };
-        let panel = |own: &Cuts<'_>| Panel {
+        let panel = |own: &Cuts<'_>| GridPanel {
             points: own.cuts.iter().step_by(every).flat_map(AtRisk::points).collect(),
-            ..Panel::new(own.shown.name.clone(), across.clone(), up.clone(), PLAIN)
+            ..GridPanel::new(own.shown.name.clone(), across.clone(), up.clone(), PLAIN)
         };
         let panels = own.iter().map(panel).collect();
         let shares = Shares { across: true, up: true };
         let id = format!("at-risk-{}", label::slug(phase));
-        Grid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(own))
+        PanelGrid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(own))
     })
 }
 

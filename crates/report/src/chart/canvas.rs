@@ -31,7 +31,7 @@ const LINE_HEIGHT: u32 = 28;
 /// The width of a legend entry's symbol, with the space around it.
 const KEY_WIDTH: u32 = 34;
 
-pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type DrawingRegion<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Drawing fails only if writing to a string fails, which it never does.
 pub(super) type Drawing = Result<(), DrawingAreaErrorKind<io::Error>>;
@@ -112,7 +112,7 @@ impl Heading {
     }
 
     /// Draws the heading at the top.
-    pub fn draw(&self, root: &Area<'_>) -> Drawing {
+    pub fn draw(&self, root: &DrawingRegion<'_>) -> Drawing {
         let title = label::cut(&self.title, label::columns(WIDTH - 2 * EDGE, LARGE));
         let bold = ("sans-serif", size(LARGE), plotters::style::FontStyle::Bold);
         root.draw(&Text::new(title, at(EDGE, EDGE), bold.into_font().color(&TEXT)))?;
@@ -135,7 +135,7 @@ pub(super) fn svg(
     title: &str,
     says: &str,
     height: u32,
-    draw: impl FnOnce(&Area<'_>) -> Drawing,
+    draw: impl FnOnce(&DrawingRegion<'_>) -> Drawing,
 ) -> String {
     let mut drawn = String::new();
     {
@@ -219,7 +219,7 @@ pub(super) fn font(height: u32, colour: RGBColor) -> TextStyle<'static> {
 
 /// Draws a line of text, centred vertically on a point.
 pub(super) fn text(
-    area: &Area<'_>,
+    area: &DrawingRegion<'_>,
     says: &str,
     (x, y): (u32, u32),
     height: u32,
@@ -232,7 +232,7 @@ pub(super) fn text(
 
 /// Draws a symbol around a point of the canvas.
 pub(super) fn symbol(
-    area: &Area<'_>,
+    area: &DrawingRegion<'_>,
     (x, y): (i32, i32),
     symbol: Symbol,
     radius: i32,
@@ -258,7 +258,7 @@ pub(super) fn symbol(
 
 /// Draws a line between points of the canvas.
 pub(super) fn line(
-    area: &Area<'_>,
+    area: &DrawingRegion<'_>,
     points: Vec<(i32, i32)>,
     colour: RGBColor,
     width: u32,

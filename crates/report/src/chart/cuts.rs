@@ -4,9 +4,9 @@ use ssdlab_advice::{CutsResult, Proportion};
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::Data;
+use super::data::ChartData;
 use super::palette::{PLAIN, Symbol};
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 
 /// A kind of harm, and how often a treatment had it.
@@ -23,7 +23,7 @@ const KINDS: [Kind; 4] = [
 const REJECTED: Kind = ("left data that the plan's check rejects", |cuts| cuts.rejected);
 
 /// A row for each treatment with power cuts, and a panel for each kind of harm.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let cut = data
         .treatments
         .iter()
@@ -45,13 +45,13 @@ fn chart(cut: &[(&str, &CutsResult)], kinds: &[Kind], part: &str) -> Chart {
     let names = cut.iter().map(|(name, _)| (*name).to_owned()).collect();
     let panels = kinds.iter().map(|kind| panel(cut, kind)).collect();
     let says: Vec<String> = kinds.iter().map(|kind| says(cut, kind)).collect();
-    Rows { heading, names, panels }.chart("power-cuts", says.join(" "))
+    RowChart { heading, names, panels }.chart("power-cuts", says.join(" "))
 }
 
-fn panel(cut: &[(&str, &CutsResult)], (title, of): &Kind) -> Panel {
+fn panel(cut: &[(&str, &CutsResult)], (title, of): &Kind) -> RowPanel {
     let found = || cut.iter().map(|(_, cuts)| of(cuts));
     let highest = found().flatten().map(|found| 100.0 * found.interval[1]).fold(0.0, f64::max);
-    Panel {
+    RowPanel {
         title: (*title).to_owned(),
         scale: Scale::from_zero(Unit::Percent, highest),
         reference: None,

@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 use ssdlab_advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
 use ssdlab_plan::metric::{METRICS, Unit};
 use ssdlab_plan::{Factor, Schedule};
-use ssdlab_results::{Phase, Status};
+use ssdlab_results::{PhaseRecord, TrialStatus};
 
 use super::canvas::Key;
 use super::label;
@@ -16,11 +16,11 @@ use crate::{levels, number, table};
 const MOST_POINTS: usize = 3000;
 
 /// An analysis as charts see it.
-pub(super) struct Data<'a> {
+pub(super) struct ChartData<'a> {
     pub schedule: &'a Schedule,
     pub analysis: &'a Analysis,
     /// Treatments with successful trials.
-    pub treatments: Vec<Shown<'a>>,
+    pub treatments: Vec<ChartTreatment<'a>>,
     /// The phases, in order.
     pub phases: Vec<String>,
     /// The factor whose levels have colours: the first with a few of them.
@@ -28,7 +28,7 @@ pub(super) struct Data<'a> {
 }
 
 /// A treatment in a chart.
-pub(super) struct Shown<'a> {
+pub(super) struct ChartTreatment<'a> {
     pub treatment: &'a TreatmentResult,
     pub name: String,
     pub colour: RGBColor,
@@ -40,7 +40,7 @@ pub(super) struct Shown<'a> {
     pub drawn: Vec<&'a TrialResult>,
 }
 
-impl<'a> Data<'a> {
+impl<'a> ChartData<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let coloured = coloured(schedule);
         let is_well = |treatment: &&TreatmentResult| treatment.status == TreatmentStatus::Ok;
@@ -48,7 +48,7 @@ impl<'a> Data<'a> {
             analysis.treatments.iter().filter(is_well).collect();
         let shown = |treatment: &'a TreatmentResult| {
             let step = |trial: &&TrialResult| schedule.step_of(trial.block);
-            let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
+            let well = || treatment.trials.iter().filter(|trial| trial.status == TrialStatus::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
             let of_last = well().filter(|trial| step(trial) == last);
             let (drawn, trials) = of_last.partition(|trial| trial.draw.is_some());
@@ -56,7 +56,7 @@ impl<'a> Data<'a> {
                 let level = treatment.levels.0.get(factor)?;
                 levels.iter().position(|known| known == level)
             });
-            Some(Shown {
+            Some(ChartTreatment {
                 treatment,
                 name: name(schedule, &with_trials, treatment),
                 colour: place.map_or(PLAIN, |place| COLOURS[place]),
@@ -78,7 +78,8 @@ impl<'a> Data<'a> {
     pub fn keys(&self) -> Vec<Key> {
         let Some((factor, levels)) = &self.coloured else { return Vec::new() };
         let is_shown = |level: &&String| {
-            let has = |shown: &Shown<'_>| shown.treatment.levels.0.get(factor) == Some(*level);
+            let has =
+                |shown: &ChartTreatment<'_>| shown.treatment.levels.0.get(factor) == Some(*level);
             self.treatments.iter().any(has)
         };
         let key = |(place, level): (usize, &String)| Key {
@@ -90,7 +91,7 @@ impl<'a> Data<'a> {
     }
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ChartTreatment<'a> {
     /// The summary of a phase's metric.
     pub fn summary(&self, phase: &str, metric: &str) -> Option<&'a MetricSummary> {
         let summary = self.treatment.summary.iter().find(|summary| summary.name == phase)?;
@@ -108,7 +109,7 @@ impl<'a> Shown<'a> {
     }
 
     /// A phase in each trial that has it.
-    pub fn measured(&self, phase: &'a str) -> impl Iterator<Item = &'a Phase> {
+    pub fn measured(&self, phase: &'a str) -> impl Iterator<Item = &'a PhaseRecord> {
         self.trials.iter().filter_map(move |trial| self::phase(trial, phase))
     }
 
@@ -121,7 +122,7 @@ impl<'a> Shown<'a> {
 }
 
 /// A phase of a trial.
-pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase> {
+pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a PhaseRecord> {
     trial.phases.iter().find(|phase| phase.name == name)
 }
 
@@ -149,10 +150,10 @@ fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
 }
 
 /// A step of a line over trials: their mean, and the smallest and largest value.
-pub(super) type Step = (f64, [f64; 2]);
+pub(super) type LineStep = (f64, [f64; 2]);
 
 /// The steps of trials of any lengths, each over the trials that last that long.
-pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<Step> {
+pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<LineStep> {
     let longest = trials.iter().map(Vec::len).max().unwrap_or(0);
     let of_step = |step: usize| {
         let values = || trials.iter().filter_map(|trial| trial.get(step).copied());

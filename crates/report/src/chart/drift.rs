@@ -1,11 +1,11 @@
 //! The drift chart: whether samples grew or shrank over the run, regardless of treatment.
 
 use ssdlab_plan::metric::Unit;
-use ssdlab_results::Status;
+use ssdlab_results::TrialStatus;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, phase, thinned};
-use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
+use super::data::{ChartData, phase, thinned};
+use super::grid::{GridPanel, PanelGrid, Point, Shares, panels_in_a_chart};
 use super::palette::PLAIN;
 use super::scale::Scale;
 use crate::number;
@@ -21,7 +21,7 @@ struct Samples<'a> {
 }
 
 /// A panel for each phase that was measured more than once.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let samples = data.phases.iter().map(|phase| samples(data, phase));
     let samples: Vec<Samples<'_>> = samples.filter(|samples| !samples.points.is_empty()).collect();
     in_parts(&samples, panels_in_a_chart(COLUMNS), |samples, part| chart(data, samples, part))
@@ -29,7 +29,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 
 /// All samples on the published drive; if the run has steps, also those of treatments that were not
 /// kept.
-fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
+fn samples<'a>(data: &ChartData<'a>, name: &'a str) -> Samples<'a> {
     let metric = data.metric(name);
     let mut points = Vec::new();
     for shown in &data.treatments {
@@ -37,7 +37,7 @@ fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
             .treatment
             .trials
             .iter()
-            .filter(|trial| trial.status == Status::Ok && trial.draw.is_none())
+            .filter(|trial| trial.status == TrialStatus::Ok && trial.draw.is_none())
             .filter_map(|trial| {
                 Some((f64::from(trial.position), phase(trial, name)?.metric(metric)?))
             })
@@ -57,7 +57,7 @@ fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
     Samples { phase: name, points }
 }
 
-fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
+fn chart(data: &ChartData<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
     let (every, thinned) = thinned(samples.iter().map(|samples| samples.points.len()).sum());
     let title = format!("Drift over the run{part}");
     let notes = format!(
@@ -72,15 +72,15 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
         let mut ratios: Vec<f64> = samples.points.iter().map(|point| point.at.1).collect();
         ratios.push(1.0);
         let up = Scale::logarithmic(Unit::Ratio, &ratios);
-        Panel {
+        GridPanel {
             reference: Some(1.0),
             points: samples.points.iter().step_by(every).cloned().collect(),
-            ..Panel::new(plain(samples.phase), across.clone(), up, PLAIN)
+            ..GridPanel::new(plain(samples.phase), across.clone(), up, PLAIN)
         }
     };
     let panels = samples.iter().map(panel).collect();
     let shares = Shares { across: true, up: false };
-    Grid { heading, columns: COLUMNS, shares, panels }.chart("drift", says)
+    PanelGrid { heading, columns: COLUMNS, shares, panels }.chart("drift", says)
 }
 
 fn says(samples: &[Samples<'_>]) -> String {

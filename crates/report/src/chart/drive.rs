@@ -4,8 +4,8 @@ use ssdlab_plan::metric::Unit;
 use ssdlab_results::DriveCourse;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, Shown, Step, over_trials, range, range_of};
-use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
+use super::data::{ChartData, ChartTreatment, LineStep, over_trials, range, range_of};
+use super::grid::{GridPanel, PanelGrid, Shares, panels_in_a_chart};
 use super::scale::Scale;
 
 /// Steps of a line.
@@ -87,23 +87,23 @@ impl Side {
 }
 
 /// A side of the drive in the trials of a treatment.
-struct Seen<'a> {
-    shown: &'a Shown<'a>,
+struct DriveSide<'a> {
+    shown: &'a ChartTreatment<'a>,
     side: Side,
-    steps: Vec<Step>,
+    steps: Vec<LineStep>,
 }
 
 /// A row of panels for each treatment on a simulated drive; own writes and stalls only if any.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let longest = data.treatments.iter().flat_map(courses).filter_map(|course| course.at_ns.last());
     let Some(longest_ns) = longest.max().filter(|longest| **longest > 0) else {
         return Vec::new();
     };
     let step_ns = *longest_ns as f64 / f64::from(STEPS);
-    let mut sides: Vec<(Side, Vec<Seen<'_>>)> = Vec::new();
+    let mut sides: Vec<(Side, Vec<DriveSide<'_>>)> = Vec::new();
     for side in Side::ALL {
         let seen = data.treatments.iter().filter_map(|shown| seen(shown, side, step_ns));
-        let seen: Vec<Seen<'_>> = seen.collect();
+        let seen: Vec<DriveSide<'_>> = seen.collect();
         if side == Side::Free || greatest(&seen) > 0.0 {
             sides.push((side, seen));
         }
@@ -135,40 +135,40 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         });
         let panels = panels.collect();
         let shares = Shares { across: true, up: sides.len() == 1 };
-        Grid { heading, columns, shares, panels }.chart("drive", says(&sides))
+        PanelGrid { heading, columns, shares, panels }.chart("drive", says(&sides))
     })
 }
 
-fn courses<'a>(shown: &'a Shown<'_>) -> impl Iterator<Item = &'a DriveCourse> {
+fn courses<'a>(shown: &'a ChartTreatment<'_>) -> impl Iterator<Item = &'a DriveCourse> {
     shown.trials.iter().filter_map(|trial| trial.drive.as_ref())
 }
 
-fn seen<'a>(shown: &'a Shown<'a>, side: Side, step_ns: f64) -> Option<Seen<'a>> {
+fn seen<'a>(shown: &'a ChartTreatment<'a>, side: Side, step_ns: f64) -> Option<DriveSide<'a>> {
     let trials: Vec<Vec<f64>> = courses(shown).map(|course| side.line(course, step_ns)).collect();
-    (!trials.is_empty()).then(|| Seen { shown, side, steps: over_trials(&trials) })
+    (!trials.is_empty()).then(|| DriveSide { shown, side, steps: over_trials(&trials) })
 }
 
-fn greatest(seen: &[Seen<'_>]) -> f64 {
+fn greatest(seen: &[DriveSide<'_>]) -> f64 {
     seen.iter().flat_map(|seen| &seen.steps).map(|(_, [_, most])| *most).fold(0.0, f64::max)
 }
 
-fn panel(seen: &Seen<'_>, step_ns: f64, across: &Scale, up: Scale) -> Panel {
+fn panel(seen: &DriveSide<'_>, step_ns: f64, across: &Scale, up: Scale) -> GridPanel {
     // A state belongs to the step's end, a growth to the whole step.
     let shift = if seen.side == Side::Free { 0.0 } else { 0.5 };
     let place = |step: usize| (step as f64 + shift) * step_ns;
     let first = courses(seen.shown).next();
     let begins = first.iter().flat_map(|course| course.phases_ns.values());
     let title = format!("{}: {}", seen.shown.name, seen.side.title());
-    let panel = Panel::new(title, across.clone(), up, seen.shown.colour);
-    Panel {
+    let panel = GridPanel::new(title, across.clone(), up, seen.shown.colour);
+    GridPanel {
         begins: begins.filter(|at| **at > 0).map(|at| *at as f64).collect(),
         ..panel.with_steps(&seen.steps, place)
     }
 }
 
-fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
+fn says(sides: &[(Side, Vec<DriveSide<'_>>)]) -> String {
     let says = sides.iter().filter_map(|(side, seen)| {
-        let (word, extreme): (_, fn(&Seen<'_>) -> f64) = match side {
+        let (word, extreme): (_, fn(&DriveSide<'_>) -> f64) = match side {
             Side::Free => {
                 ("at least", |seen| seen.steps.iter().map(|step| step.0).fold(f64::MAX, f64::min))
             }

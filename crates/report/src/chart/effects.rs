@@ -5,16 +5,16 @@ use ssdlab_plan::Levels;
 use ssdlab_plan::metric::{self, Better, Unit};
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, Shown, described};
+use super::data::{ChartData, ChartTreatment, described};
 use super::label;
 use super::palette::{PLAIN, Symbol};
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 use crate::plausible;
 use crate::words::{counted, plain};
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let metric = data.analysis.metric.as_str();
     let all: Vec<&Effect> =
         data.analysis.effects.iter().filter(|effect| effect.metric == metric).collect();
@@ -26,18 +26,18 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     }
     panels.sort_by_key(|phases| phases.len());
     let is_compared = |levels: &Levels| all.iter().any(|effect| effect.levels == *levels);
-    let rows: Vec<&Shown<'_>> =
+    let rows: Vec<&ChartTreatment<'_>> =
         data.treatments.iter().filter(|shown| is_compared(&shown.treatment.levels)).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let find = |shown: &Shown<'_>, phases: &[String]| {
+    let find = |shown: &ChartTreatment<'_>, phases: &[String]| {
         let is_it =
             |effect: &&&Effect| effect.phases == phases && effect.levels == shown.treatment.levels;
         all.iter().copied().find(|effect| is_it(&effect))
     };
     in_parts(&panels, panels_in_a_chart(rows.len()), |shown_phases, part| {
-        let panels: Vec<Panel> = shown_phases
+        let panels: Vec<RowPanel> = shown_phases
             .iter()
             .map(|phases| {
                 let effects = rows.iter().map(|shown| find(shown, phases)).collect::<Vec<_>>();
@@ -50,7 +50,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             Better::Neither => "",
         };
         let whisker = match data.analysis.plausible_drives {
-            _ if !panels.iter().any(Panel::has_whisker) => String::new(),
+            _ if !panels.iter().any(RowPanel::has_whisker) => String::new(),
             0 => " Whisker: its 95 % interval; an end without a cap lies outside.".to_owned(),
             drives => format!(
                 " Whisker: its range with {}; an end without a cap lies outside.",
@@ -70,11 +70,11 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             shown_phases.iter().filter_map(of).collect::<Vec<_>>()
         });
         let says = says(metric, &shown.collect::<Vec<_>>());
-        Rows { heading, names, panels }.chart("effects", says)
+        RowChart { heading, names, panels }.chart("effects", says)
     })
 }
 
-fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
+fn panel(phases: &[String], effects: &[Option<&Effect>]) -> RowPanel {
     let ratios: Vec<f64> = effects.iter().flatten().map(|effect| effect.ratio).collect();
     let (least, greatest) = ratios
         .iter()
@@ -102,7 +102,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
         _ => "all phases together".to_owned(),
     };
     let rows = effects.iter().copied().map(row).collect();
-    Panel { title, scale: Scale::logarithmic(Unit::Ratio, &values), reference: Some(1.0), rows }
+    RowPanel { title, scale: Scale::logarithmic(Unit::Ratio, &values), reference: Some(1.0), rows }
 }
 
 /// The range of an effect over plausible drives, or else its interval.

@@ -6,9 +6,9 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 
 use super::canvas::{
-    self, Area, Chart, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
+    self, Chart, Drawing, DrawingRegion, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
 };
-use super::data::Step;
+use super::data::LineStep;
 use super::label;
 use super::palette::{GRID, LINE, MUTED, Symbol, TEXT};
 use super::scale::Scale;
@@ -27,12 +27,12 @@ const MOST_LABELS: u32 = 8;
 const TALLEST: u32 = 3600;
 
 /// A chart of panels.
-pub(super) struct Grid {
+pub(super) struct PanelGrid {
     pub heading: Heading,
     /// The maximum number of panels side by side, at least 1.
     pub columns: u32,
     pub shares: Shares,
-    pub panels: Vec<Panel>,
+    pub panels: Vec<GridPanel>,
 }
 
 /// The axes that all panels share: they are labelled once, below the last row and left of the first
@@ -44,7 +44,7 @@ pub(super) struct Shares {
 }
 
 /// A panel.
-pub(super) struct Panel {
+pub(super) struct GridPanel {
     pub title: String,
     pub across: Scale,
     pub up: Scale,
@@ -64,7 +64,7 @@ pub(super) struct Panel {
     pub colour: RGBColor,
 }
 
-impl Panel {
+impl GridPanel {
     /// An empty panel.
     pub const fn new(title: String, across: Scale, up: Scale, colour: RGBColor) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Panel {
 
     /// Adds the line of the steps' means, and the band around it if trials differ; `place` is a
     /// step's horizontal position.
-    pub fn with_steps(self, steps: &[Step], place: impl Fn(usize) -> f64) -> Self {
+    pub fn with_steps(self, steps: &[LineStep], place: impl Fn(usize) -> f64) -> Self {
         let is_band = steps.iter().any(|(_, [low, high])| low < high);
         let placed = || steps.iter().enumerate().map(|(index, step)| (place(index), *step));
         Self {
@@ -108,7 +108,7 @@ pub(super) fn panels_in_a_chart(columns: u32) -> usize {
     (columns * (TALLEST / HEIGHT)) as usize
 }
 
-impl Grid {
+impl PanelGrid {
     /// The chart; `says` is its text alternative.
     pub fn chart(self, id: &str, says: String) -> Chart {
         let svg = self.svg(&says);
@@ -135,11 +135,11 @@ impl Grid {
     }
 }
 
-impl Panel {
+impl GridPanel {
     /// Draws the panel; `labelled` are the axes that have labels.
     fn draw(
         &self,
-        root: &Area<'_>,
+        root: &DrawingRegion<'_>,
         (left, top): (u32, u32),
         width: u32,
         labelled: Shares,

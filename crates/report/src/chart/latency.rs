@@ -3,10 +3,10 @@
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Chart, Heading, Key, in_parts};
-use super::data::{Data, Shown, range};
+use super::data::{ChartData, ChartTreatment, range};
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS};
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 use crate::number;
 use crate::words::plain;
@@ -21,23 +21,23 @@ const PERCENTILES: [(&str, &str); 5] = [
 ];
 
 /// A panel for each phase that timed its operations.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let is_timed =
-        |shown: &&Shown<'_>| data.phases.iter().any(|phase| means(shown, phase).is_some());
-    let rows: Vec<&Shown<'_>> = data.treatments.iter().filter(is_timed).collect();
+        |shown: &&ChartTreatment<'_>| data.phases.iter().any(|phase| means(shown, phase).is_some());
+    let rows: Vec<&ChartTreatment<'_>> = data.treatments.iter().filter(is_timed).collect();
     let phases =
         data.phases.iter().filter(|phase| rows.iter().any(|row| means(row, phase).is_some()));
     let phases: Vec<&String> = phases.collect();
     in_parts(&phases, panels_in_a_chart(rows.len()), |phases, part| chart(&rows, phases, part))
 }
 
-fn means(shown: &Shown<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
+fn means(shown: &ChartTreatment<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
     let mean = |name: &str| shown.summary(phase, name).map(|found| found.mean);
     let [p50, p90, p99, p999, max] = PERCENTILES.map(|(name, _)| mean(name));
     Some([p50?, p90?, p99?, p999?, max?])
 }
 
-fn chart(rows: &[&Shown<'_>], phases: &[&String], part: &str) -> Chart {
+fn chart(rows: &[&ChartTreatment<'_>], phases: &[&String], part: &str) -> Chart {
     let title = format!("Latency of operations{part}");
     let notes = "How long operations took at most: half of them, 90 %, 99 %, 99.9 %, all; means \
                  over trials. The number is that of 99 %.";
@@ -51,16 +51,16 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String], part: &str) -> Chart {
     let names = rows.iter().map(|shown| shown.name.clone()).collect();
     let panels = phases.iter().map(|phase| panel(rows, phase)).collect();
     let ranges = phases.iter().filter_map(|phase| {
-        let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
+        let p99 = |shown: &&ChartTreatment<'_>| means(shown, phase).map(|means| means[2]);
         let values = rows.iter().filter_map(|shown| Some(shown.named(p99(shown)?)));
         Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, values)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
-    Rows { heading, names, panels }.chart("latency", says)
+    RowChart { heading, names, panels }.chart("latency", says)
 }
 
-fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
+fn panel(rows: &[&ChartTreatment<'_>], phase: &str) -> RowPanel {
     let all: Vec<Option<[f64; PERCENTILES.len()]>> =
         rows.iter().map(|shown| means(shown, phase)).collect();
     let values: Vec<f64> = all.iter().flatten().flatten().copied().collect();
@@ -76,5 +76,5 @@ fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
         Row { marks, says: number::duration(means[2]) }
     };
     let rows = all.iter().map(row).collect();
-    Panel { title: plain(phase), scale, reference: None, rows }
+    RowPanel { title: plain(phase), scale, reference: None, rows }
 }

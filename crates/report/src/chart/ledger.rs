@@ -1,13 +1,13 @@
 //! The chart of the write ledger: what kind of bytes reached the device, phase by phase.
 
 use plotters::style::RGBColor;
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_plan::metric::{self, Unit};
 
 use super::canvas::{Chart, Heading, Key, in_parts};
-use super::data::{Data, Shown, range};
+use super::data::{ChartData, ChartTreatment, range};
 use super::palette::{KINDS, Symbol};
-use super::rows::{Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 use crate::reason::called;
 use crate::words::plain;
@@ -16,10 +16,10 @@ use crate::words::plain;
 const WORTH_A_PANEL: f64 = 0.005;
 
 /// The letters on the bars of each kind.
-const MARKS: [char; Kind::ALL.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
+const MARKS: [char; BlockKind::ALL.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
 
 /// A panel for each phase that writes, if the written bytes could be attributed.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let most = |phase: &String| {
         data.treatments.iter().filter_map(|shown| total(shown, phase)).fold(0.0, f64::max)
     };
@@ -34,7 +34,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 
 /// A kind of written bytes, and how it is drawn.
 struct Drawn {
-    kind: Kind,
+    kind: BlockKind,
     colour: RGBColor,
     /// The letter on its bars.
     mark: char,
@@ -42,28 +42,30 @@ struct Drawn {
 
 impl Drawn {
     /// The bytes of this kind that a phase wrote, as a mean over trials.
-    fn mean(&self, shown: &Shown<'_>, phase: &str) -> f64 {
+    fn mean(&self, shown: &ChartTreatment<'_>, phase: &str) -> f64 {
         shown.mean(phase, metric::written(self.kind))
     }
 }
 
 /// The kinds of bytes that were written.
-fn kinds(data: &Data<'_>) -> Vec<Drawn> {
+fn kinds(data: &ChartData<'_>) -> Vec<Drawn> {
     let is_written = |drawn: &Drawn| {
-        let of = |shown: &Shown<'_>| data.phases.iter().any(|phase| drawn.mean(shown, phase) > 0.0);
+        let of = |shown: &ChartTreatment<'_>| {
+            data.phases.iter().any(|phase| drawn.mean(shown, phase) > 0.0)
+        };
         data.treatments.iter().any(of)
     };
-    let kinds = Kind::ALL.into_iter().zip(KINDS).zip(MARKS);
+    let kinds = BlockKind::ALL.into_iter().zip(KINDS).zip(MARKS);
     kinds.map(|((kind, colour), mark)| Drawn { kind, colour, mark }).filter(is_written).collect()
 }
 
 /// All written bytes; `None` if those of any trial could not be attributed.
-fn total(shown: &Shown<'_>, phase: &str) -> Option<f64> {
-    let found = Kind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
+fn total(shown: &ChartTreatment<'_>, phase: &str) -> Option<f64> {
+    let found = BlockKind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
     found.map(|found| Some(found?.mean)).sum()
 }
 
-fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Chart {
+fn chart(data: &ChartData<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Chart {
     let title = format!("What was written to the device{part}");
     let notes = "Means over trials, by what the bytes are to the filesystem.";
     let key = |drawn: &Drawn| Key {
@@ -76,7 +78,7 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let panel = |phase: &&String| {
         let totals = data.treatments.iter().filter_map(|shown| total(shown, phase));
-        Panel {
+        RowPanel {
             title: plain(phase),
             scale: Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max)),
             reference: None,
@@ -85,18 +87,20 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
     };
     let panels = phases.iter().map(panel).collect();
     let ranges = kinds.iter().filter_map(|drawn| {
-        let of =
-            |shown: &Shown<'_>| phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>();
-        let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
+        let of = |shown: &ChartTreatment<'_>| {
+            phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>()
+        };
+        let is_known =
+            |shown: &&ChartTreatment<'_>| phases.iter().all(|p| total(shown, p).is_some());
         let known = data.treatments.iter().filter(is_known);
         let totals = known.map(|shown| shown.named(of(shown)));
         Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, totals)?))
     });
     let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
-    Rows { heading, names, panels }.chart("ledger", says)
+    RowChart { heading, names, panels }.chart("ledger", says)
 }
 
-fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
+fn row(shown: &ChartTreatment<'_>, phase: &str, kinds: &[Drawn]) -> Row {
     if total(shown, phase).is_none() {
         return Row { marks: Vec::new(), says: "not known".to_owned() };
     }

@@ -30,15 +30,15 @@ use std::collections::BTreeSet;
 pub use canvas::Chart;
 pub use trace::trace as trace_chart;
 
-use data::Data;
+use data::ChartData;
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 /// Every chart that a run has the data for.
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
-    let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 12] = [
+    let data = ChartData::new(schedule, analysis);
+    let kinds: [fn(&ChartData<'_>) -> Vec<Chart>; 12] = [
         samples::answer,
         samples::charts,
         effects::charts,

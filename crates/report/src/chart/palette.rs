@@ -5,7 +5,7 @@
 //! marks never have, so that a page can restyle them for a dark background.
 
 use plotters::style::RGBColor;
-use ssdlab_filesystem::layout::Kind;
+use ssdlab_filesystem::layout::BlockKind;
 
 /// Text.
 pub(super) const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -36,7 +36,7 @@ pub(super) const COLOURS: [RGBColor; 6] = [
 ];
 
 /// Marks of the kinds of written bytes; the last is for bytes that could not be attributed.
-pub(super) const KINDS: [RGBColor; Kind::ALL.len()] = [
+pub(super) const KINDS: [RGBColor; BlockKind::ALL.len()] = [
     COLOURS[0],
     COLOURS[1],
     COLOURS[2],

@@ -11,7 +11,8 @@ use plotters::style::{Color, RGBColor, TRANSPARENT};
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{
-    self, Area, Chart, Drawing, EDGE, Heading, NORMAL, SMALL, WIDTH, at, font, line, symbol, text,
+    self, Chart, Drawing, DrawingRegion, EDGE, Heading, NORMAL, SMALL, WIDTH, at, font, line,
+    symbol, text,
 };
 use super::label;
 use super::palette::{GRID, LINE, MUTED, ON_MARK, Symbol, TEXT};
@@ -40,15 +41,15 @@ const GAP: u32 = 24;
 const TALLEST: u32 = 2600;
 
 /// A chart of rows.
-pub(super) struct Rows {
+pub(super) struct RowChart {
     pub heading: Heading,
     /// The rows' names.
     pub names: Vec<String>,
-    pub panels: Vec<Panel>,
+    pub panels: Vec<RowPanel>,
 }
 
 /// A part of a chart with its own axis.
-pub(super) struct Panel {
+pub(super) struct RowPanel {
     pub title: String,
     pub scale: Scale,
     /// A value that the others are compared with.
@@ -57,7 +58,7 @@ pub(super) struct Panel {
     pub rows: Vec<Row>,
 }
 
-impl Panel {
+impl RowPanel {
     /// Whether an interval is drawn in it.
     pub fn has_whisker(&self) -> bool {
         let mut marks = self.rows.iter().flat_map(|row| &row.marks);
@@ -115,7 +116,7 @@ fn count(items: usize) -> u32 {
     u32::try_from(items).unwrap_or(u32::MAX)
 }
 
-impl Rows {
+impl RowChart {
     /// The chart; `says` is its text alternative.
     pub fn chart(self, id: &str, says: String) -> Chart {
         let svg = self.svg(&says);
@@ -171,7 +172,7 @@ impl Rows {
         (self.names_width() + column * width, width - GAP * (columns - 1), top)
     }
 
-    fn draw_names(&self, root: &Area<'_>, index: usize) -> Drawing {
+    fn draw_names(&self, root: &DrawingRegion<'_>, index: usize) -> Drawing {
         let (left, _, top) = self.place(index);
         if !index.is_multiple_of(COLUMNS) {
             return Ok(());
@@ -187,7 +188,7 @@ impl Rows {
         top + PANEL_TITLE + count(row) * self.row_height() + self.row_height() / 2
     }
 
-    fn draw_panel(&self, root: &Area<'_>, index: usize, panel: &Panel) -> Drawing {
+    fn draw_panel(&self, root: &DrawingRegion<'_>, index: usize, panel: &RowPanel) -> Drawing {
         let (left, width, top) = self.place(index);
         let title = label::cut(&panel.title, label::columns(width, NORMAL));
         text(root, &title, (left, top + PANEL_TITLE / 2), NORMAL, HPos::Left, TEXT)?;
@@ -229,7 +230,7 @@ impl Rows {
 
 /// A panel whose axis has been drawn.
 struct Plot<'a, 'b> {
-    root: &'a Area<'b>,
+    root: &'a DrawingRegion<'b>,
     axes: ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, RangedCoordf64>>,
     /// Half the height of a row.
     half: i32,

@@ -3,10 +3,10 @@
 use ssdlab_plan::metric;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, Shown, described, range, thinned};
+use super::data::{ChartData, ChartTreatment, described, range, thinned};
 use super::label;
 use super::palette::Symbol;
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 use crate::number;
 use crate::words::plain;
@@ -15,7 +15,7 @@ use crate::words::plain;
 const LANES: [i32; 5] = [0, 80, -80, 40, -40];
 
 /// One or more charts for each metric, of the phases that it describes.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     let mut metrics: Vec<&str> = Vec::new();
     for phase in &data.phases {
         if !metrics.contains(&data.metric(phase)) {
@@ -23,7 +23,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         }
     }
     let charts = metrics.into_iter().flat_map(|metric| {
-        let has = |shown: &Shown<'_>, phase: &str| !shown.samples(phase, metric).is_empty();
+        let has =
+            |shown: &ChartTreatment<'_>, phase: &str| !shown.samples(phase, metric).is_empty();
         let phases = data.phases.iter().filter(|phase| {
             data.metric(phase) == metric && data.treatments.iter().any(|shown| has(shown, phase))
         });
@@ -35,7 +36,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 
 /// The metric of the claim that answers the question, in its phases: the first chart. Empty if the
 /// samples begin with it anyway.
-pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn answer(data: &ChartData<'_>) -> Vec<Chart> {
     let Some(claim) = data.schedule.answering_claim() else { return Vec::new() };
     let has = |phase: &&String| {
         data.treatments.iter().any(|shown| !shown.samples(phase, &claim.metric).is_empty())
@@ -54,7 +55,7 @@ pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
     charts.map(|chart| Chart { id: "answer".to_owned(), ..chart }).collect()
 }
 
-fn parts(data: &Data<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
+fn parts(data: &ChartData<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
     // Panels of zeros would be empty.
     let is_any = |phase: &&str| {
         let mut shown = data.treatments.iter();
@@ -67,20 +68,21 @@ fn parts(data: &Data<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
     })
 }
 
-fn chart(data: &Data<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
+fn chart(data: &ChartData<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
     let samples: Vec<Vec<Vec<f64>>> = phases
         .iter()
         .map(|phase| data.treatments.iter().map(|shown| shown.samples(phase, metric)).collect())
         .collect();
     let unit = metric::of(metric).unit;
     let (every, thinned) = thinned(samples.iter().flatten().map(Vec::len).sum());
-    let panels: Vec<Panel> = phases
+    let panels: Vec<RowPanel> = phases
         .iter()
         .zip(&samples)
         .map(|(phase, samples)| panel(data, metric, phase, samples, every))
         .collect();
     let ranges = phases.iter().filter_map(|phase| {
-        let mean = |shown: &'_ Shown<'_>| shown.summary(phase, metric).map(|found| found.mean);
+        let mean =
+            |shown: &'_ ChartTreatment<'_>| shown.summary(phase, metric).map(|found| found.mean);
         let means = data.treatments.iter().filter_map(|shown| Some(shown.named(mean(shown)?)));
         Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, means)?))
     });
@@ -99,7 +101,7 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
     } else {
         "Bar: mean"
     };
-    let whisker = if panels.iter().any(Panel::has_whisker) {
+    let whisker = if panels.iter().any(RowPanel::has_whisker) {
         " Whisker: its 95 % interval; an end without a cap lies outside."
     } else {
         ""
@@ -108,10 +110,16 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
     let title = format!("Samples: {}{part}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let heading = Heading { title, notes, keys: Vec::new() };
-    Rows { heading, names, panels }.chart("samples", says)
+    RowChart { heading, names, panels }.chart("samples", says)
 }
 
-fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every: usize) -> Panel {
+fn panel(
+    data: &ChartData<'_>,
+    metric: &str,
+    phase: &str,
+    samples: &[Vec<f64>],
+    every: usize,
+) -> RowPanel {
     let summaries: Vec<_> =
         data.treatments.iter().map(|shown| shown.summary(phase, metric)).collect();
     let highest = summaries.iter().flatten().filter_map(|found| found.interval.map(|ends| ends[1]));
@@ -153,5 +161,5 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
                 says: found.map_or(String::new(), |found| number::amount(unit, found.mean)),
             }
         });
-    Panel { title: label::cut(&plain(phase), 60), rows: rows.collect(), reference: None, scale }
+    RowPanel { title: label::cut(&plain(phase), 60), rows: rows.collect(), reference: None, scale }
 }

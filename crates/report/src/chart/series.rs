@@ -1,11 +1,11 @@
 //! The time series: how much was done in each part of a phase, as a mean over trials.
 
 use ssdlab_plan::metric::{self, Unit};
-use ssdlab_results::Phase;
+use ssdlab_results::PhaseRecord;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, Shown, Step, over_trials, range};
-use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
+use super::data::{ChartData, ChartTreatment, LineStep, over_trials, range};
+use super::grid::{GridPanel, PanelGrid, Shares, panels_in_a_chart};
 use super::label;
 use super::scale::Scale;
 use crate::table::charted;
@@ -22,16 +22,16 @@ const COLUMNS: u32 = 3;
 
 /// What trials did in each step of a phase.
 struct Rates<'a> {
-    shown: &'a Shown<'a>,
-    steps: Vec<Step>,
+    shown: &'a ChartTreatment<'a>,
+    steps: Vec<LineStep>,
 }
 
 /// A chart for each phase that counted operations, a panel for each treatment.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     data.phases.iter().flat_map(|phase| of_phase(data, phase)).collect()
 }
 
-fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
+fn of_phase(data: &ChartData<'_>, phase: &str) -> Vec<Chart> {
     let metric = charted(data.analysis, "ops_per_second", phase);
     let unit = metric::of(metric).unit;
     let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
@@ -60,14 +60,14 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
         let panels = rates.iter().map(|rates| panel(rates, step_ns, &across, &up)).collect();
         let shares = Shares { across: true, up: true };
         let id = format!("series-{}", label::slug(phase));
-        Grid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(unit, rates))
+        PanelGrid { heading, columns: COLUMNS, shares, panels }.chart(&id, says(unit, rates))
     })
 }
 
-fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
+fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> GridPanel {
     let middle = |step: usize| (step as f64 + 0.5) * step_ns as f64;
     let shown = rates.shown;
-    Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
+    GridPanel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
         .with_steps(&rates.steps, middle)
 }
 
@@ -81,13 +81,13 @@ fn says(unit: Unit, rates: &[Rates<'_>]) -> String {
     format!("Mean rate in the first step: {first}; in the last: {last}.")
 }
 
-fn step_ns(phase: &Phase) -> Option<u64> {
+fn step_ns(phase: &PhaseRecord) -> Option<u64> {
     let work = phase.work.as_ref()?;
     (work.series.step_ns > 0 && !work.series.operations.is_empty()).then_some(work.series.step_ns)
 }
 
 /// The total time of the operations, in ns.
-fn end_ns(phase: &Phase) -> Option<f64> {
+fn end_ns(phase: &PhaseRecord) -> Option<f64> {
     let work = phase.work.as_ref()?;
     let end = work.operations as f64 / work.ops_per_second * 1e9;
     end.is_finite().then_some(end)
@@ -102,7 +102,7 @@ fn coarse_enough(step_ns: u64, end_ns: f64, most: f64) -> u64 {
 }
 
 /// The rate in each whole step of a trial; the last operations do not fill a step.
-fn rates(phase: &Phase, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
+fn rates(phase: &PhaseRecord, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
     let work = phase.work.as_ref()?;
     let own_ns = self::step_ns(phase)?;
     let together = usize::try_from(step_ns / own_ns).ok()?;

@@ -5,31 +5,31 @@
 //! million requests is no larger than one of a thousand.
 
 use ssdlab_plan::metric::Unit;
-use ssdlab_trace::{Course, Kind, Patch, Summary};
+use ssdlab_trace::{Course, Patch, RequestKind, TraceSummary};
 
 use super::canvas::{Chart, Heading};
-use super::grid::{Grid, Panel, Shares};
+use super::grid::{GridPanel, PanelGrid, Shares};
 use super::palette::{COLOURS, PLAIN};
 use super::scale::Scale;
 use crate::number;
 use crate::words::plain;
 
 /// The kinds that have a position on the drive, and the titles of their panels.
-const PLACED: [(Kind, &str); 4] = [
-    (Kind::Read, "read: position"),
-    (Kind::Write, "written: position"),
-    (Kind::Discard, "discarded: position"),
-    (Kind::WriteZeroes, "written with zeroes: position"),
+const PLACED: [(RequestKind, &str); 4] = [
+    (RequestKind::Read, "read: position"),
+    (RequestKind::Write, "written: position"),
+    (RequestKind::Discard, "discarded: position"),
+    (RequestKind::WriteZeroes, "written with zeroes: position"),
 ];
 
 /// The kinds that move data, and the titles of their panels.
-const MOVING: [(Kind, &str); 2] =
-    [(Kind::Read, "read a second"), (Kind::Write, "written a second")];
+const MOVING: [(RequestKind, &str); 2] =
+    [(RequestKind::Read, "read a second"), (RequestKind::Write, "written a second")];
 
 /// A trace over time, with panels below each other. `course` and `summary` are of the same
 /// requests; charts in one folder need different `id`s.
 #[must_use]
-pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart {
+pub fn trace(id: &str, name: &str, summary: &TraceSummary, course: &Course) -> Chart {
     let title = format!("Requests over time: {}", plain(name));
     let notes = format!(
         "Position: what requests touch, in steps of {} and rows of {} of the drive, when they are \
@@ -43,17 +43,17 @@ pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart 
     panels.extend(rates(summary, course, &across));
     panels.extend(in_flight(summary, course, &across));
     let shares = Shares { across: true, up: false };
-    Grid { heading, columns: 1, shares, panels }.chart(id, says(summary))
+    PanelGrid { heading, columns: 1, shares, panels }.chart(id, says(summary))
 }
 
-fn positions(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
+fn positions(summary: &TraceSummary, course: &Course, across: &Scale) -> Vec<GridPanel> {
     let up = Scale::from_zero(Unit::Bytes, summary.end_bytes as f64);
     let placed = PLACED.into_iter().zip(COLOURS);
     let panels = placed.filter(|((kind, _), _)| summary.of(*kind).is_some());
     panels
-        .map(|((kind, title), colour)| Panel {
+        .map(|((kind, title), colour)| GridPanel {
             patches: course.patches(kind).iter().map(|patch| corners(course, patch)).collect(),
-            ..Panel::new(title.to_owned(), across.clone(), up.clone(), colour)
+            ..GridPanel::new(title.to_owned(), across.clone(), up.clone(), colour)
         })
         .collect()
 }
@@ -67,7 +67,7 @@ fn corners(course: &Course, Patch { steps, rows }: &Patch) -> [(f64, f64); 2] {
 }
 
 /// Empty if a trace has no times.
-fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
+fn rates(summary: &TraceSummary, course: &Course, across: &Scale) -> Vec<GridPanel> {
     if summary.span_ns == 0 {
         return Vec::new();
     }
@@ -83,21 +83,21 @@ fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
                 ([step as f64 * step_ns, (step as f64 + 1.0) * step_ns], rate)
             };
             let colour = COLOURS[PLACED.iter().position(|(of, _)| *of == kind).unwrap_or(0)];
-            Panel {
+            GridPanel {
                 bars: rates
                     .into_iter()
                     .enumerate()
                     .filter(|(_, rate)| *rate > 0.0)
                     .map(bar)
                     .collect(),
-                ..Panel::new(title.to_owned(), across.clone(), up, colour)
+                ..GridPanel::new(title.to_owned(), across.clone(), up, colour)
             }
         })
         .collect()
 }
 
 /// `None` if completion times are unknown.
-fn in_flight(summary: &Summary, course: &Course, across: &Scale) -> Option<Panel> {
+fn in_flight(summary: &TraceSummary, course: &Course, across: &Scale) -> Option<GridPanel> {
     let most = summary.in_flight?.most;
     let steps: Vec<_> = course
         .in_flight()
@@ -106,14 +106,14 @@ fn in_flight(summary: &Summary, course: &Course, across: &Scale) -> Option<Panel
         .collect();
     let up = Scale::from_zero(Unit::Number, most as f64);
     let middle = |step: usize| (step as f64 + 0.5) * course.step_ns() as f64;
-    let panel = Panel::new("in flight".to_owned(), across.clone(), up, PLAIN);
+    let panel = GridPanel::new("in flight".to_owned(), across.clone(), up, PLAIN);
     Some(panel.with_steps(&steps, middle))
 }
 
-fn says(summary: &Summary) -> String {
+fn says(summary: &TraceSummary) -> String {
     let kinds = summary.kinds.iter().map(|of| {
         let bytes = match of.kind {
-            Kind::Flush => String::new(),
+            RequestKind::Flush => String::new(),
             _ => format!(" of {}", number::bytes(of.bytes as f64)),
         };
         format!("{} {} requests{bytes}", number::count(of.requests as f64), of.kind.name())

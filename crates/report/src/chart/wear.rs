@@ -4,8 +4,8 @@ use ssdlab_flash::{WearBin, WearSummary};
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{Data, Shown};
-use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
+use super::data::{ChartData, ChartTreatment};
+use super::grid::{GridPanel, PanelGrid, Shares, panels_in_a_chart};
 use super::scale::Scale;
 
 /// The largest factor by which the wear of two drives on one axis may differ.
@@ -15,8 +15,8 @@ const MOST_APART: u32 = 4;
 const COLUMNS: u32 = 3;
 
 /// A panel for each treatment on a simulated drive, if a block of any was erased.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
-    let worn: Vec<(&Shown<'_>, &WearSummary)> =
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
+    let worn: Vec<(&ChartTreatment<'_>, &WearSummary)> =
         data.treatments.iter().filter_map(|shown| Some((shown, wear(shown)?))).collect();
     if worn.iter().all(|(_, wear)| wear.most == 0) {
         return Vec::new();
@@ -44,17 +44,17 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
              trial, their life before it included. {axes}"
         );
         let heading = Heading { title, notes, keys: Vec::new() };
-        let panels = worn.iter().map(|(shown, wear)| Panel {
+        let panels = worn.iter().map(|(shown, wear)| GridPanel {
             bars: wear.histogram.iter().map(|bin| (ends(bin), share(bin, wear))).collect(),
-            ..Panel::new(shown.name.clone(), across(wear), up.clone(), shown.colour)
+            ..GridPanel::new(shown.name.clone(), across(wear), up.clone(), shown.colour)
         });
         let panels = panels.collect();
         let shares = Shares { across: shares_across, up: true };
-        Grid { heading, columns: COLUMNS, shares, panels }.chart("wear", says(worn))
+        PanelGrid { heading, columns: COLUMNS, shares, panels }.chart("wear", says(worn))
     })
 }
 
-fn wear<'a>(shown: &Shown<'a>) -> Option<&'a WearSummary> {
+fn wear<'a>(shown: &ChartTreatment<'a>) -> Option<&'a WearSummary> {
     shown.trials.iter().find_map(|trial| trial.drive.as_ref()).map(|course| &course.wear)
 }
 
@@ -69,8 +69,8 @@ fn share(bin: &WearBin, wear: &WearSummary) -> f64 {
     100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1)) / (to - from).max(1.0)
 }
 
-fn says(worn: &[(&Shown<'_>, &WearSummary)]) -> String {
-    let one = |(shown, wear): &(&Shown<'_>, &WearSummary)| {
+fn says(worn: &[(&ChartTreatment<'_>, &WearSummary)]) -> String {
+    let one = |(shown, wear): &(&ChartTreatment<'_>, &WearSummary)| {
         let WearSummary { least, median, most, .. } = wear;
         format!("{} {least} to {most}, half of them up to {median}", shown.name)
     };

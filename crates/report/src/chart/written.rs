@@ -4,10 +4,10 @@
 use ssdlab_plan::metric::Unit;
 
 use super::canvas::{Chart, Heading, Key, in_parts};
-use super::data::{Data, Shown, range};
+use super::data::{ChartData, ChartTreatment, range};
 use super::label;
 use super::palette::{COLOURS, Symbol};
-use super::rows::{Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
 use crate::words::plain;
 
@@ -22,10 +22,10 @@ const LEVELS: [(&str, &str); 3] = [
 const TOLD_APART: usize = COLOURS.len() - 1;
 
 /// The bytes at each level, on one axis.
-pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     // A treatment that went well on plausible drives only has no means.
-    let has_means = |shown: &&Shown<'_>| !shown.trials.is_empty();
-    let rows: Vec<&Shown<'_>> = data.treatments.iter().filter(has_means).collect();
+    let has_means = |shown: &&ChartTreatment<'_>| !shown.trials.is_empty();
+    let rows: Vec<&ChartTreatment<'_>> = data.treatments.iter().filter(has_means).collect();
     let is_written = |metric: &str| rows.iter().any(|shown| total(data, shown, metric) > 0.0);
     if !is_written(LEVELS[1].0) {
         return Vec::new();
@@ -41,13 +41,13 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     })
 }
 
-fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
+fn total(data: &ChartData<'_>, shown: &ChartTreatment<'_>, metric: &str) -> f64 {
     data.phases.iter().map(|phase| shown.mean(phase, metric)).sum()
 }
 
 /// The index of each phase's colour: phases with the most bytes have their own, those without any
 /// have none.
-fn places(data: &Data<'_>) -> Vec<Option<usize>> {
+fn places(data: &ChartData<'_>) -> Vec<Option<usize>> {
     let most = |phase: &String| {
         let of_level = |metric| data.treatments.iter().map(move |shown| shown.mean(phase, metric));
         LEVELS.iter().flat_map(|(metric, _)| of_level(*metric)).fold(0.0, f64::max)
@@ -65,8 +65,8 @@ fn places(data: &Data<'_>) -> Vec<Option<usize>> {
 }
 
 fn chart(
-    data: &Data<'_>,
-    (rows, levels): (&[&Shown<'_>], &[(&str, &str)]),
+    data: &ChartData<'_>,
+    (rows, levels): (&[&ChartTreatment<'_>], &[(&str, &str)]),
     scale: &Scale,
     places: &[Option<usize>],
     part: &str,
@@ -83,7 +83,7 @@ fn chart(
     let keys = (0..COLOURS.len()).filter(used).map(key).collect();
     let heading = Heading { title, notes: notes.to_owned(), keys };
     let names = rows.iter().map(|shown| shown.name.clone()).collect();
-    let panels = levels.iter().map(|(metric, says)| Panel {
+    let panels = levels.iter().map(|(metric, says)| RowPanel {
         title: (*says).to_owned(),
         scale: scale.clone(),
         reference: None,
@@ -95,10 +95,10 @@ fn chart(
         Some(format!("{says}: {}", range(Unit::Bytes, totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
-    Rows { heading, names, panels }.chart("written", says)
+    RowChart { heading, names, panels }.chart("written", says)
 }
 
-fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String {
+fn phase_name(data: &ChartData<'_>, places: &[Option<usize>], place: usize) -> String {
     let mut of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
     match (of_place.next(), of_place.next()) {
         (Some((phase, _)), None) => label::cut(&plain(phase), 30),
@@ -106,7 +106,12 @@ fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String
     }
 }
 
-fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>]) -> Row {
+fn row(
+    data: &ChartData<'_>,
+    shown: &ChartTreatment<'_>,
+    metric: &str,
+    places: &[Option<usize>],
+) -> Row {
     let parts = COLOURS.into_iter().enumerate().map(|(place, colour)| {
         let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
         let bytes = of_place.map(|(phase, _)| shown.mean(phase, metric)).sum();

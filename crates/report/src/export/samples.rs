@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::{Factor, Schedule};
-use ssdlab_results::{Phase, Record, Teardown};
+use ssdlab_results::{PhaseRecord, Record, Teardown};
 
 use super::Cell;
 
@@ -44,11 +44,11 @@ pub(super) struct TrialRows<'a> {
     /// The cells of the trial's and the factors' columns.
     pub cells: Vec<Cell<'a>>,
     /// Its samples, phase by phase; empty if nothing was measured.
-    pub samples: Vec<Sample<'a>>,
+    pub samples: Vec<ExportedSample<'a>>,
 }
 
 /// A metric of a phase in a trial.
-pub(super) struct Sample<'a> {
+pub(super) struct ExportedSample<'a> {
     pub phase: &'a str,
     pub metric: Cow<'a, str>,
     unit: Unit,
@@ -85,7 +85,7 @@ impl<'a> Samples<'a> {
     pub(super) fn metrics(&self) -> Vec<Cow<'a, str>> {
         let mut metrics: Vec<Cow<'_, str>> = Vec::new();
         for record in self.records.iter().copied() {
-            for Sample { metric, .. } in samples(record) {
+            for ExportedSample { metric, .. } in samples(record) {
                 if !metrics.contains(&metric) {
                     metrics.push(metric);
                 }
@@ -125,11 +125,11 @@ impl<'a> TrialRows<'a> {
         if self.samples.is_empty() {
             return vec![[Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]];
         }
-        self.samples.iter().map(Sample::cells).collect()
+        self.samples.iter().map(ExportedSample::cells).collect()
     }
 }
 
-impl<'a> Sample<'a> {
+impl<'a> ExportedSample<'a> {
     fn cells(&self) -> [Cell<'a>; 4] {
         [
             Cell::text(self.phase),
@@ -150,11 +150,11 @@ pub(super) fn factors(schedule: &Schedule) -> Vec<Factor> {
 }
 
 /// The samples of a trial.
-fn samples(record: &Record) -> impl Iterator<Item = Sample<'_>> {
+fn samples(record: &Record) -> impl Iterator<Item = ExportedSample<'_>> {
     let phases = record.phases.iter().flat_map(|phase| {
         phase.metrics().map(move |(name, value)| {
             let (metric, unit) = (Cow::Borrowed(name), metric::of(name).unit);
-            Sample { phase: &phase.name, metric, unit, value }
+            ExportedSample { phase: &phase.name, metric, unit, value }
         })
     });
     phases.chain(record.teardown.iter().flat_map(of_teardown))
@@ -162,12 +162,13 @@ fn samples(record: &Record) -> impl Iterator<Item = Sample<'_>> {
 
 /// The metrics of unmounting. Their names differ from those of a phase that a plan calls
 /// `teardown`.
-fn of_teardown(teardown: &Teardown) -> Vec<Sample<'_>> {
+fn of_teardown(teardown: &Teardown) -> Vec<ExportedSample<'_>> {
     let Teardown { time_ns, device } = *teardown;
-    let phase = Phase { time_ns: Some(time_ns), device: Some(device), ..Phase::default() };
+    let phase =
+        PhaseRecord { time_ns: Some(time_ns), device: Some(device), ..PhaseRecord::default() };
     let sample = |(name, value)| {
         let (metric, unit) = (Cow::Owned(format!("{TEARDOWN}.{name}")), metric::of(name).unit);
-        Sample { phase: TEARDOWN, metric, unit, value }
+        ExportedSample { phase: TEARDOWN, metric, unit, value }
     };
     phase.metrics().map(sample).collect()
 }

@@ -8,7 +8,7 @@ use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult,
 use ssdlab_plan::{Factor, Levels, Schedule, metric};
 
 use super::ods::{Sheet, workbook};
-use super::samples::{Sample, TrialRows, factors};
+use super::samples::{ExportedSample, TrialRows, factors};
 use super::{Cell, Samples};
 
 /// Writes the sheets `samples`, `summary`, `claims` and `charts` as an `OpenDocument` spreadsheet.
@@ -45,7 +45,7 @@ fn phase_rows<'a>(trial: &TrialRows<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Ce
         return vec![trial.cells.clone()];
     }
     let of_phase = trial.samples.chunk_by(|one, next| one.phase == next.phase);
-    let row = |samples: &[Sample<'a>]| {
+    let row = |samples: &[ExportedSample<'a>]| {
         let mut row = trial.cells.clone();
         row.push(Cell::text(samples[0].phase));
         row.extend(metrics.iter().map(|metric| {

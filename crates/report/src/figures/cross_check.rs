@@ -8,7 +8,7 @@
 use serde::Deserialize;
 use ssdlab_plan::metric::Unit;
 
-use super::figure::{Against, Amount, Figure, Standing};
+use super::figure::{Agreement, Figure, FigureReference, PublishedAmount};
 
 /// The measurements shipped with the program, as `make cross-check` writes them.
 const MEASURED: &str = include_str!("../../cross-check.toml");
@@ -48,11 +48,11 @@ pub fn cross_checks() -> Vec<Figure> {
         id: format!("cross-check/{}", measured.id),
         source: format!("the same simulated drive served in real time to Linux {served_to}"),
         what: measured.what,
-        published: Amount::Of(measured.unit, measured.served),
+        published: PublishedAmount::Of(measured.unit, measured.served),
         ours: Some(measured.lab),
         how: format!("the virtual lab with Linux {lab}"),
-        basis: Standing::HeldOut,
-        against: Against::Served,
+        basis: Agreement::HeldOut,
+        against: FigureReference::Served,
     };
     figures.into_iter().map(figure).collect()
 }

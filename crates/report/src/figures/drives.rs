@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::figures::{Check, Expected, Figure as Written};
-use ssdlab_flash::grounded::{Grounded, grounded};
+use ssdlab_flash::figures::{DriveFigure, FigureCheck, FigureQuantity};
+use ssdlab_flash::grounded::{EvidencedValue, grounded};
 use ssdlab_flash::presets::Preset;
 use ssdlab_plan::metric::Unit;
 
-use super::figure::{Against, Amount, Figure, Standing};
+use super::figure::{Agreement, Figure, FigureReference, PublishedAmount};
 
 /// Simulates a drive and computes its figures, which takes up to a few seconds.
 #[must_use]
 pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
     let file = DriveFile::parse(text).expect("a test parses every preset");
     let values = grounded(text).expect("a test grounds every preset");
-    let is_fitted = |id: &String, figure: &Written| {
+    let is_fitted = |id: &String, figure: &DriveFigure| {
         let mut evidence = values.iter().filter_map(|value| value.evidence.as_ref());
         let is_named = evidence.any(|evidence| evidence.fitted_to.contains(id));
         is_named || values.iter().any(|value| stands_in(value, figure))
@@ -34,13 +34,15 @@ pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
     let mut bench = Bench::new(&file);
     let figures = file.figures.iter().map(|(id, figure)| {
         let (published, ours, how) = match &figure.check {
-            Check::Tested { expected, .. } => {
+            FigureCheck::Tested { expected, .. } => {
                 let (unit, value) = amount(*expected);
                 let ratio = figure.compare(&mut bench).expect("it is tested");
                 let ratio = ratio.expect("a test compares every figure of a preset");
-                (Amount::Of(unit, value), Some(ratio * value), "simulated".to_owned())
+                (PublishedAmount::Of(unit, value), Some(ratio * value), "simulated".to_owned())
             }
-            Check::Unchecked { why } => (Amount::Written(figure.value.clone()), None, why.clone()),
+            FigureCheck::Unchecked { why } => {
+                (PublishedAmount::Written(figure.value.clone()), None, why.clone())
+            }
         };
         let publication = publication(&figure.source);
         let is_used = of_fitted.contains(publication) || is_evidence(publication);
@@ -53,8 +55,8 @@ pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
             published,
             ours,
             how,
-            basis: Standing::of(is_fitted(id, figure), is_used),
-            against: Against::Published,
+            basis: Agreement::of(is_fitted(id, figure), is_used),
+            against: FigureReference::Published,
         }
     });
     figures.collect()
@@ -62,10 +64,10 @@ pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
 
 /// Whether a figure's number stands in the evidence for a value of the file, or is one: a rate, as
 /// times of parts are easily alike.
-fn stands_in(value: &Grounded, figure: &Written) -> bool {
-    let Check::Tested { expected, .. } = figure.check else { return false };
+fn stands_in(value: &EvidencedValue, figure: &DriveFigure) -> bool {
+    let FigureCheck::Tested { expected, .. } = figure.check else { return false };
     let source = value.evidence.as_ref().map_or("", |evidence| &evidence.source);
-    let is_rate = matches!(expected, Expected::BytesPerSecond(_));
+    let is_rate = matches!(expected, FigureQuantity::BytesPerSecond(_));
     expected.is_in(source) || is_rate && expected.is_in(value.value.trim_matches('"'))
 }
 
@@ -76,10 +78,10 @@ fn publication(source: &str) -> &str {
     whole.split(',').next().unwrap_or(whole).trim()
 }
 
-fn amount(expected: Expected) -> (Unit, f64) {
+fn amount(expected: FigureQuantity) -> (Unit, f64) {
     match expected {
-        Expected::BytesPerSecond(rate) => (Unit::BytesPerS, rate as f64),
-        Expected::RequestsPerSecond(rate) => (Unit::PerS, rate),
-        Expected::Nanos(time) => (Unit::Ns, time as f64),
+        FigureQuantity::BytesPerSecond(rate) => (Unit::BytesPerS, rate as f64),
+        FigureQuantity::RequestsPerSecond(rate) => (Unit::PerS, rate),
+        FigureQuantity::Nanos(time) => (Unit::Ns, time as f64),
     }
 }

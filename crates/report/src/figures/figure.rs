@@ -8,7 +8,7 @@ use ssdlab_plan::metric::Unit;
 
 /// A number, or what was published instead of one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Amount {
+pub enum PublishedAmount {
     /// A number in a unit.
     Of(Unit, f64),
     /// What was published instead, verbatim.
@@ -18,7 +18,8 @@ pub enum Amount {
 /// What agreement with a published number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+#[schemars(rename = "Standing")]
+pub enum Agreement {
     /// That the fit succeeded: values were chosen so that the number comes out, or the number
     /// stands in the model's file as evidence for a value.
     Fitted,
@@ -29,7 +30,7 @@ pub enum Standing {
     HeldOut,
 }
 
-impl Standing {
+impl Agreement {
     /// All of them, from the least telling.
     pub const ALL: [Self; 3] = [Self::Fitted, Self::Predicted, Self::HeldOut];
 
@@ -44,7 +45,7 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fitted => "fitted",
@@ -56,7 +57,7 @@ impl fmt::Display for Standing {
 
 /// What the model's number is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
+pub enum FigureReference {
     /// A number that somebody published.
     Published,
     /// The same drive model under the running kernel, in real time.
@@ -75,15 +76,15 @@ pub struct Figure {
     /// The quantity.
     pub what: String,
     /// The number.
-    pub published: Amount,
+    pub published: PublishedAmount,
     /// The model's number, in the same unit, if there is one.
     pub ours: Option<f64>,
     /// How the model's number was found, or why there is none.
     pub how: String,
     /// What agreement with it says.
-    pub basis: Standing,
+    pub basis: Agreement,
     /// What kind of number `published` is.
-    pub against: Against,
+    pub against: FigureReference,
 }
 
 impl Figure {
@@ -91,8 +92,8 @@ impl Figure {
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         match self.published {
-            Amount::Of(_, published) => Some(self.ours? / published - 1.0),
-            Amount::Written(_) => None,
+            PublishedAmount::Of(_, published) => Some(self.ours? / published - 1.0),
+            PublishedAmount::Written(_) => None,
         }
     }
 }

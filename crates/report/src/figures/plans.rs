@@ -2,14 +2,14 @@
 
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::schedule::Claim;
-use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
+use ssdlab_plan::{LabKind, Levels, PublishedBasis, Schedule};
 
-use super::figure::{Against, Amount, Figure, Standing};
-use super::kept::Kept;
+use super::figure::{Agreement, Figure, FigureReference, PublishedAmount};
+use super::stored::StoredResults;
 
 /// The place of a published number in a plan; a run's own number has the same place.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum FigurePlace<'a> {
     /// At a phase of the treatments that have some levels.
     Phase {
         /// The levels.
@@ -19,13 +19,13 @@ pub enum Place<'a> {
         /// The number, in the unit of the plan's metric.
         value: f64,
         /// Whether a model was fitted to it.
-        basis: Basis,
+        basis: PublishedBasis,
     },
     /// In a claim.
     Claim(&'a Claim, f64),
 }
 
-impl Place<'_> {
+impl FigurePlace<'_> {
     /// The name of the number within its plan.
     #[must_use]
     pub fn id(&self) -> String {
@@ -36,7 +36,7 @@ impl Place<'_> {
     }
 
     /// Whether a model was fitted to it.
-    fn basis(&self) -> Basis {
+    fn basis(&self) -> PublishedBasis {
         match self {
             Self::Phase { basis, .. } => *basis,
             Self::Claim(claim, _) => claim.basis(),
@@ -59,40 +59,42 @@ impl Place<'_> {
 }
 
 /// Every published number of a plan.
-pub fn places(schedule: &Schedule) -> impl Iterator<Item = Place<'_>> {
+pub fn places(schedule: &Schedule) -> impl Iterator<Item = FigurePlace<'_>> {
     let of_phases = schedule.published.iter().flat_map(|published| {
         published.values.keys().filter_map(|phase| {
             let beside = published.of(phase)?;
             let (value, basis) = (beside.value, beside.basis);
-            Some(Place::Phase { levels: &published.only, phase, value, basis })
+            Some(FigurePlace::Phase { levels: &published.only, phase, value, basis })
         })
     });
-    let of_claims =
-        schedule.claims.iter().filter_map(|claim| Some(Place::Claim(claim, claim.published?)));
+    let of_claims = schedule
+        .claims
+        .iter()
+        .filter_map(|claim| Some(FigurePlace::Claim(claim, claim.published?)));
     of_phases.chain(of_claims)
 }
 
 /// The figures of a plan.
-pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
+pub(super) fn figures(schedule: &Schedule, kept: &StoredResults) -> Vec<Figure> {
     let run = kept.of(&schedule.plan);
     let source = schedule.source.clone().unwrap_or_default();
-    let is_any_fitted = places(schedule).any(|place| place.basis() == Basis::Fitted);
-    let figure = |place: Place<'_>| {
+    let is_any_fitted = places(schedule).any(|place| place.basis() == PublishedBasis::Fitted);
+    let figure = |place: FigurePlace<'_>| {
         let id = place.id();
         let test = format!("{source}: {}", place.test(schedule));
-        let is_fitted = place.basis() == Basis::Fitted;
+        let is_fitted = place.basis() == PublishedBasis::Fitted;
         let ours = run.and_then(|run| run.ours.get(&id).copied());
         let (what, published, untested) = match place {
-            Place::Phase { levels, phase, value, .. } => {
+            FigurePlace::Phase { levels, phase, value, .. } => {
                 let metric = &schedule.metric;
-                let published = Amount::Of(metric::of(metric).unit, value);
+                let published = PublishedAmount::Of(metric::of(metric).unit, value);
                 (format!("{phase}, {levels}: {metric}"), published, None)
             }
-            Place::Claim(claim, value) => {
+            FigurePlace::Claim(claim, value) => {
                 let unit =
                     if claim.is_absolute() { metric::of(&claim.metric).unit } else { Unit::Ratio };
                 let untested = claim.not_testable.get(&LabKind::Virtual);
-                (claim.says.clone(), Amount::Of(unit, value), untested)
+                (claim.says.clone(), PublishedAmount::Of(unit, value), untested)
             }
         };
         let how = match (untested, ours, run) {
@@ -108,8 +110,8 @@ pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
             published,
             ours: ours.filter(|_| untested.is_none()),
             how,
-            basis: Standing::of(is_fitted, is_any_fitted),
-            against: Against::Published,
+            basis: Agreement::of(is_fitted, is_any_fitted),
+            against: FigureReference::Published,
         }
     };
     places(schedule).map(figure).collect()

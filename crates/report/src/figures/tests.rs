@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn every_figure_has_a_name_of_its_own_and_a_source() {
-    let kept = Kept::parse(KEPT).unwrap();
+    let kept = StoredResults::parse(STORED_RESULTS).unwrap();
     let mut figures = of_plans(&kept);
     figures.extend(cross_checks());
     let names: BTreeSet<&String> = figures.iter().map(|figure| &figure.id).collect();
@@ -18,20 +18,20 @@ fn every_figure_has_a_name_of_its_own_and_a_source() {
 
 #[test]
 fn all_24_figures_of_the_third_founding_post_are_in_it_and_its_builds_are_fitted() {
-    let figures = of_plans(&Kept::default());
+    let figures = of_plans(&StoredResults::default());
     let is_of_table =
         |figure: &&Figure| figure.id.starts_with("journal/") && figure.id.contains('[');
     let table: Vec<&Figure> = figures.iter().filter(is_of_table).collect();
     assert_eq!(table.len(), 24);
     let fitted: Vec<&&Figure> =
-        table.iter().filter(|figure| figure.basis == Standing::Fitted).collect();
+        table.iter().filter(|figure| figure.basis == Agreement::Fitted).collect();
     assert_eq!(fitted.len(), 8, "{fitted:?}");
     assert!(fitted.iter().all(|figure| figure.id.contains("make")), "{fitted:?}");
 }
 
 #[test]
 fn what_is_kept_is_of_a_published_number() {
-    let kept = Kept::parse(KEPT).unwrap();
+    let kept = StoredResults::parse(STORED_RESULTS).unwrap();
     for schedule in schedules() {
         let known: BTreeSet<String> = places(&schedule).map(|place| place.id()).collect();
         for id in kept.of(&schedule.plan).into_iter().flat_map(|run| run.ours.keys()) {
@@ -43,7 +43,7 @@ fn what_is_kept_is_of_a_published_number() {
 /// Numbers that the files of shipped drives quote as evidence for a value are no predictions of it.
 #[test]
 fn what_stands_in_the_evidence_is_not_predicted() {
-    let standings = |drive: &str| -> BTreeMap<String, Standing> {
+    let standings = |drive: &str| -> BTreeMap<String, Agreement> {
         let figures = of_drive(presets::find(drive).unwrap()).into_iter();
         figures.map(|figure| (figure.id, figure.basis)).collect()
     };
@@ -57,20 +57,20 @@ fn what_stands_in_the_evidence_is_not_predicted() {
         ("vertex-le", "sequential-write"),
     ] {
         let found = standings(drive)[&format!("{drive}/{figure}")];
-        assert_eq!(found, Standing::Fitted, "{drive}/{figure}");
+        assert_eq!(found, Agreement::Fitted, "{drive}/{figure}");
     }
     // A time that is also that of a part is not: 20 us, of a command that discards.
     let datacenter = standings("datacenter")["datacenter/sequential-read-alone"];
-    assert_eq!(datacenter, Standing::Predicted);
+    assert_eq!(datacenter, Agreement::Predicted);
     // What nobody has quoted is predicted; held out, if nothing rests on its publication.
-    assert_eq!(standings("x25m-g2")["x25m-g2/random-write-8gb-used"], Standing::Predicted);
-    assert_eq!(standings("sd-card-a2")["sd-card-a2/random-write-16k"], Standing::Predicted);
+    assert_eq!(standings("x25m-g2")["x25m-g2/random-write-8gb-used"], Agreement::Predicted);
+    assert_eq!(standings("sd-card-a2")["sd-card-a2/random-write-16k"], Agreement::Predicted);
 }
 
 /// A source's sentence that goes on is one test, and so is a run of a table.
 #[test]
 fn the_rows_of_a_run_and_the_parts_of_a_sentence_are_one_test() {
-    let figures = of_plans(&Kept::default());
+    let figures = of_plans(&StoredResults::default());
     let tests = |of: &str| -> BTreeSet<&str> {
         let own = figures.iter().filter(|figure| figure.id.starts_with(of));
         own.map(|figure| &*figure.test).collect()
@@ -90,14 +90,14 @@ fn an_error_is_a_share_of_what_was_published() {
         source: "y".to_owned(),
         test: "y".to_owned(),
         what: "z".to_owned(),
-        published: Amount::Of(plan::metric::Unit::Ns, 200.0),
+        published: PublishedAmount::Of(plan::metric::Unit::Ns, 200.0),
         ours: Some(150.0),
         how: String::new(),
-        basis: Standing::Predicted,
-        against: Against::Published,
+        basis: Agreement::Predicted,
+        against: FigureReference::Published,
     };
     assert_eq!(figure.error(), Some(-0.25));
     assert_eq!(Figure { ours: None, ..figure.clone() }.error(), None);
-    let published = Amount::Written("a few".to_owned());
+    let published = PublishedAmount::Written("a few".to_owned());
     assert_eq!(Figure { published, ..figure }.error(), None);
 }

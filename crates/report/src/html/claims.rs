@@ -7,11 +7,11 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 
 use super::cells::times;
 use super::strip::strip;
-use crate::claims::{Case, Claim, advice};
+use crate::claims::{ClaimCase, ReportedClaim, advice};
 use crate::words::counted;
 
 /// The settings that follow; `None` if no verdict has one.
-pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Markup> {
+pub(super) fn settings(analysis: &Analysis, claims: &[ReportedClaim<'_>]) -> Option<Markup> {
     let place = |id: &String| {
         claims.iter().position(|claim| claim.cases.iter().any(|case| case.judgement.id == *id))
     };
@@ -32,7 +32,7 @@ pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Mark
 }
 
 /// The claims; `None` if the plan makes none.
-pub(super) fn claims(claims: &[Claim<'_>]) -> Option<Markup> {
+pub(super) fn claims(claims: &[ReportedClaim<'_>]) -> Option<Markup> {
     (!claims.is_empty()).then(|| {
         markup! {
             ol.claims {
@@ -42,7 +42,7 @@ pub(super) fn claims(claims: &[Claim<'_>]) -> Option<Markup> {
     })
 }
 
-fn claim(index: usize, claim: &Claim<'_>) -> Markup {
+fn claim(index: usize, claim: &ReportedClaim<'_>) -> Markup {
     let is_one = claim.cases.len() == 1;
     markup! {
         li id={ "claim-" (index + 1) } {
@@ -61,7 +61,7 @@ fn claim(index: usize, claim: &Claim<'_>) -> Markup {
     }
 }
 
-fn only_case(case: &Case<'_>, says: &str) -> Markup {
+fn only_case(case: &ClaimCase<'_>, says: &str) -> Markup {
     markup! {
         (verdict(case.judgement.outcome.verdict()))
         div {
@@ -72,7 +72,7 @@ fn only_case(case: &Case<'_>, says: &str) -> Markup {
     }
 }
 
-fn case(case: &Case<'_>) -> Markup {
+fn case(case: &ClaimCase<'_>) -> Markup {
     markup! {
         (verdict(case.judgement.outcome.verdict()))
         div {
@@ -89,7 +89,7 @@ fn verdict(verdict: Verdict) -> Markup {
     }
 }
 
-fn found(case: &Case<'_>) -> Markup {
+fn found(case: &ClaimCase<'_>) -> Markup {
     markup! {
         @if !case.evidence.is_empty() { p.evidence { (times(&case.evidence)) } }
         @if let Some(over) = &case.judgement.plausible { (strip(case.judgement, over)) }

@@ -5,7 +5,7 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::cells::{boxed, effect};
-use crate::grid::Grid;
+use crate::grid::ReportTable;
 use crate::hosts::{sentences, tables};
 use crate::words::Style;
 
@@ -28,7 +28,7 @@ pub(super) fn hosts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
     })
 }
 
-fn rows(table: &Grid) -> Markup {
+fn rows(table: &ReportTable) -> Markup {
     markup! {
         thead {
             tr {

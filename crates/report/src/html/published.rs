@@ -2,7 +2,7 @@
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_plan::{Beside, Schedule};
+use ssdlab_plan::{PublishedValue, Schedule};
 
 use super::cells::{boxed, factor_cells, factor_heads, factors};
 use crate::answering::spoken;
@@ -11,7 +11,7 @@ use crate::{number, table};
 /// The table; `None` if the plan has no published numbers.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let factors = factors(schedule);
-    let rows: Vec<(&TreatmentResult, String, Beside)> = analysis
+    let rows: Vec<(&TreatmentResult, String, PublishedValue)> = analysis
         .treatments
         .iter()
         .flat_map(|treatment| {

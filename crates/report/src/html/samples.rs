@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult, TrialResult};
 use ssdlab_plan::Schedule;
-use ssdlab_results::Status;
+use ssdlab_results::TrialStatus;
 
 use super::cells::{boxed, factor_cells, factor_heads, factors};
 use crate::words::counted;
@@ -97,7 +97,7 @@ fn drive(schedule: &Schedule, trial: &TrialResult) -> &'static str {
 
 fn ended(trial: &TrialResult) -> String {
     match (&trial.reason, trial.status) {
-        (_, Status::Ok) | (None, _) => trial.status.to_string(),
+        (_, TrialStatus::Ok) | (None, _) => trial.status.to_string(),
         (Some(reason), status) => format!("{status}: {reason}"),
     }
 }

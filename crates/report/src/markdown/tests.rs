@@ -25,6 +25,6 @@ fn a_text_means_nothing_but_itself() {
 fn a_cell_keeps_its_lines_and_its_column() {
     let rows = vec![vec!["a|b".to_owned(), "1\n2".to_owned()]];
     let header = vec![String::new(), "x".to_owned()];
-    let text = table(&Grid { header, rows, numbers: 1 });
+    let text = table(&ReportTable { header, rows, numbers: 1 });
     assert_eq!(text, "|  | x |\n| --- | ---: |\n| a\\|b | 1<br>2 |\n");
 }

@@ -51,11 +51,11 @@ fn small_effects_keep_their_digits() {
 
 #[test]
 fn nothing_in_six_of_six_runs_is_said_without_a_ratio() {
-    let found = AgainstNothing { own: 0.0, other: Some(287_000.0), in_runs: 6, of: 6 };
+    let found = ZeroComparison { own: 0.0, other: Some(287_000.0), in_runs: 6, of: 6 };
     assert_eq!(against_nothing("written_bytes", &found), "0 B against 287 kB in 6 of 6 runs");
-    let some = AgainstNothing { in_runs: 2, ..found };
+    let some = ZeroComparison { in_runs: 2, ..found };
     let says = "0 B against 287 kB (nothing on one side in 2 of 6 runs)";
     assert_eq!(against_nothing("written_bytes", &some), says);
-    let amount = AgainstNothing { other: None, ..found };
+    let amount = ZeroComparison { other: None, ..found };
     assert_eq!(against_nothing("written_bytes", &amount), "0 B in 6 of 6 runs");
 }

@@ -1,63 +1,70 @@
 //! The course of a trial up to a power cut: the operations on files, and the requests at risk.
 
-use ssdlab_operations::cuts::{Deed, Step, Subject};
-use ssdlab_results::{Event, Happening, Repeat, RequestAtRisk};
+use ssdlab_operations::cuts::{FileOperation, FileOperationStep, WatchedFile};
+use ssdlab_results::{CourseEvent, CourseEventKind, Repeat, RequestAtRisk};
 
-use crate::grid::Grid;
+use crate::grid::ReportTable;
 use crate::number::{bytes, duration};
 
 /// The maximum number of rows; `--json` has all.
 const MOST_ROWS: usize = 30;
 
 /// The last events before a cut, and how many there are before them; `None` if there are none.
-pub(super) fn table(repeat: &Repeat) -> Option<(Grid, usize)> {
+pub(super) fn table(repeat: &Repeat) -> Option<(ReportTable, usize)> {
     let cut_ns = repeat.repeated.at_ns;
     let shown = repeat.course.iter().filter_map(|event| Some((event, words(&event.what)?)));
-    let shown: Vec<(&Event, String)> = shown.collect();
+    let shown: Vec<(&CourseEvent, String)> = shown.collect();
     let first = shown.len().saturating_sub(MOST_ROWS);
-    let row = |(event, words): &(&Event, String)| {
+    let row = |(event, words): &(&CourseEvent, String)| {
         let before = cut_ns.saturating_sub(event.at_ns);
         vec![duration(before as f64), words.clone()]
     };
     let rows: Vec<Vec<String>> = shown[first..].iter().map(row).collect();
-    let says = shown[first..].iter().any(|(event, _)| matches!(event.what, Happening::Said(_)));
+    let says =
+        shown[first..].iter().any(|(event, _)| matches!(event.what, CourseEventKind::Said(_)));
     let what = if says { "operation on a file, line printed" } else { "operation on a file" };
     let header = vec!["before the cut".to_owned(), format!("{what}, or request at risk")];
-    (!rows.is_empty()).then_some((Grid { header, rows, numbers: usize::MAX }, first))
+    (!rows.is_empty()).then_some((ReportTable { header, rows, numbers: usize::MAX }, first))
 }
 
 /// That an operation begins is only needed to judge what is found.
-fn words(what: &Happening) -> Option<String> {
+fn words(what: &CourseEventKind) -> Option<String> {
     match what {
-        Happening::Deed(deed) => operation(*deed),
-        Happening::Said(line) => Some(format!("printed: {line}")),
-        Happening::Request(request) => Some(request_at_risk(request)),
+        CourseEventKind::FileOperation(file_operation) => operation(*file_operation),
+        CourseEventKind::Said(line) => Some(format!("printed: {line}")),
+        CourseEventKind::Request(request) => Some(request_at_risk(request)),
     }
 }
 
-fn operation(Deed { of, version, step }: Deed) -> Option<String> {
+fn operation(FileOperation { of, version, step }: FileOperation) -> Option<String> {
     let name = of.name();
     Some(match (of, step) {
-        (_, Step::Begun) => return None,
-        (Subject::Replaced(_), Step::Contents) => {
+        (_, FileOperationStep::Begun) => return None,
+        (WatchedFile::Replaced(_), FileOperationStep::Contents) => {
             format!("fsync returned: version {version} of {name}, not in place yet")
         }
-        (Subject::Replaced(_), Step::Done) => format!("version {version} renamed over {name}"),
-        (Subject::Replaced(_), Step::Place) => {
+        (WatchedFile::Replaced(_), FileOperationStep::Done) => {
+            format!("version {version} renamed over {name}")
+        }
+        (WatchedFile::Replaced(_), FileOperationStep::Place) => {
             format!("fsync of the directory returned: {name} is promised in version {version}")
         }
-        (Subject::Log, Step::Done) => format!("record {version} appended to {name}"),
-        (Subject::Log, Step::Contents | Step::Place) => {
+        (WatchedFile::Log, FileOperationStep::Done) => {
+            format!("record {version} appended to {name}")
+        }
+        (WatchedFile::Log, FileOperationStep::Contents | FileOperationStep::Place) => {
             format!("fdatasync returned: {name} is promised up to record {version}")
         }
-        (Subject::Sequence(_), Step::Done) => format!("operation {version} of {name:?} done"),
-        (Subject::Sequence(_), Step::Contents | Step::Place) => {
+        (WatchedFile::Sequence(_), FileOperationStep::Done) => {
+            format!("operation {version} of {name:?} done")
+        }
+        (WatchedFile::Sequence(_), FileOperationStep::Contents | FileOperationStep::Place) => {
             format!("the sync at the end of {name:?} returned")
         }
-        (Subject::Database(_), Step::Done) => {
+        (WatchedFile::Database(_), FileOperationStep::Done) => {
             format!("commit {version} written to the log of {name}")
         }
-        (Subject::Database(_), Step::Contents | Step::Place) => {
+        (WatchedFile::Database(_), FileOperationStep::Contents | FileOperationStep::Place) => {
             format!("fdatasync returned: {name} is promised up to commit {version}")
         }
     })

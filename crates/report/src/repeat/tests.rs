@@ -1,24 +1,25 @@
 use std::collections::BTreeMap;
 
 use ssdlab_operations::cuts::{
-    Checked, Deed, Expected, Fault, Finding, Found, Moment, Outcome, Step, Subject, Verdict,
+    CutMoment, CutOutcome, CutVerdict, Damage, ExpectedVersions, FileOperation, FileOperationStep,
+    FileState, Finding, FsckResult, WatchedFile,
 };
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_results::{
-    AtRisk, Change, Event, FileAfter, Happening, REPEAT_SCHEMA, Repeat, RequestAtRisk,
-    SHRINK_SCHEMA, Shrink,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,
+    RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
 
 use super::{repeat, shrink};
 use crate::words::Style;
 
-fn outcome() -> Outcome {
-    Outcome {
+fn outcome() -> CutOutcome {
+    CutOutcome {
         cut: 12,
         survivor: 0,
         state: None,
         at_ns: 1_234_567_890,
-        moment: Moment::Event,
+        moment: CutMoment::Event,
         phase: "append".to_owned(),
         unmountable: None,
         recovery_ns: Some(3_200_000),
@@ -26,8 +27,8 @@ fn outcome() -> Outcome {
         unchecked: false,
         checked_before: None,
         unpromised: None,
-        verdict: Some(Verdict {
-            damaged: BTreeMap::from([(Fault::Empty, 1)]),
+        verdict: Some(CutVerdict {
+            damaged: BTreeMap::from([(Damage::Empty, 1)]),
             broken_promises: 1,
             lost_operations: 16,
             lost_bytes: 17_500,
@@ -37,19 +38,19 @@ fn outcome() -> Outcome {
     }
 }
 
-fn file(name: &str, done: u32, found: Found, verdict: Verdict) -> FileAfter {
-    let expected = Expected { promised: done, done, begun: done, contents: done };
+fn file(name: &str, done: u32, found: FileState, verdict: CutVerdict) -> FileAfter {
+    let expected = ExpectedVersions { promised: done, done, begun: done, contents: done };
     FileAfter { name: name.to_owned(), expected, found, verdict }
 }
 
 fn made_again() -> Repeat {
-    let whole = |version| Found { version: Some(version), fault: None };
-    let lost = |broken_promises, lost_operations| Verdict {
+    let whole = |version| FileState { version: Some(version), fault: None };
+    let lost = |broken_promises, lost_operations| CutVerdict {
         broken_promises,
         lost_operations,
         lost_bytes: 7500,
         lost_ns: 750_000_000,
-        ..Verdict::default()
+        ..CutVerdict::default()
     };
     Repeat {
         schema: REPEAT_SCHEMA,
@@ -61,7 +62,7 @@ fn made_again() -> Repeat {
         same_trial: true,
         changes: Vec::new(),
         recorded: outcome(),
-        repeated: Outcome { recovery_ns: Some(3_100_000), ..outcome() },
+        repeated: CutOutcome { recovery_ns: Some(3_100_000), ..outcome() },
         drive: AtRisk {
             requests: 812,
             volatile: 34,
@@ -73,19 +74,25 @@ fn made_again() -> Repeat {
         contents_sha256: "0123456789abcdef".repeat(4),
         image_bytes: 1 << 30,
         files: vec![
-            file("replaced-0000", 3, whole(3), Verdict::default()),
-            file("replaced-0001", 3, Found::faulty(Fault::Empty), lost(0, 1)),
-            file("log", 35, Found { version: Some(20), fault: Some(Fault::Torn) }, lost(1, 15)),
+            file("replaced-0000", 3, whole(3), CutVerdict::default()),
+            file("replaced-0001", 3, FileState::faulty(Damage::Empty), lost(0, 1)),
+            file(
+                "log",
+                35,
+                FileState { version: Some(20), fault: Some(Damage::Torn) },
+                lost(1, 15),
+            ),
         ],
         course: course(),
     }
 }
 
 /// A file is replaced and a record is appended, and a write of each is at risk.
-fn course() -> Vec<Event> {
-    let deed = |of, version, step| Happening::Deed(Deed { of, version, step });
+fn course() -> Vec<CourseEvent> {
+    let file_operation =
+        |of, version, step| CourseEventKind::FileOperation(FileOperation { of, version, step });
     let request = |number, acknowledged, lost| {
-        Happening::Request(RequestAtRisk {
+        CourseEventKind::Request(RequestAtRisk {
             number,
             command: "write",
             offset_bytes: 4096 * number,
@@ -94,19 +101,19 @@ fn course() -> Vec<Event> {
             lost,
         })
     };
-    let file = Subject::Replaced(1);
+    let file = WatchedFile::Replaced(1);
     let course = [
-        deed(file, 4, Step::Contents),
-        deed(file, 4, Step::Begun),
-        deed(file, 4, Step::Done),
+        file_operation(file, 4, FileOperationStep::Contents),
+        file_operation(file, 4, FileOperationStep::Begun),
+        file_operation(file, 4, FileOperationStep::Done),
         request(810, true, false),
-        deed(file, 4, Step::Place),
-        deed(Subject::Log, 35, Step::Done),
-        deed(Subject::Log, 35, Step::Place),
+        file_operation(file, 4, FileOperationStep::Place),
+        file_operation(WatchedFile::Log, 35, FileOperationStep::Done),
+        file_operation(WatchedFile::Log, 35, FileOperationStep::Place),
         request(811, false, true),
     ];
     let at = (1..).map(|number| 1_234_567_890 - 1_000_000 / number);
-    at.zip(course).map(|(at_ns, what)| Event { at_ns, what }).collect()
+    at.zip(course).map(|(at_ns, what)| CourseEvent { at_ns, what }).collect()
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn a_repeat_says_what_was_volatile_and_what_became_of_each_file() {
 /// That a filesystem has no check is not that it is sound.
 #[test]
 fn a_check_that_was_not_run_found_nothing() {
-    let unchecked = Outcome { unchecked: true, ..outcome() };
+    let unchecked = CutOutcome { unchecked: true, ..outcome() };
     let shown = repeat(&Repeat { repeated: unchecked, ..made_again() }, Style::default());
     assert!(shown.contains("was not run") && !shown.contains("nothing amiss"), "{shown}");
 }
@@ -125,8 +132,8 @@ fn a_check_that_was_not_run_found_nothing() {
 /// What the replay of a journal repaired is shown before what it left.
 #[test]
 fn what_a_check_found_before_the_journal_was_replayed_is_shown() {
-    let amiss = Some(Checked::Amiss("block 7 is free".to_owned()));
-    let repaired = Outcome { checked_before: amiss, ..outcome() };
+    let amiss = Some(FsckResult::Amiss("block 7 is free".to_owned()));
+    let repaired = CutOutcome { checked_before: amiss, ..outcome() };
     let shown = repeat(&Repeat { repeated: repaired, ..made_again() }, Style::default());
     let [before, mounted] =
         ["block 7 is free", "Mounted in"].map(|says| shown.find(says).expect(says));
@@ -135,13 +142,13 @@ fn what_a_check_found_before_the_journal_was_replayed_is_shown() {
 
 #[test]
 fn a_repeat_that_differs_shows_both_and_what_has_changed() {
-    let change = Change {
+    let change = ChangedInput {
         of: "lab_kernel".to_owned(),
         recorded: Some("1111".to_owned()),
         repeated: Some("2222".to_owned()),
     };
-    let kept = Outcome {
-        verdict: Some(Verdict::default()),
+    let kept = CutOutcome {
+        verdict: Some(CutVerdict::default()),
         amiss: Some("block 7 is free\n".repeat(12)),
         ..outcome()
     };
@@ -176,7 +183,7 @@ fn a_smallest_workload_is_shown_beside_the_one_it_came_from() {
 /// A long trial shows its end.
 #[test]
 fn only_the_last_events_are_shown() {
-    let course: Vec<Event> = (0..10).flat_map(|_| course()).collect();
+    let course: Vec<CourseEvent> = (0..10).flat_map(|_| course()).collect();
     let shown = repeat(&Repeat { course, ..made_again() }, Style::default());
     assert!(shown.contains("40 earlier events (--json)."), "{shown}");
 }

@@ -1,8 +1,8 @@
-use ssdlab_disk::serve::Summary;
+use ssdlab_disk::serve::ServeSummary;
 
 #[test]
 fn lateness_is_told_where_there_is_any() {
-    let mut summary = Summary::default();
+    let mut summary = ServeSummary::default();
     assert!(!super::serving(&summary, true).contains("late"));
     summary.counts.writes = 4096;
     summary.counts.written_bytes = 16 << 20;

@@ -3,13 +3,13 @@ use ssdlab_trace::{Flags, Request, Tally};
 
 use super::*;
 
-fn summary(are_completed: bool) -> Summary {
+fn summary(are_completed: bool) -> TraceSummary {
     let mut tally = Tally::new();
     for at in 0..4_u64 {
         tally.add(&Request {
             submitted_ns: at * 1_000_000,
             completed_ns: are_completed.then_some(at * 1_000_000 + 250_000),
-            kind: if at == 3 { Kind::Flush } else { Kind::Write },
+            kind: if at == 3 { RequestKind::Flush } else { RequestKind::Write },
             offset_bytes: if at == 3 { 0 } else { at * 8192 },
             length_bytes: if at == 3 { 0 } else { 8192 },
             flags: Flags::SYNC,
@@ -47,7 +47,13 @@ fn trials_have_a_row_each() {
     let levels = Levels([(Factor::Filesystem, "ext4".to_owned())].into());
     let trial = |trial| {
         let summary = summary(true);
-        Traced { trial, levels: levels.clone(), summary, merged_writes: Some(7), cut_off: None }
+        TracedTrial {
+            trial,
+            levels: levels.clone(),
+            summary,
+            merged_writes: Some(7),
+            cut_off: None,
+        }
     };
     let narrow = traces(&[trial(0), trial(1)], Style { is_coloured: false, width: Some(80) });
     for number in ["24.6", "8.19", "100.0"] {

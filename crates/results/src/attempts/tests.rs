@@ -3,7 +3,7 @@ use std::io::Write;
 use ssdlab_plan::Overrides;
 
 use super::*;
-use crate::{Attempt, Contents, Ending, Run};
+use crate::{Attempt, Ending, RunContents, RunFolder};
 
 /// A run's folder, and its schedule.
 fn place() -> (tempfile::TempDir, PathBuf, Schedule) {
@@ -11,14 +11,14 @@ fn place() -> (tempfile::TempDir, PathBuf, Schedule) {
                 [workload]\nphases = [{ do = \"sync\" }]\n";
     let schedule = ssdlab_plan::schedule("p", plan, &Overrides::default(), Path::new("/")).unwrap();
     let place = tempfile::tempdir().unwrap();
-    let run = Run::create(place.path(), "p", "", &schedule).unwrap();
+    let run = RunFolder::create(place.path(), "p", "", &schedule).unwrap();
     let folder = run.folder().to_owned();
     (place, folder, schedule)
 }
 
-fn attempt(folder: &Path, id: &str) -> (Run, Contents) {
+fn attempt(folder: &Path, id: &str) -> (RunFolder, RunContents) {
     let id = AttemptId::read(id).unwrap();
-    Run::attempt(folder, Attempt { id, node: "node1".to_owned() }).unwrap()
+    RunFolder::attempt(folder, Attempt { id, node: "node1".to_owned() }).unwrap()
 }
 
 fn record(schedule: &Schedule, trial: usize) -> Record {
@@ -39,7 +39,7 @@ fn a_trial_that_was_tried_twice_counts_once_and_by_attempt() {
     for id in ["10_1", "9_2"] {
         attempt(&folder, id).0.push(&record(&schedule, 0)).unwrap();
     }
-    let mut run = Run::append(&folder).unwrap().0;
+    let mut run = RunFolder::append(&folder).unwrap().0;
     let found = run.unmerged(&schedule, &[]).unwrap();
     assert_eq!(counting(&found.records), ["9_2"]);
     assert!(found.warnings[0].contains("10_1.jsonl: 1 of its trials"), "{:?}", found.warnings);
@@ -48,7 +48,7 @@ fn a_trial_that_was_tried_twice_counts_once_and_by_attempt() {
     attempt(&folder, "1_1").0.push(&record(&schedule, 0)).unwrap();
     let later = run.unmerged(&schedule, &found.records).unwrap();
     assert_eq!((later.records.len(), later.warnings.len()), (0, 2));
-    assert_eq!(counting(&Run::read(&folder).unwrap().records), ["9_2"]);
+    assert_eq!(counting(&RunFolder::read(&folder).unwrap().records), ["9_2"]);
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn a_share_that_is_started_again_knows_its_records_and_no_other_share_s() {
     let (mut again, contents) = attempt(&folder, "2_1");
     assert_eq!(counting(&contents.records), ["2_1"]);
     again.push(&record(&schedule, 2)).unwrap();
-    assert_eq!(counting(&Run::read(&folder).unwrap().records), ["2_1", "2_2", "2_1_2"]);
+    assert_eq!(counting(&RunFolder::read(&folder).unwrap().records), ["2_1", "2_2", "2_1_2"]);
     // It does not decide how the run ends, and merges nothing.
     again.ended(Ending::AllBlocks).unwrap();
-    assert_eq!(Run::read(&folder).unwrap().ending, Ending::Interrupted);
+    assert_eq!(RunFolder::read(&folder).unwrap().ending, Ending::Interrupted);
     assert_eq!(again.unmerged(&schedule, &[]).unwrap().records.len(), 0);
 }
 
@@ -70,15 +70,15 @@ fn a_share_that_is_started_again_knows_its_records_and_no_other_share_s() {
 fn a_machine_that_cannot_run_a_trial_does_not_take_it_from_others() {
     let (_place, folder, schedule) = place();
     let mut refusal = record(&schedule, 0);
-    refusal.status = Status::Unavailable;
+    refusal.status = TrialStatus::Unavailable;
     attempt(&folder, "2_1").0.push(&refusal).unwrap();
     // Neither from itself, once it can.
     assert_eq!(attempt(&folder, "2_1").1.records.len(), 0);
-    assert_eq!(Run::read(&folder).unwrap().records[0].status, Status::Unavailable);
+    assert_eq!(RunFolder::read(&folder).unwrap().records[0].status, TrialStatus::Unavailable);
     attempt(&folder, "2_2").0.push(&record(&schedule, 0)).unwrap();
-    let found = Run::append(&folder).unwrap().0.unmerged(&schedule, &[]).unwrap();
+    let found = RunFolder::append(&folder).unwrap().0.unmerged(&schedule, &[]).unwrap();
     assert_eq!((found.records.len(), found.refusals.len()), (1, 1));
-    assert_eq!(counting(&Run::read(&folder).unwrap().records), ["2_2"]);
+    assert_eq!(counting(&RunFolder::read(&folder).unwrap().records), ["2_2"]);
 }
 
 #[test]

@@ -15,29 +15,29 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::{ByKind, Written};
+use crate::{ByKind, KindWrites};
 use ssdlab_filesystem::Layout;
-use ssdlab_filesystem::layout::Kind;
-use ssdlab_trace::{Kind as Does, Origin, Request, TraceError};
+use ssdlab_filesystem::layout::BlockKind;
+use ssdlab_trace::{Request, RequestKind, TraceError, WriteOrigin};
 use thiserror::Error;
 
 /// How many bytes at the start of a block identify it.
 const HEAD_BYTES: usize = 512;
 
 /// Recognises a metadata block by its start.
-pub type Teller = fn(&[u8]) -> Option<Kind>;
+pub type ContentsClassifier = fn(&[u8]) -> Option<BlockKind>;
 
 /// Reads the device from an offset in bytes, until the slice is full.
-pub type Read<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
+pub type ReadDevice<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
 
 /// The knowledge about the filesystem whose writes are attributed.
-pub struct Known<'a> {
+pub struct KnownFilesystem<'a> {
     /// Its layout.
     pub layout: &'a Layout,
     /// Recognises blocks outside all areas; `None` if the layout gives their kind.
-    pub teller: Option<Teller>,
+    pub classifier: Option<ContentsClassifier>,
     /// The device after the trial.
-    pub read: Read<'a>,
+    pub read: ReadDevice<'a>,
 }
 
 /// Why the kinds of written bytes are unknown.
@@ -65,9 +65,9 @@ pub enum LedgerError {
     )]
     Skewed {
         /// The device's counters.
-        expected: Written,
+        expected: KindWrites,
         /// The sums over the requests.
-        found: Written,
+        found: KindWrites,
     },
 }
 
@@ -78,11 +78,11 @@ pub enum LedgerError {
 /// result per moment.
 pub fn by_kind(
     requests: impl IntoIterator<Item = Result<Request, TraceError>>,
-    moments: &[Written],
-    known: Known<'_>,
+    moments: &[KindWrites],
+    known: KnownFilesystem<'_>,
 ) -> Result<Vec<ByKind>, LedgerError> {
     let mut pages =
-        Pages { moments, done: Vec::new(), open: ByKind::default(), sum: Written::default() };
+        Pages { moments, done: Vec::new(), open: ByKind::default(), sum: KindWrites::default() };
     let mut attribution = Attribution::new(known);
     // The device counts completions, so requests are processed in completion order.
     let mut on_their_way: BTreeMap<(u64, u64), Request> = BTreeMap::new();
@@ -94,7 +94,7 @@ pub fn by_kind(
             pages.enter(&first.remove(), &mut attribution)?;
         }
         if let Some(completed_ns) = request.completed_ns
-            && matches!(request.kind, Does::Write | Does::WriteZeroes)
+            && matches!(request.kind, RequestKind::Write | RequestKind::WriteZeroes)
         {
             on_their_way.insert((completed_ns, number), request);
         }
@@ -107,11 +107,11 @@ pub fn by_kind(
 
 /// The pages of the ledger: one for what comes before each moment.
 struct Pages<'a> {
-    moments: &'a [Written],
+    moments: &'a [KindWrites],
     done: Vec<ByKind>,
     open: ByKind,
     /// All requests so far.
-    sum: Written,
+    sum: KindWrites,
 }
 
 impl Pages<'_> {
@@ -125,7 +125,7 @@ impl Pages<'_> {
         if self.done.len() < self.moments.len() {
             attribution.add(request, &mut self.open)?;
         }
-        self.sum += Written { bytes: request.length_bytes, requests: 1 };
+        self.sum += KindWrites { bytes: request.length_bytes, requests: 1 };
         Ok(())
     }
 
@@ -154,21 +154,21 @@ impl Pages<'_> {
 
 /// Attributes requests.
 struct Attribution<'a> {
-    known: Known<'a>,
+    known: KnownFilesystem<'a>,
 }
 
-/// Bytes of each kind, indexed by [`Kind`].
+/// Bytes of each kind, indexed by [`BlockKind`].
 #[derive(Default)]
-struct Bytes([u64; Kind::ALL.len()]);
+struct Bytes([u64; BlockKind::ALL.len()]);
 
 impl Bytes {
-    fn add(&mut self, kind: Kind, bytes: u64) {
+    fn add(&mut self, kind: BlockKind, bytes: u64) {
         self.0[kind as usize] += bytes;
     }
 }
 
 impl<'a> Attribution<'a> {
-    fn new(known: Known<'a>) -> Self {
+    fn new(known: KnownFilesystem<'a>) -> Self {
         Self { known }
     }
 
@@ -176,10 +176,10 @@ impl<'a> Attribution<'a> {
     fn add(&mut self, request: &Request, to: &mut ByKind) -> Result<(), LedgerError> {
         let bytes = self.bytes(request)?;
         let most = bytes.0.iter().copied().max().unwrap_or(0);
-        let first = Kind::ALL.into_iter().find(|kind| bytes.0[*kind as usize] == most);
-        for kind in Kind::ALL {
+        let first = BlockKind::ALL.into_iter().find(|kind| bytes.0[*kind as usize] == most);
+        for kind in BlockKind::ALL {
             let requests = u64::from(first == Some(kind));
-            *to.of_mut(kind) += Written { bytes: bytes.0[kind as usize], requests };
+            *to.of_mut(kind) += KindWrites { bytes: bytes.0[kind as usize], requests };
         }
         Ok(())
     }
@@ -201,14 +201,14 @@ impl<'a> Attribution<'a> {
             at += length;
         }
         let outside_bytes: u64 = outside.iter().map(|(_, length)| length).sum();
-        let Some(Origin { directory_bytes, metadata_bytes }) = request.origin else {
-            bytes.add(Kind::Unattributed, outside_bytes);
+        let Some(WriteOrigin { directory_bytes, metadata_bytes }) = request.origin else {
+            bytes.add(BlockKind::Unattributed, outside_bytes);
             return Ok(bytes);
         };
         let directories = directory_bytes.min(outside_bytes);
         let structures =
             metadata_bytes.saturating_sub(structures_inside).min(outside_bytes - directories);
-        bytes.add(Kind::Directory, directories);
+        bytes.add(BlockKind::Directory, directories);
         bytes.add(layout.files, outside_bytes - directories - structures);
         self.structures(structures, &outside, &mut bytes)?;
         Ok(bytes)
@@ -222,7 +222,7 @@ impl<'a> Attribution<'a> {
         bytes: &mut Bytes,
     ) -> Result<(), LedgerError> {
         let mut left = structures;
-        if let Some(tell) = self.known.teller {
+        if let Some(tell) = self.known.classifier {
             let block_bytes = self.known.layout.block_bytes.max(1);
             for (offset, length) in ranges {
                 let mut at = *offset;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ssdlab_filesystem::layout::Area;
-use ssdlab_trace::{Flags, Origin};
+use ssdlab_trace::{Flags, WriteOrigin};
 
 use super::*;
 
@@ -15,8 +15,8 @@ fn layout() -> Layout {
         length_bytes: blocks * BLOCK,
         kind,
     };
-    let areas = vec![area(10, 10, Kind::Inode), area(100, 100, Kind::Journal)];
-    Layout::new(areas, BLOCK, Kind::Directory)
+    let areas = vec![area(10, 10, BlockKind::Inode), area(100, 100, BlockKind::Journal)];
+    Layout::new(areas, BLOCK, BlockKind::Directory)
 }
 
 /// A write of blocks, some of them of the filesystem's own structures.
@@ -24,30 +24,30 @@ fn write(submitted_ns: u64, took_ns: u64, block: u64, blocks: u64, structures: u
     Request {
         submitted_ns,
         completed_ns: Some(submitted_ns + took_ns),
-        kind: Does::Write,
+        kind: RequestKind::Write,
         offset_bytes: block * BLOCK,
         length_bytes: blocks * BLOCK,
         flags: Flags::empty(),
-        origin: Some(Origin { directory_bytes: 0, metadata_bytes: structures * BLOCK }),
+        origin: Some(WriteOrigin { directory_bytes: 0, metadata_bytes: structures * BLOCK }),
     }
 }
 
 fn attributed(
     requests: &[Request],
-    moments: &[Written],
-    teller: Option<Teller>,
+    moments: &[KindWrites],
+    classifier: Option<ContentsClassifier>,
 ) -> Result<Vec<ByKind>, LedgerError> {
     // A block begins with its number.
     let mut read = |offset: u64, into: &mut [u8]| {
         into[..8].copy_from_slice(&(offset / BLOCK).to_le_bytes());
         Ok(())
     };
-    let known = Known { layout: &layout(), teller, read: &mut read };
+    let known = KnownFilesystem { layout: &layout(), classifier, read: &mut read };
     by_kind(requests.iter().copied().map(Ok), moments, known)
 }
 
-fn blocks(bytes: u64, requests: u64) -> Written {
-    Written { bytes: bytes * BLOCK, requests }
+fn blocks(bytes: u64, requests: u64) -> KindWrites {
+    KindWrites { bytes: bytes * BLOCK, requests }
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn where_it_lies_and_whose_it_is_says_what_it_is() {
 #[test]
 fn directories_have_pages_of_their_own() {
     let mut request = write(0, 1, 50, 4, 1);
-    request.origin = Some(Origin { directory_bytes: 2 * BLOCK, metadata_bytes: BLOCK });
+    request.origin = Some(WriteOrigin { directory_bytes: 2 * BLOCK, metadata_bytes: BLOCK });
     let pages = attributed(&[request], &[blocks(4, 1)], None).unwrap();
     assert_eq!(pages[0].directory, blocks(3, 1));
     assert_eq!(pages[0].data, blocks(1, 0));
@@ -83,9 +83,9 @@ fn directories_have_pages_of_their_own() {
 
 #[test]
 fn blocks_tell_what_they_are_where_the_layout_does_not() {
-    let tell: Teller = |head| match head[0] {
-        50 => Some(Kind::Inode),
-        52 => Some(Kind::Allocation),
+    let tell: ContentsClassifier = |head| match head[0] {
+        50 => Some(BlockKind::Inode),
+        52 => Some(BlockKind::Allocation),
         _ => None,
     };
     // Three of five are structures, and one of them does not say which.
@@ -107,7 +107,7 @@ fn the_devices_counters_say_where_a_phase_ends() {
     let pages =
         attributed(&requests, &[blocks(0, 0), blocks(6, 2), blocks(6, 2), blocks(7, 3)], None);
     let pages = pages.unwrap();
-    let totals: Vec<Written> = pages.iter().map(ByKind::total).collect();
+    let totals: Vec<KindWrites> = pages.iter().map(ByKind::total).collect();
     assert_eq!(totals, [blocks(0, 0), blocks(6, 2), blocks(0, 0), blocks(1, 1)]);
     assert_eq!(pages[3].data, blocks(1, 1));
 }
@@ -136,15 +136,15 @@ proptest! {
             .map(|(at, (block, blocks, structures, directories))| {
                 let metadata_bytes = structures.min(blocks) * BLOCK;
                 let directory_bytes = directories.min(blocks - structures.min(blocks)) * BLOCK;
-                let origin = Some(Origin { directory_bytes, metadata_bytes });
+                let origin = Some(WriteOrigin { directory_bytes, metadata_bytes });
                 Request { origin, ..write(at, 1 + block, block, blocks, 0) }
             })
             .collect();
         let bytes = requests.iter().map(|request| request.length_bytes).sum();
-        let all = Written { bytes, requests: requests.len() as u64 };
-        let tell: Teller = |head| (head[0] % 3 == 0).then_some(Kind::Inode);
-        for teller in [None, Some(tell)] {
-            prop_assert_eq!(attributed(&requests, &[all], teller).unwrap()[0].total(), all);
+        let all = KindWrites { bytes, requests: requests.len() as u64 };
+        let tell: ContentsClassifier = |head| (head[0] % 3 == 0).then_some(BlockKind::Inode);
+        for classifier in [None, Some(tell)] {
+            prop_assert_eq!(attributed(&requests, &[all], classifier).unwrap()[0].total(), all);
         }
     }
 }

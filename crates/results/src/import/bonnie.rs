@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::Told;
+use crate::StatedMethod;
 use ssdlab_host::meter::environment::Environment;
-use ssdlab_workload::printed::bonnie::{self, Line, Rate, Tested};
+use ssdlab_workload::printed::bonnie::{self, BonnieRate, BonnieResult, BonnieTestResult};
 
-use super::error::Fault;
-use super::sample::{Found, Sample, check_trials, phase};
+use super::error::ImportFault;
+use super::sample::{ImportedFile, ImportedSample, check_trials, phase};
 
 const HELP: &str =
     "expected the CSV lines that bonnie++ 1.93 to 2.00 prints last; other lines start with #";
 
-pub(super) fn read(text: &str) -> Result<Found, Fault> {
+pub(super) fn read(text: &str) -> Result<ImportedFile, ImportFault> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
                 ["#", "name,", "format_version,"].iter().any(|word| line.starts_with(word));
             let is_list = line.split(',').count() > 3 && !is_passed_over;
             if is_list {
-                return Err(Fault::new(
+                return Err(ImportFault::new(
                     format!("line {}: its first value is not a version of the format", index + 1),
                     HELP,
                 ));
@@ -30,13 +30,13 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
             continue;
         }
         let line = bonnie::line(line)
-            .map_err(|reason| Fault::new(format!("line {}: {reason}", index + 1), HELP))?;
+            .map_err(|reason| ImportFault::new(format!("line {}: {reason}", index + 1), HELP))?;
         lines.push(line);
         check_trials(lines.len())?;
     }
-    let is_empty = |test: &Tested| test.rate.is_none() && test.longest_ns.is_none();
+    let is_empty = |test: &BonnieTestResult| test.rate.is_none() && test.longest_ns.is_none();
     if lines.iter().flat_map(|line| &line.tests).all(is_empty) {
-        return Err(Fault::new(
+        return Err(ImportFault::new(
             "it has no numbers: no test took long enough to be measured",
             "run bonnie++ with a larger -s and -n",
         ));
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
     if lines.iter().any(|line| Some(&line.version) != version.as_ref()) {
         notes.push("the lines are from different versions of bonnie++".to_owned());
     }
-    Ok(Found {
+    Ok(ImportedFile {
         program: "bonnie++",
         version,
         metric: "ops_per_second",
@@ -57,22 +57,22 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
     })
 }
 
-fn sample(line: Line) -> Sample {
+fn sample(line: BonnieResult) -> ImportedSample {
     let chunk = line.chunk_bytes.filter(|bytes| *bytes > 0);
-    let mut sample = Sample {
+    let mut sample = ImportedSample {
         environment: Environment {
             tools: vec![format!("bonnie++ {}", line.version)],
             ..Environment::default()
         },
-        ..Sample::default()
+        ..ImportedSample::default()
     };
     for tested in &line.tests {
         let mut reported = BTreeMap::new();
         match tested.rate {
-            Some(Rate::Operations(rate)) => {
+            Some(BonnieRate::Operations(rate)) => {
                 reported.insert("ops_per_second".to_owned(), rate);
             }
-            Some(Rate::Bytes(rate)) => {
+            Some(BonnieRate::Bytes(rate)) => {
                 reported.insert("bytes_per_second".to_owned(), rate);
                 // ssdlab counts chunks even for tests by character.
                 let operations = chunk.map(|bytes| rate / bytes as f64);
@@ -85,7 +85,7 @@ fn sample(line: Line) -> Sample {
         }
         let name = tested.test.name();
         let is_of_file = tested.test.is_of_the_file();
-        let told = Told {
+        let told = StatedMethod {
             writes: Some(!matches!(
                 name,
                 "seq_input_char" | "seq_input_block" | "seq_stat" | "random_stat"
@@ -100,7 +100,7 @@ fn sample(line: Line) -> Sample {
                 .iter()
                 .map(|(key, value)| ((*key).to_owned(), value.clone()))
                 .collect(),
-            ..Told::default()
+            ..StatedMethod::default()
         };
         sample.told.insert(name.to_owned(), told);
         sample.phases.push(phase(name, reported));

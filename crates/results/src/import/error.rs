@@ -15,12 +15,12 @@ pub struct ImportError {
 
 /// What is wrong with a text, and what to do.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ImportFault {
     message: String,
     help: String,
 }
 
-impl Fault {
+impl ImportFault {
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }

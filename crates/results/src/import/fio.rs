@@ -1,32 +1,32 @@
 //! Reads fio's JSON: a file is a treatment, its jobs are phases.
 
-use crate::{Phase, Told};
+use crate::{PhaseRecord, StatedMethod};
 use serde_json::Value;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::fio_job::{self, SYNCS, bytes};
 use ssdlab_plan::metric::FIO_PREFIX;
-use ssdlab_workload::printed::fio::{Group, of_object};
+use ssdlab_workload::printed::fio::{FioGroup, of_object};
 
-use super::error::Fault;
-use super::sample::{Found, Sample, phase};
+use super::error::ImportFault;
+use super::sample::{ImportedFile, ImportedSample, phase};
 
-pub(super) fn read(object: &Value) -> Result<Found, Fault> {
+pub(super) fn read(object: &Value) -> Result<ImportedFile, ImportFault> {
     let help = "run fio again, or remove the job from the file";
-    let report = of_object(object).map_err(|reason| Fault::new(reason, help))?;
-    let mut sample = Sample {
+    let report = of_object(object).map_err(|reason| ImportFault::new(reason, help))?;
+    let mut sample = ImportedSample {
         at_ms: report.printed_ms,
         environment: Environment {
             tools: report.version.iter().cloned().collect(),
             ..Environment::default()
         },
-        ..Sample::default()
+        ..ImportedSample::default()
     };
     for group in &report.groups {
-        sample.told.insert(group.name.clone(), told(group));
+        sample.told.insert(group.name.clone(), stated_method(group));
         sample.phases.push(measured(group));
     }
     let idle = report.idle.iter().map(|job| format!("the job `{job}` did no I/O: it is left out"));
-    Ok(Found {
+    Ok(ImportedFile {
         program: "fio",
         version: report.version,
         metric: "ops_per_second",
@@ -36,7 +36,7 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
     })
 }
 
-fn measured(group: &Group) -> Phase {
+fn measured(group: &FioGroup) -> PhaseRecord {
     let own =
         group.values().into_iter().map(|(name, value)| (format!("{FIO_PREFIX}{name}"), value));
     let mut phase = phase(&group.name, own.chain(group.rates()).collect());
@@ -44,7 +44,7 @@ fn measured(group: &Group) -> Phase {
     phase
 }
 
-fn told(group: &Group) -> Told {
+fn stated_method(group: &FioGroup) -> StatedMethod {
     let job = &group.jobs[0];
     let option = |name: &str| job.options.get(name).map(String::as_str);
     let is_on = |name: &str| option(name).is_some_and(fio_job::is_on);
@@ -55,7 +55,7 @@ fn told(group: &Group) -> Told {
     let kilo = option("kb_base").and_then(|base| base.parse().ok()).unwrap_or(1024);
     let size = option("size").and_then(|size| bytes(size, kilo));
     let shares_file = option("filename").is_some();
-    Told {
+    StatedMethod {
         writes,
         syncs: if writes == Some(false) { None } else { known(SYNCS.into_iter().any(is_on)) },
         is_direct: known(is_on("direct") || option("buffered") == Some("0")),

@@ -8,14 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Told;
+use crate::StatedMethod;
 use serde::Deserialize;
 use serde_json::Value;
 use ssdlab_plan::metric::HYPERFINE_MEMORY;
 use ssdlab_plan::{Factor, Levels};
 
-use super::error::Fault;
-use super::sample::{Found, Sample, check_trials, phase};
+use super::error::ImportFault;
+use super::sample::{ImportedFile, ImportedSample, check_trials, phase};
 
 /// The longest plausible time, in seconds: ten years.
 const LONGEST_S: f64 = 3.2e8;
@@ -85,12 +85,12 @@ impl Treatment {
     }
 }
 
-pub(super) fn read(object: &Value) -> Result<Found, Fault> {
+pub(super) fn read(object: &Value) -> Result<ImportedFile, ImportFault> {
     let help = "export again with hyperfine --export-json; --show-output is not needed";
     let results = object["results"].as_array().map_or(&[][..], Vec::as_slice);
     let mut benchmarks = Vec::new();
     for (index, result) in results.iter().enumerate() {
-        let at = |message: &str| Fault::new(format!("results[{index}]: {message}"), help);
+        let at = |message: &str| ImportFault::new(format!("results[{index}]: {message}"), help);
         let benchmark = Benchmark::deserialize(result).map_err(|error| at(&error.to_string()))?;
         if benchmark.times.is_empty() {
             return Err(at("it has no `times`, expected at least one"));
@@ -105,7 +105,7 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
         benchmarks.push(benchmark);
     }
     if benchmarks.is_empty() {
-        return Err(Fault::new("it has no results, expected at least one", help));
+        return Err(ImportFault::new("it has no results, expected at least one", help));
     }
     check_trials(benchmarks.iter().map(|benchmark| benchmark.times.len()).sum())?;
     let treatments: Vec<Treatment> = benchmarks.iter().map(Treatment::of).collect();
@@ -116,7 +116,7 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
         let name = names.as_ref().map(|names| names[index].as_str());
         samples.extend(trials(benchmark, treatment, name, index)?);
     }
-    Ok(Found {
+    Ok(ImportedFile {
         program: "hyperfine",
         // The file does not say.
         version: None,
@@ -129,13 +129,13 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
 }
 
 /// The names of treatments; `None` if they are one command whose levels tell them apart.
-fn names(treatments: &[Treatment]) -> Result<Option<Vec<String>>, Fault> {
+fn names(treatments: &[Treatment]) -> Result<Option<Vec<String>>, ImportFault> {
     let names: Vec<String> =
         treatments.iter().map(|treatment| treatment.name(treatments)).collect();
     let mut seen = BTreeSet::new();
     for (index, (name, treatment)) in names.iter().zip(treatments).enumerate() {
         if !seen.insert((name, &treatment.levels)) {
-            return Err(Fault::new(
+            return Err(ImportFault::new(
                 format!("results[{index}]: an earlier command is also called `{name}`"),
                 "the file does not say how they differ; name them: hyperfine -n NAME",
             ));
@@ -197,7 +197,7 @@ fn trials(
     treatment: Treatment,
     name: Option<&str>,
     index: usize,
-) -> Result<Vec<Sample>, Fault> {
+) -> Result<Vec<ImportedSample>, ImportFault> {
     let Treatment { command, levels, mut options } = treatment;
     let command = &command[..];
     if name.is_none() {
@@ -212,10 +212,11 @@ fn trials(
         (Some(synced), Some(written)) => (synced > written).then_some(true),
         (Some(_), None) => Some(true),
     };
-    let told = Told { writes: written.map(|_| true), syncs, options, ..Told::default() };
+    let told =
+        StatedMethod { writes: written.map(|_| true), syncs, options, ..StatedMethod::default() };
     let sample = |(number, seconds): (usize, &f64)| {
         if !(0.0..LONGEST_S).contains(seconds) {
-            return Err(Fault::new(
+            return Err(ImportFault::new(
                 format!("results[{index}].times[{number}]: {seconds} is not a time in seconds"),
                 "expected a number of at least 0",
             ));
@@ -227,13 +228,13 @@ fn trials(
         phase.time_ns = Some(time_ns);
         phase.cpu_ns = benchmark.cpu_ns();
         let code = benchmark.codes().get(number).copied().flatten().filter(|code| *code != 0);
-        Ok(Sample {
+        Ok(ImportedSample {
             failure: code.map(|code| format!("`{command}` ended with exit code {code}")),
             name: name.filter(|name| !name.is_empty()).map(str::to_owned),
             levels: levels.clone(),
             told: [(PHASE.to_owned(), told.clone())].into(),
             phases: vec![phase],
-            ..Sample::default()
+            ..ImportedSample::default()
         })
     };
     benchmark.times.iter().enumerate().map(sample).collect()

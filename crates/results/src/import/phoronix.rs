@@ -9,8 +9,8 @@ use serde_json::Value;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 
-use super::error::Fault;
-use super::sample::{Found, Sample, check_trials, phase};
+use super::error::ImportFault;
+use super::sample::{ImportedFile, ImportedSample, check_trials, phase};
 
 const HELP: &str = "expected the composite.xml of a result folder of the Phoronix Test Suite";
 
@@ -29,21 +29,21 @@ fn longest_tag(text: &str) -> usize {
     tags.map(|tag| tag.find('>').unwrap_or(tag.len())).max().unwrap_or(0)
 }
 
-pub(super) fn read(text: &str) -> Result<Found, Fault> {
+pub(super) fn read(text: &str) -> Result<ImportedFile, ImportFault> {
     // The parser compares each attribute of an element with all others.
     if longest_tag(text) > LONGEST_TAG {
         let message = format!("it has a tag of more than {LONGEST_TAG} bytes");
-        return Err(Fault::new(message, HELP));
+        return Err(ImportFault::new(message, HELP));
     }
     // Without a DTD there are no entities, so none can grow.
     let options =
         ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..Default::default() };
     let document = Document::parse_with_options(text, options)
-        .map_err(|error| Fault::new(format!("its XML cannot be read: {error}"), HELP))?;
+        .map_err(|error| ImportFault::new(format!("its XML cannot be read: {error}"), HELP))?;
     let root = document.root_element();
     if root.tag_name().name() != ROOT {
         let found = root.tag_name().name();
-        return Err(Fault::new(format!("its root is `{found}`, expected `{ROOT}`"), HELP));
+        return Err(ImportFault::new(format!("its root is `{found}`, expected `{ROOT}`"), HELP));
     }
     let mut systems = Systems::default();
     for node in elements(root, "System") {
@@ -70,12 +70,12 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
         systems.windows(2).all(|two| !two[0].stamp.is_empty() && two[0].stamp < two[1].stamp);
     let version = systems.iter().find_map(|system| system.client.clone());
     check_trials(systems.iter().map(System::trials).sum())?;
-    let samples: Vec<Sample> = systems.into_iter().flat_map(System::samples).collect();
+    let samples: Vec<ImportedSample> = systems.into_iter().flat_map(System::samples).collect();
     if samples.is_empty() {
-        return Err(Fault::new("it has no numeric result, expected at least one", HELP));
+        return Err(ImportFault::new("it has no numeric result, expected at least one", HELP));
     }
     let metric = directions.chosen(&mut notes);
-    Ok(Found { program: "phoronix", version, metric, is_in_order, samples, notes })
+    Ok(ImportedFile { program: "phoronix", version, metric, is_in_order, samples, notes })
 }
 
 /// The metric of a test, or why it has none.
@@ -102,7 +102,7 @@ fn direction(node: Node<'_, '_>) -> Result<&'static str, String> {
 }
 
 /// The names of tests. Those of one title and description have what else differs in their names.
-fn test_names(nodes: Vec<Node<'_, '_>>) -> Result<Vec<String>, Fault> {
+fn test_names(nodes: Vec<Node<'_, '_>>) -> Result<Vec<String>, ImportFault> {
     const FURTHER: [&str; 3] = ["Arguments", "AppVersion", "Identifier"];
     let mut groups: BTreeMap<String, Vec<Node<'_, '_>>> = BTreeMap::new();
     for node in &nodes {
@@ -127,7 +127,7 @@ fn test_names(nodes: Vec<Node<'_, '_>>) -> Result<Vec<String>, Fault> {
             if seen.insert(full.clone()) {
                 return Ok(full);
             }
-            Err(Fault::new(
+            Err(ImportFault::new(
                 format!("two tests are called `{full}`"),
                 "remove one: phoronix-test-suite remove-result-from-result-file",
             ))
@@ -177,9 +177,9 @@ struct Systems {
 }
 
 impl Systems {
-    fn add(&mut self, system: System) -> Result<(), Fault> {
+    fn add(&mut self, system: System) -> Result<(), ImportFault> {
         if self.at.insert(system.name.clone(), self.all.len()).is_some() {
-            return Err(Fault::new(
+            return Err(ImportFault::new(
                 format!("two systems are called `{}`", system.name),
                 "rename one: phoronix-test-suite rename-identifier-in-result-file",
             ));
@@ -262,18 +262,18 @@ impl System {
     }
 
     /// A sample of the nth values of all tests, for each n.
-    fn samples(self) -> Vec<Sample> {
+    fn samples(self) -> Vec<ImportedSample> {
         let nth = |index: usize| {
             let measured = self.tests.iter().filter_map(|(name, metric, values)| {
                 let value = values.get(index)?;
                 Some(phase(name, [((*metric).to_owned(), *value)].into()))
             });
-            Sample {
+            ImportedSample {
                 name: Some(self.name.clone()).filter(|name| !name.is_empty()),
                 environment: self.environment.clone(),
                 applied: self.applied.clone(),
                 phases: measured.collect(),
-                ..Sample::default()
+                ..ImportedSample::default()
             }
         };
         (0..self.trials()).map(nth).collect()
@@ -286,7 +286,7 @@ fn read_entry(
     metric: &'static str,
     systems: &mut Systems,
     notes: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), ImportFault> {
     let system = text_of(entry, "Identifier");
     let (value, raw) = (text_of(entry, "Value"), text_of(entry, "RawString"));
     // The values of all runs, if they were kept; otherwise their mean.
@@ -299,11 +299,11 @@ fn read_entry(
         let number = word.trim().parse().ok().filter(|value: &f64| value.is_finite());
         number.ok_or_else(|| {
             let says = format!("`{test}` of `{system}`: \"{}\" is not a number", word.trim());
-            Fault::new(says, "remove a test without numbers from the file")
+            ImportFault::new(says, "remove a test without numbers from the file")
         })
     };
     let words = words.split(':').filter(|word| !word.trim().is_empty());
-    let values = words.map(number).collect::<Result<Vec<f64>, Fault>>()?;
+    let values = words.map(number).collect::<Result<Vec<f64>, ImportFault>>()?;
     // Results are compared by their ratio.
     if let Some(value) = values.iter().find(|value| **value < 0.0) {
         notes.push(format!("`{test}` of `{system}` is skipped: {value} is below 0"));
@@ -312,7 +312,7 @@ fn read_entry(
     let tests = &mut systems.named(&system).tests;
     // Tests are read one by one.
     if tests.last().is_some_and(|(known, ..)| known == test) {
-        return Err(Fault::new(format!("`{test}` has two results of `{system}`"), HELP));
+        return Err(ImportFault::new(format!("`{test}` has two results of `{system}`"), HELP));
     }
     tests.push((test.to_owned(), metric, values));
     Ok(())

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::{Imported, Record, Status};
+use crate::{Imported, Record, TrialStatus};
 use ssdlab_plan::schedule::{
     Action, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
 };
 use ssdlab_plan::{Factor, Levels, Schedule, check_name};
 
-use super::error::{Fault, ImportError};
-use super::sample::{Found, Sample, Source, check_trials};
+use super::error::{ImportError, ImportFault};
+use super::sample::{ImportSource, ImportedFile, ImportedSample, check_trials};
 
 /// Limits: the largest results seen have some hundred tests on some dozen systems.
 const MOST_PHASES: usize = 1000;
@@ -18,7 +18,7 @@ const MOST_CELLS: usize = 50_000;
 
 /// The contents of a run's folder.
 #[derive(Debug)]
-pub struct Run {
+pub struct ImportedRun {
     /// The schedule, as far as it is known.
     pub schedule: Schedule,
     /// The measurements.
@@ -26,23 +26,23 @@ pub struct Run {
 }
 
 /// A sample, its trial and its file.
-struct Placed {
+struct PlacedSample {
     treatment: usize,
     block: u32,
     file: usize,
-    sample: Sample,
+    sample: ImportedSample,
 }
 
 /// Makes one run from the files of one program.
 pub(super) fn assemble(
     name: Option<&str>,
-    files: Vec<(Source<'_>, String, Found)>,
-) -> Result<Run, ImportError> {
+    files: Vec<(ImportSource<'_>, String, ImportedFile)>,
+) -> Result<ImportedRun, ImportError> {
     let (first, _, found) = files.first().expect("the command line requires at least one file");
     let (program, metric) = (found.program, found.metric);
     let name = name.unwrap_or(if program == "bonnie++" { "bonnie" } else { program });
     check_name(name).map_err(|message| {
-        Fault::new(message, "use letters, digits, `-` and `_`: --name NAME").of(first.name)
+        ImportFault::new(message, "use letters, digits, `-` and `_`: --name NAME").of(first.name)
     })?;
     let question = question(&files);
     let mut notes: Vec<String> =
@@ -53,7 +53,7 @@ pub(super) fn assemble(
     let mut treatments: Vec<Levels> = Vec::new();
     // Each treatment's index, and its number of trials so far.
     let mut known: BTreeMap<Levels, (usize, u32)> = BTreeMap::new();
-    let mut placed: Vec<Placed> = Vec::new();
+    let mut placed: Vec<PlacedSample> = Vec::new();
     let is_one_file = files.len() == 1;
     let mut is_in_order = is_one_file;
     for (file, (source, sha256, found)) in files.into_iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn assemble(
                 treatments.push(levels.clone());
                 (next, 0)
             });
-            placed.push(Placed { treatment: *treatment, block: *trials, file, sample });
+            placed.push(PlacedSample { treatment: *treatment, block: *trials, file, sample });
             *trials += 1;
         }
         origins.push((source.name.to_owned(), sha256, found.version));
@@ -92,7 +92,7 @@ pub(super) fn assemble(
     }
     let head = Head { name, question, metric, notes };
     let schedule = schedule(head, treatments, phases, &placed);
-    let record = |(placed, trial): (Placed, &Trial)| {
+    let record = |(placed, trial): (PlacedSample, &Trial)| {
         let (file, sha256, version) = origins[placed.file].clone();
         let program = program.to_owned();
         let told = placed.sample.told;
@@ -100,7 +100,7 @@ pub(super) fn assemble(
         let failure = placed.sample.failure;
         Record {
             imported: Some(imported),
-            status: if failure.is_some() { Status::Failed } else { Status::Ok },
+            status: if failure.is_some() { TrialStatus::Failed } else { TrialStatus::Ok },
             reason: failure,
             phases: placed.sample.phases,
             applied: placed.sample.applied,
@@ -109,12 +109,12 @@ pub(super) fn assemble(
         }
     };
     let records = placed.into_iter().zip(&schedule.trials).map(record).collect();
-    Ok(Run { schedule, records })
+    Ok(ImportedRun { schedule, records })
 }
 
 /// The name of a treatment, from the command line, the file's contents, or its name. Files of the
 /// same name in different folders are different treatments.
-fn label(source: &Source<'_>, own: Option<&str>, is_alone: bool, names: &[&str]) -> String {
+fn label(source: &ImportSource<'_>, own: Option<&str>, is_alone: bool, names: &[&str]) -> String {
     match (source.label, own) {
         (Some(label), Some(own)) if !is_alone => format!("{label}, {own}"),
         (Some(label), _) => label.to_owned(),
@@ -129,7 +129,7 @@ fn label(source: &Source<'_>, own: Option<&str>, is_alone: bool, names: &[&str])
 }
 
 /// Sorts by the recorded times; returns whether all are known and different.
-fn sort_by_time(placed: &mut [Placed]) -> bool {
+fn sort_by_time(placed: &mut [PlacedSample]) -> bool {
     let mut times: Vec<Option<u64>> = placed.iter().map(|placed| placed.sample.at_ms).collect();
     times.sort_unstable();
     let is_known =
@@ -140,7 +140,7 @@ fn sort_by_time(placed: &mut [Placed]) -> bool {
     is_known
 }
 
-fn question(files: &[(Source<'_>, String, Found)]) -> String {
+fn question(files: &[(ImportSource<'_>, String, ImportedFile)]) -> String {
     let (_, _, found) = &files[0];
     let version = found.version.as_deref().unwrap_or_default();
     // fio's version includes its name.
@@ -165,12 +165,12 @@ struct Head<'a> {
 }
 
 /// Refuses impossible values: negative, infinite or not a number.
-fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
+fn check_numbers(placed: &[PlacedSample]) -> Result<(), ImportFault> {
     let phases = placed.iter().flat_map(|placed| &placed.sample.phases);
     let mut numbers = phases.flat_map(|phase| phase.reported.iter().map(move |all| (phase, all)));
     match numbers.find(|(_, (_, value))| !(0.0..f64::MAX).contains(*value)) {
         None => Ok(()),
-        Some((phase, (metric, value))) => Err(Fault::new(
+        Some((phase, (metric, value))) => Err(ImportFault::new(
             format!("`{}`: {metric} is {value}, expected a number of at least 0", phase.name),
             "the file was changed, or the program that wrote it failed",
         )),
@@ -178,10 +178,10 @@ fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
 }
 
 /// Refuses more than a readable report can show.
-fn check_size(treatments: usize, phases: usize) -> Result<(), Fault> {
+fn check_size(treatments: usize, phases: usize) -> Result<(), ImportFault> {
     let refused = |found: usize, what: &str, most: usize| {
         let message = format!("it has {found} {what}, expected at most {most}");
-        Err(Fault::new(message, "import a part of it"))
+        Err(ImportFault::new(message, "import a part of it"))
     };
     match (treatments * phases, phases) {
         (_, phases) if phases > MOST_PHASES => refused(phases, "phases", MOST_PHASES),
@@ -193,7 +193,7 @@ fn check_size(treatments: usize, phases: usize) -> Result<(), Fault> {
 }
 
 /// The phases of all samples, in order of appearance.
-fn phases(placed: &[Placed]) -> Vec<Phase> {
+fn phases(placed: &[PlacedSample]) -> Vec<Phase> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let all = placed.iter().flat_map(|placed| &placed.sample.phases);
     let new = all.filter(|phase| names.insert(&phase.name));
@@ -204,9 +204,9 @@ fn schedule(
     head: Head<'_>,
     treatments: Vec<Levels>,
     phases: Vec<Phase>,
-    placed: &[Placed],
+    placed: &[PlacedSample],
 ) -> Schedule {
-    let trial = |(position, placed): (usize, &Placed)| Trial {
+    let trial = |(position, placed): (usize, &PlacedSample)| Trial {
         block: placed.block,
         position: u32::try_from(position).expect("a file is too small for so many"),
         treatment: placed.treatment,

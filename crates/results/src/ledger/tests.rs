@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn every_kind_has_its_place_in_records_and_all_add_up() {
-    let written = |bytes| Written { bytes, requests: 1 };
+    let written = |bytes| KindWrites { bytes, requests: 1 };
     let kinds = ByKind {
         data: written(1),
         journal: written(20),
@@ -14,8 +14,8 @@ fn every_kind_has_its_place_in_records_and_all_add_up() {
         unattributed: written(80_000_000),
     };
     let record = serde_json::to_value(kinds).unwrap();
-    for kind in Kind::ALL {
+    for kind in BlockKind::ALL {
         assert_eq!(record[kind.name()]["bytes"], kinds.of(kind).bytes);
     }
-    assert_eq!(kinds.total(), Written { bytes: 87_654_321, requests: 8 });
+    assert_eq!(kinds.total(), KindWrites { bytes: 87_654_321, requests: 8 });
 }

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use ssdlab_stats::latency::LatencySummary;
 
 use super::*;
-use crate::{ByLayer, Latency, Ledger, Series};
+use crate::{ByLayer, EngineSeries, Latency, Ledger};
 
-fn phase() -> Phase {
+fn phase() -> PhaseRecord {
     let latency = Latency { summary: LatencySummary::default(), histogram: String::new() };
-    let series = Series { step_ns: 1, operations: Vec::new() };
+    let series = EngineSeries { step_ns: 1, operations: Vec::new() };
     let flash = FlashActivity {
         hottest_erases: 10,
         repeats_until_worn: Some(9.0),
         repeats_by_bytes: Some(9.0),
         ..FlashActivity::default()
     };
-    Phase {
+    PhaseRecord {
         time_ns: Some(1),
         settled_ns: Some(2),
         cpu_ns: Some(3),
@@ -39,7 +39,7 @@ fn phase() -> Phase {
             reason: None,
         }),
         reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0), ("odd".to_owned(), 6.0)]),
-        ..Phase::default()
+        ..PhaseRecord::default()
     }
 }
 
@@ -62,7 +62,7 @@ fn every_metric_that_ssdlab_measures_is_read() {
 #[test]
 fn what_was_imported_is_read_by_its_name() {
     let reported = BTreeMap::from([("ops_per_second".to_owned(), 5.0)]);
-    let phase = Phase { reported, ..Phase::default() };
+    let phase = PhaseRecord { reported, ..PhaseRecord::default() };
     assert_eq!(phase.metrics().collect::<Vec<_>>(), [("ops_per_second", 5.0)]);
     assert_eq!(phase.metric("ops_per_second"), Some(5.0));
 }
@@ -76,7 +76,7 @@ fn how_long_a_block_lasts_is_not_extrapolated_from_nine_erases_of_it() {
             repeats_by_bytes: Some(900.0),
             ..FlashActivity::default()
         };
-        Phase { flash: Some(flash.repeated(1.0)), ..Phase::default() }
+        PhaseRecord { flash: Some(flash.repeated(1.0)), ..PhaseRecord::default() }
     };
     for name in ["repeats_until_worn", "years_until_worn"] {
         assert_eq!(of(9).metric(name), None, "{name}");

@@ -4,12 +4,12 @@ use ssdlab_plan::Overrides;
 
 use super::*;
 
-fn run() -> (tempfile::TempDir, Run, Schedule) {
+fn run() -> (tempfile::TempDir, RunFolder, Schedule) {
     let plan = "name = \"p\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
     let overrides = Overrides::default();
     let schedule = ssdlab_plan::schedule("p", plan, &overrides, Path::new("/")).unwrap();
     let place = tempfile::tempdir().unwrap();
-    let run = Run::create(place.path(), "p", plan, &schedule).unwrap();
+    let run = RunFolder::create(place.path(), "p", plan, &schedule).unwrap();
     (place, run, schedule)
 }
 
@@ -20,15 +20,15 @@ fn a_schedule_gets_its_name_when_it_is_complete() {
     let other = place.path().join("other");
     fs::hard_link(run.folder().join(SCHEDULE), &other).unwrap();
     fs::write(&other, "{").unwrap();
-    Run::begin(run.folder(), "", &schedule).unwrap();
+    RunFolder::begin(run.folder(), "", &schedule).unwrap();
     assert_eq!(fs::read_to_string(&other).unwrap(), "{");
-    assert!(Run::read(run.folder()).is_ok());
+    assert!(RunFolder::read(run.folder()).is_ok());
 }
 
 #[test]
 fn a_lock_that_cannot_be_had_is_not_taken_for_one_that_is_held() {
     let (_place, run, _) = run();
-    let again = Run::append(run.folder()).unwrap_err();
+    let again = RunFolder::append(run.folder()).unwrap_err();
     assert!(matches!(again, StoreError::Busy { .. }));
     let flags = rustix::fs::OFlags::PATH.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&run.path).unwrap();
@@ -51,18 +51,18 @@ fn records_that_cannot_be_shortened_are_named_with_the_first_error() {
 fn an_ending_that_cannot_be_read_is_said() {
     let (_place, run, _) = run();
     let path = run.folder().join(ENDING);
-    assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Interrupted);
+    assert_eq!(RunFolder::read(run.folder()).unwrap().ending, Ending::Interrupted);
     run.ended(Ending::Precise).unwrap();
-    assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Precise);
+    assert_eq!(RunFolder::read(run.folder()).unwrap().ending, Ending::Precise);
     assert_eq!(fs::read_dir(run.folder()).unwrap().count(), 4, "no half is left");
     for text in ["", "\"prec", "\"bored\""] {
         fs::write(&path, text).unwrap();
-        let error = Run::read(run.folder()).unwrap_err();
+        let error = RunFolder::read(run.folder()).unwrap_err();
         assert!(matches!(error, StoreError::Ending { .. }), "{error}");
     }
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    let error = Run::read(run.folder()).unwrap_err();
+    let error = RunFolder::read(run.folder()).unwrap_err();
     assert!(matches!(error, StoreError::Io { .. }), "{error}");
 }
 
@@ -91,11 +91,11 @@ fn empty_and_repeated_lines_take_no_memory() {
     for _ in 0..8 {
         run.records.write_all(&line.repeat(10_000)).unwrap();
     }
-    let contents = Run::read(run.folder()).unwrap();
+    let contents = RunFolder::read(run.folder()).unwrap();
     assert_eq!(contents.records.len(), 1);
     assert!(contents.warnings[0].contains("80000 records of trials"), "{:?}", contents.warnings);
     run.records.write_all(b"{}\n").unwrap();
-    let error = Run::read(run.folder()).unwrap_err().to_string();
+    let error = RunFolder::read(run.folder()).unwrap_err().to_string();
     assert!(error.contains("line 3080002 is not a record"), "{error}");
     // 83,000 records would have 78 MB.
     let grown_kib = peak_kib() - before;
@@ -111,7 +111,7 @@ fn a_truncated_line_is_put_aside_and_the_next_record_has_a_line_of_its_own() {
     run.records.write_all(start).unwrap();
     let folder = run.folder().to_owned();
     drop(run);
-    let (mut run, contents) = Run::append(&folder).unwrap();
+    let (mut run, contents) = RunFolder::append(&folder).unwrap();
     assert_eq!(contents.records.len(), 1);
     assert!(contents.warnings[0].contains("truncated (18 bytes)"), "{:?}", contents.warnings);
     assert_eq!(fs::read(folder.join("records.cut")).unwrap(), start);

@@ -8,13 +8,13 @@ fn what_is_far_apart_is_told_apart_and_what_is_close_is_not() {
         vec![10.1, 10.0, 10.0, 9.8, 9.9, 10.0],
         vec![1.0, 1.01, 0.99, 1.02, 1.0, 0.98],
     ];
-    let ranking = Ranking::of(&values, 0.95).unwrap();
+    let ranking = RankEstimate::of(&values, 0.95).unwrap();
     assert_eq!(ranking.order, [1, 0, 2, 3]);
     assert_eq!(ranking.places, [(2, 3), (1, 1), (2, 3), (4, 4)]);
     assert_eq!(ranking.groups, [vec![1], vec![0, 2], vec![3]]);
     // Five blocks tell nothing apart.
     let fewer = values.map(|own| own[1..].to_vec());
-    assert_eq!(Ranking::of(&fewer, 0.95).unwrap().places, [(1, 4); 4]);
+    assert_eq!(RankEstimate::of(&fewer, 0.95).unwrap().places, [(1, 4); 4]);
 }
 
 #[test]
@@ -27,10 +27,10 @@ fn groups_may_overlap() {
 
 #[test]
 fn one_block_tells_nothing_apart() {
-    let ranking = Ranking::of(&[vec![1.0], vec![100.0], vec![3.0]], 0.95).unwrap();
+    let ranking = RankEstimate::of(&[vec![1.0], vec![100.0], vec![3.0]], 0.95).unwrap();
     assert_eq!(ranking.order, [1, 2, 0]);
     assert_eq!(ranking.places, [(1, 3); 3]);
     assert_eq!(ranking.groups, [vec![1, 2, 0]]);
-    assert!(Ranking::of(&[], 0.95).unwrap().groups.is_empty());
-    assert!(Ranking::of(&[vec![0.0]], 0.95).is_err());
+    assert!(RankEstimate::of(&[], 0.95).unwrap().groups.is_empty());
+    assert!(RankEstimate::of(&[vec![0.0]], 0.95).is_err());
 }

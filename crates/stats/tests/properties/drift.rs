@@ -1,7 +1,7 @@
 //! What must not change the drift: the treatments' levels, the unit, and the order of the rows.
 
 use proptest::prelude::*;
-use ssdlab_stats::{Drift, Trial};
+use ssdlab_stats::{Drift, DriftSample};
 
 use super::agree;
 
@@ -11,16 +11,16 @@ fn value() -> impl Strategy<Value = f64> {
 }
 
 /// Enough trials of three treatments, at distinct positions, for a degree of freedom to be left.
-fn trials() -> impl Strategy<Value = Vec<Trial>> {
+fn trials() -> impl Strategy<Value = Vec<DriftSample>> {
     prop::collection::vec((0..3_usize, value()), 5..30).prop_map(|rows| {
         (0..)
             .zip(rows)
-            .map(|(position, (treatment, value))| Trial { treatment, position, value })
+            .map(|(position, (treatment, value))| DriftSample { treatment, position, value })
             .collect()
     })
 }
 
-fn drift(trials: &[Trial]) -> Drift {
+fn drift(trials: &[DriftSample]) -> Drift {
     Drift::of(trials)
         .expect("every generated value is above 0")
         .expect("five trials of three treatments leave a degree of freedom")
@@ -36,9 +36,9 @@ proptest! {
         trials in trials(),
         factors in [value(), value(), value()],
     ) {
-        let scaled: Vec<Trial> = trials
+        let scaled: Vec<DriftSample> = trials
             .iter()
-            .map(|trial| Trial { value: trial.value * factors[trial.treatment], ..*trial })
+            .map(|trial| DriftSample { value: trial.value * factors[trial.treatment], ..*trial })
             .collect();
         prop_assert!(drifts_agree(drift(&trials), drift(&scaled)));
     }
@@ -48,10 +48,10 @@ proptest! {
         trials in trials(),
         start in 0..1000_u32,
     ) {
-        let moved: Vec<Trial> = trials
+        let moved: Vec<DriftSample> = trials
             .iter()
             .rev()
-            .map(|trial| Trial { position: trial.position + start, ..*trial })
+            .map(|trial| DriftSample { position: trial.position + start, ..*trial })
             .collect();
         prop_assert!(drifts_agree(drift(&trials), drift(&moved)));
     }
@@ -59,9 +59,9 @@ proptest! {
     #[test]
     fn running_backwards_inverts_the_drift(trials in trials()) {
         let last = trials[trials.len() - 1].position;
-        let mirrored: Vec<Trial> = trials
+        let mirrored: Vec<DriftSample> = trials
             .iter()
-            .map(|trial| Trial { position: last - trial.position, ..*trial })
+            .map(|trial| DriftSample { position: last - trial.position, ..*trial })
             .collect();
         let (forth, back) = (drift(&trials), drift(&mirrored));
         prop_assert!(agree(forth.over_span.ln_1p(), -back.over_span.ln_1p(), 9));

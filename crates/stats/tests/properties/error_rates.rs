@@ -3,8 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use ssdlab_stats::{
-    Drift, FEWEST_RESAMPLES, Heterogeneity, LogRatio, Ranking, Resamples, Trial, UnpairedRatio,
-    holm,
+    Drift, DriftSample, FEWEST_RESAMPLES, Heterogeneity, LogRatio, RankEstimate, Resamples,
+    UnpairedRatio, holm,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -105,8 +105,8 @@ fn a_claim_at_its_very_bound_is_accepted_as_rarely_as_it_says() {
 #[test]
 fn a_run_without_drift_is_suspected_as_rarely_as_it_says() {
     let suspected = share(|generator| {
-        let trials: Vec<Trial> = (0..9)
-            .map(|position| Trial {
+        let trials: Vec<DriftSample> = (0..9)
+            .map(|position| DriftSample {
                 treatment: position as usize % 3,
                 position,
                 value: (0.1 * normal(generator)).exp(),
@@ -169,7 +169,7 @@ fn a_true_place_is_outside_its_range_as_rarely_as_it_says() {
                 own.push(truth * (block + 0.02 * normal(generator)).exp());
             }
         }
-        let places = Ranking::of(&values, 0.95).expect("an exponential is above 0").places;
+        let places = RankEstimate::of(&values, 0.95).expect("an exponential is above 0").places;
         // Equal treatments share their places: each may have any of them.
         !truth.iter().zip(places).all(|(own, (first, last))| {
             let better = truth.iter().filter(|other| *other > own).count();

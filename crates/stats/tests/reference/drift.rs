@@ -1,6 +1,6 @@
 //! The drift against NIST's certified regression and against a design matrix in numpy.
 
-use ssdlab_stats::{Drift, Trial};
+use ssdlab_stats::{Drift, DriftSample};
 
 use super::{assert_close, assert_within};
 
@@ -45,12 +45,12 @@ const NORRIS: [(f64, f64); 36] = [
     (0.2, 0.5),
 ];
 
-fn trials(treatments: &[usize], positions: &[u32], values: &[f64]) -> Vec<Trial> {
+fn trials(treatments: &[usize], positions: &[u32], values: &[f64]) -> Vec<DriftSample> {
     treatments
         .iter()
         .zip(positions)
         .zip(values)
-        .map(|((&treatment, &position), &value)| Trial { treatment, position, value })
+        .map(|((&treatment, &position), &value)| DriftSample { treatment, position, value })
         .collect()
 }
 
@@ -58,7 +58,7 @@ fn trials(treatments: &[usize], positions: &[u32], values: &[f64]) -> Vec<Trial>
 /// ten times x is a position; y / 1000 keeps the exponential in range.
 #[test]
 fn agrees_with_nist_norris() {
-    let trials = NORRIS.map(|(y, x)| Trial {
+    let trials = NORRIS.map(|(y, x)| DriftSample {
         treatment: 0,
         position: format!("{:.0}", 10.0 * x).parse().expect("a whole number"),
         value: (y / 1000.0).exp(),
@@ -83,7 +83,7 @@ fn agrees_with_nist_norris() {
 /// np.expm1(beta[-1] * np.ptp(position)), 2 * st.t.sf(abs(beta[-1] / se), df)
 /// ```
 #[track_caller]
-fn assert_agrees_with_lstsq(trials: &[Trial], [over_span, p]: [f64; 2]) {
+fn assert_agrees_with_lstsq(trials: &[DriftSample], [over_span, p]: [f64; 2]) {
     let drift =
         Drift::of(trials).expect("the values are above 0").expect("there are enough trials");
     assert_close(drift.over_span, over_span);

@@ -1,6 +1,8 @@
 //! What happens where the formulas end: too few data, no spread, values without a logarithm.
 
-use ssdlab_stats::{Drift, Error, Interval, LogRatio, Resamples, Summary, Trial, runs_to_separate};
+use ssdlab_stats::{
+    Drift, DriftSample, Interval, LogRatio, Resamples, StatsError, Summary, runs_to_separate,
+};
 
 use super::{assert_close, assert_within, throughput};
 
@@ -20,8 +22,8 @@ fn summaries_of_little_leave_out_what_they_cannot_say() {
 #[test]
 fn pairs_that_cannot_be_compared_are_named() {
     let lengths = LogRatio::paired(&[1.0, 2.0], &[1.0]);
-    assert_eq!(lengths, Err(Error::Lengths { treatment: 2, baseline: 1 }));
-    assert_eq!(LogRatio::paired(&[], &[]), Err(Error::Empty));
+    assert_eq!(lengths, Err(StatsError::Lengths { treatment: 2, baseline: 1 }));
+    assert_eq!(LogRatio::paired(&[], &[]), Err(StatsError::Empty));
     for value in [0.0, -1.0, f64::INFINITY, f64::NAN] {
         assert!(LogRatio::paired(&[1.0, value], &[1.0, 1.0]).is_err());
     }
@@ -87,10 +89,10 @@ fn ratios_beyond_the_range_of_f64_still_have_a_logarithm() {
     assert_close(huge.mean_log(), 600.0 * std::f64::consts::LN_10);
 }
 
-fn run(treatments: usize, values: &[f64]) -> Vec<Trial> {
+fn run(treatments: usize, values: &[f64]) -> Vec<DriftSample> {
     (0..)
         .zip(values)
-        .map(|(position, &value)| Trial {
+        .map(|(position, &value)| DriftSample {
             treatment: position as usize % treatments,
             position,
             value,
@@ -103,7 +105,7 @@ fn drift_needs_a_degree_of_freedom_and_a_treatment_at_two_positions() {
     assert_eq!(Drift::of(&[]), Ok(None));
     assert_eq!(Drift::of(&run(2, &[1.0, 2.0, 1.1])), Ok(None));
     assert!(Drift::of(&run(2, &[1.0, 2.0, 1.1, 2.1])).is_ok_and(|drift| drift.is_some()));
-    let still = [1.0, 1.1, 1.2].map(|value| Trial { treatment: 0, position: 5, value });
+    let still = [1.0, 1.1, 1.2].map(|value| DriftSample { treatment: 0, position: 5, value });
     assert_eq!(Drift::of(&still), Ok(None));
     let error = Drift::of(&run(1, &[1.0, -2.0])).expect_err("-2 has no logarithm");
     assert_eq!(error.to_string(), "trial value 1 is -2, which is not a finite number above 0");

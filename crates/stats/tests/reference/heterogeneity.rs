@@ -1,6 +1,6 @@
 //! Groups with effects of their own, against statsmodels, metafor and by hand.
 
-use ssdlab_stats::{Group, Heterogeneity, LogRatio};
+use ssdlab_stats::{EffectGroup, Heterogeneity, LogRatio};
 
 use super::{assert_close, assert_within};
 
@@ -24,11 +24,14 @@ const BCG: [[f64; 4]; 13] = [
 ];
 
 /// Logarithms of relative risks, with their usual standard errors.
-fn bcg() -> Vec<Group> {
+fn bcg() -> Vec<EffectGroup> {
     let group = |[ill, well, ill_other, well_other]: [f64; 4]| {
         let (all, all_other) = (ill + well, ill_other + well_other);
         let variance = 1.0 / ill - 1.0 / all + 1.0 / ill_other - 1.0 / all_other;
-        Group { log: (ill / all / (ill_other / all_other)).ln(), standard_error: variance.sqrt() }
+        EffectGroup {
+            log: (ill / all / (ill_other / all_other)).ln(),
+            standard_error: variance.sqrt(),
+        }
     };
     BCG.map(group).to_vec()
 }
@@ -79,7 +82,7 @@ fn deleted_residuals_agree_with_numpy() {
 /// 1, 2 and 6 have the variance 7, of which 1 is chance. Q is 14 / 1, and every mean weighs alike.
 #[test]
 fn groups_of_one_size_agree_with_the_analysis_of_variance() {
-    let groups = [1.0, 2.0, 6.0].map(|log| Group { log, standard_error: 1.0 });
+    let groups = [1.0, 2.0, 6.0].map(|log| EffectGroup { log, standard_error: 1.0 });
     let found = Heterogeneity::of(&groups, f64::INFINITY).expect("there are 3 groups");
     assert_close(found.q, 14.0);
     assert_close(found.tau.powi(2), 6.0);
@@ -128,7 +131,7 @@ fn a_group_of_few_pairs_is_not_taken_for_quieter_than_it_may_be() {
 /// of chance, `st.t.ppf(0.975, 2) * 0.1 / sqrt(3)` to each side, and not a point.
 #[test]
 fn groups_that_agree_by_luck_have_the_interval_of_chance() {
-    let groups = [Group { log: 0.5, standard_error: 0.1 }; 3];
+    let groups = [EffectGroup { log: 0.5, standard_error: 0.1 }; 3];
     let found = Heterogeneity::of(&groups, f64::INFINITY).expect("there are 3 groups");
     let half = 4.302_652_729_749_462 * 0.1 / 3.0_f64.sqrt();
     assert_close(found.interval(0.95).hi.ln(), 0.5 + half);
@@ -183,8 +186,8 @@ fn groups_without_scatter_are_compared_to_the_last_bit() {
 
     let mixed = [group(&[0.0, 0.0]), group(&[0.1, 0.3]), group(&[0.0, 0.0])];
     assert!(Heterogeneity::among(&mixed).expect("there are 3 groups").mean_log.is_finite());
-    let exact = Group { log: 0.5, standard_error: 0.0 };
-    let groups = [exact, Group { log: 0.7, standard_error: 0.1 }];
+    let exact = EffectGroup { log: 0.5, standard_error: 0.0 };
+    let groups = [exact, EffectGroup { log: 0.7, standard_error: 0.1 }];
     let found = Heterogeneity::of(&groups, f64::INFINITY).expect("there are 2 groups");
     assert_close(found.q, 4.0);
     assert!(found.tau.is_finite() && (0.5..0.6).contains(&found.mean_log), "{found:?}");
@@ -193,7 +196,7 @@ fn groups_without_scatter_are_compared_to_the_last_bit() {
 /// A group that does the opposite is told from one that only does less.
 #[test]
 fn an_opposite_effect_is_found() {
-    let more = |log: f64| Group { log, standard_error: 0.02 };
+    let more = |log: f64| EffectGroup { log, standard_error: 0.02 };
     let p_of = |last: f64| {
         let groups = [more(0.5), more(0.52), more(0.48), more(last)];
         let found = Heterogeneity::of(&groups, 8.0).expect("there are 4 groups");
@@ -211,5 +214,5 @@ fn an_opposite_effect_is_found() {
 #[test]
 #[should_panic(expected = "no effect has the log")]
 fn a_standard_error_below_zero_is_the_callers_fault() {
-    let _ = Heterogeneity::of(&[Group { log: 0.0, standard_error: -1.0 }], f64::INFINITY);
+    let _ = Heterogeneity::of(&[EffectGroup { log: 0.0, standard_error: -1.0 }], f64::INFINITY);
 }

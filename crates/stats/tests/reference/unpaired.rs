@@ -1,7 +1,7 @@
 //! The unpaired ratio against R and against the textbook's formulas.
 
 use super::{SLEEP_DRUG_1, SLEEP_DRUG_2, assert_within};
-use ssdlab_stats::{Error, UnpairedRatio};
+use ssdlab_stats::{StatsError, UnpairedRatio};
 
 /// R prints for `t.test(extra ~ group, data = sleep)`, an example of its manual: p-value = 0.07939,
 /// 95 percent confidence interval -3.3654832 0.2054832, means 0.75 and 2.33.
@@ -29,10 +29,10 @@ fn one_side_without_spread_leaves_students_interval_of_the_other() {
 
 #[test]
 fn what_cannot_be_estimated_is_refused() {
-    assert_eq!(UnpairedRatio::of(&[], &[1.0]), Err(Error::Empty));
+    assert_eq!(UnpairedRatio::of(&[], &[1.0]), Err(StatsError::Empty));
     assert_eq!(
         UnpairedRatio::of(&[1.0, 2.0], &[1.0, 0.0]),
-        Err(Error::NotPositive { what: "baseline", index: 1, value: 0.0 })
+        Err(StatsError::NotPositive { what: "baseline", index: 1, value: 0.0 })
     );
     let once = UnpairedRatio::of(&[2.0], &[1.0, 1.1]).expect("all are above 0");
     assert_eq!((once.interval(0.95), once.p_differs()), (None, None));

@@ -6,7 +6,7 @@ use crate::{Flags, Tally};
 const ROW: u64 = 512;
 const STEP: u64 = 1000;
 
-fn request(step: u64, took_ns: u64, kind: Kind, row: u64, rows: u64) -> Request {
+fn request(step: u64, took_ns: u64, kind: RequestKind, row: u64, rows: u64) -> Request {
     Request {
         submitted_ns: step * STEP,
         completed_ns: Some(step * STEP + took_ns),
@@ -33,40 +33,40 @@ fn course(requests: &[Request]) -> Course {
 
 /// A request that makes the course as long and as wide as it can be in whole units.
 fn corner() -> Request {
-    request(199, STEP, Kind::Write, 39, 1)
+    request(199, STEP, RequestKind::Write, 39, 1)
 }
 
 #[test]
 fn what_lies_beside_is_one_patch() {
     let found = course(&[
-        request(0, 1, Kind::Discard, 0, 40),
-        request(3, 1, Kind::Write, 4, 2),
-        request(4, 1, Kind::Write, 4, 1),
-        request(4, 1, Kind::Write, 5, 1),
-        request(5, 1, Kind::Write, 5, 1),
+        request(0, 1, RequestKind::Discard, 0, 40),
+        request(3, 1, RequestKind::Write, 4, 2),
+        request(4, 1, RequestKind::Write, 4, 1),
+        request(4, 1, RequestKind::Write, 5, 1),
+        request(5, 1, RequestKind::Write, 5, 1),
         corner(),
     ]);
     assert_eq!((found.step_ns(), found.row_bytes()), (STEP, ROW));
-    assert_eq!(found.patches(Kind::Discard), [Patch { steps: 0..1, rows: 0..40 }]);
+    assert_eq!(found.patches(RequestKind::Discard), [Patch { steps: 0..1, rows: 0..40 }]);
     let expected = [
         Patch { steps: 3..5, rows: 4..6 },
         Patch { steps: 5..6, rows: 5..6 },
         Patch { steps: 199..200, rows: 39..40 },
     ];
-    assert_eq!(found.patches(Kind::Write), expected);
-    assert!(found.patches(Kind::Read).is_empty());
-    assert_eq!(found.bytes(Kind::Write)[3..6], [2 * ROW, 2 * ROW, ROW]);
+    assert_eq!(found.patches(RequestKind::Write), expected);
+    assert!(found.patches(RequestKind::Read).is_empty());
+    assert_eq!(found.bytes(RequestKind::Write)[3..6], [2 * ROW, 2 * ROW, ROW]);
 }
 
 #[test]
 fn what_is_in_flight_is_spread_over_steps() {
     let found = course(&[
-        request(0, 2 * STEP + STEP / 2, Kind::Read, 0, 1),
-        request(1, STEP, Kind::Read, 1, 1),
+        request(0, 2 * STEP + STEP / 2, RequestKind::Read, 0, 1),
+        request(1, STEP, RequestKind::Read, 1, 1),
         corner(),
     ]);
     let steps = found.in_flight();
-    let depth = |mean, least, most| Step { mean, least, most };
+    let depth = |mean, least, most| CourseStep { mean, least, most };
     assert_eq!(steps.len(), Course::STEPS);
     let expected = [depth(1.0, 1, 1), depth(2.0, 2, 2), depth(0.5, 0, 1), depth(0.0, 0, 0)];
     assert_eq!(steps[..4], expected);
@@ -75,10 +75,10 @@ fn what_is_in_flight_is_spread_over_steps() {
 
 #[test]
 fn a_trace_of_no_time_has_one_step() {
-    let found = course(&[request(0, 0, Kind::Write, 0, 1)]);
-    assert_eq!(found.bytes(Kind::Write), [ROW]);
+    let found = course(&[request(0, 0, RequestKind::Write, 0, 1)]);
+    assert_eq!(found.bytes(RequestKind::Write), [ROW]);
     assert_eq!(found.in_flight().len(), 1);
-    assert_eq!(found.patches(Kind::Write), [Patch { steps: 0..1, rows: 0..40 }]);
+    assert_eq!(found.patches(RequestKind::Write), [Patch { steps: 0..1, rows: 0..40 }]);
 }
 
 proptest! {
@@ -88,12 +88,12 @@ proptest! {
     ) {
         let mut requests: Vec<Request> = requests
             .into_iter()
-            .map(|(step, row, rows)| request(step, 1, Kind::Write, row, rows.min(40 - row)))
+            .map(|(step, row, rows)| request(step, 1, RequestKind::Write, row, rows.min(40 - row)))
             .collect();
         requests.sort_by_key(|request| request.submitted_ns);
         requests.push(corner());
         let found = course(&requests);
-        let patches = found.patches(Kind::Write);
+        let patches = found.patches(RequestKind::Write);
         for step in 0..Course::STEPS {
             for row in 0..Course::ROWS {
                 let at = row as u64 * ROW;
@@ -109,6 +109,6 @@ proptest! {
             }
         }
         let bytes: u64 = requests.iter().map(|request| request.length_bytes).sum();
-        prop_assert_eq!(found.bytes(Kind::Write).iter().sum::<u64>(), bytes);
+        prop_assert_eq!(found.bytes(RequestKind::Write).iter().sum::<u64>(), bytes);
     }
 }

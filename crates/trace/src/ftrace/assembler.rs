@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::FtraceError;
-use super::block::{Event, Layout, Target};
+use super::block::{BlockEvent, RecordLayout, TracedDevice};
 use super::pairing::Pairing;
 use crate::Request;
 use crate::field::SECTOR_BYTES;
@@ -34,9 +34,9 @@ pub struct Lost {
 /// the total length: no event reports the others.
 #[derive(Debug)]
 pub struct Assembler {
-    layout: Layout,
-    target: Target,
-    events: Vec<Event>,
+    layout: RecordLayout,
+    target: TracedDevice,
+    events: Vec<BlockEvent>,
     pairing: Pairing,
     lost: Lost,
 }
@@ -44,7 +44,7 @@ pub struct Assembler {
 impl Assembler {
     /// Starts without knowledge of requests in flight.
     #[must_use]
-    pub fn new(layout: Layout, target: Target) -> Self {
+    pub fn new(layout: RecordLayout, target: TracedDevice) -> Self {
         let (events, pairing, lost) = (Vec::new(), Pairing::default(), Lost::default());
         Self { layout, target, events, pairing, lost }
     }

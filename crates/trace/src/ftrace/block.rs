@@ -13,12 +13,12 @@
 use std::ops::Range;
 
 use super::FtraceError;
-use super::fields::{Description, Field};
-use super::sub_buffer::{Head, Record, Records};
+use super::fields::{Field, RecordFormat};
+use super::sub_buffer::{Head, TraceRecord, TraceRecords};
 use crate::error::excerpt;
 use crate::field::SECTOR_BYTES;
 use crate::rwbs::operation;
-use crate::{Flags, Kind};
+use crate::{Flags, RequestKind};
 
 /// The events that an [`Assembler`](super::Assembler) needs, of the tracefs system `block`.
 pub const EVENTS: [&str; 4] =
@@ -26,7 +26,7 @@ pub const EVENTS: [&str; 4] =
 
 /// The device whose requests are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct TracedDevice {
     /// The whole disk's [number](device_number), found in requests.
     pub disk: u32,
     /// The partition's number, found in bios to it; `None` if the target is the disk.
@@ -41,7 +41,7 @@ pub fn device_number(major: u32, minor: u32) -> u32 {
     (major << 20) | (minor & 0xf_ffff)
 }
 
-impl Target {
+impl TracedDevice {
     /// The `filter` for each of [`EVENTS`] that excludes other devices.
     #[must_use]
     pub fn filter(&self) -> String {
@@ -56,7 +56,7 @@ impl Target {
 
 /// The stage of an event's request or bio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum BlockStep {
     /// A bio was queued.
     Queued,
     /// A request was sent to the driver.
@@ -69,10 +69,10 @@ pub enum Step {
 
 /// One event of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct BlockEvent {
     pub time_ns: u64,
-    pub step: Step,
-    pub kind: Kind,
+    pub step: BlockStep,
+    pub kind: RequestKind,
     pub flags: Flags,
     /// Its start on the disk; 0 for a flush.
     pub sector: u64,
@@ -82,14 +82,14 @@ pub struct Event {
 
 /// The layout of this kernel's records.
 #[derive(Debug, Clone)]
-pub struct Layout {
+pub struct RecordLayout {
     head: Head,
     events: [EventLayout; 4],
 }
 
 #[derive(Debug, Clone)]
 struct EventLayout {
-    step: Step,
+    step: BlockStep,
     id: u64,
     id_field: Field,
     device: Field,
@@ -98,20 +98,20 @@ struct EventLayout {
     letters: Field,
 }
 
-impl Layout {
+impl RecordLayout {
     /// Parses `events/header_page` and the `format` of each of [`EVENTS`].
     pub fn parse(header_page: &str, formats: [&str; 4]) -> Result<Self, FtraceError> {
         let [queue, issue, requeue, complete] = formats;
         let event = |index: usize, text, step| {
-            EventLayout::parse(Description { file: EVENTS[index], text }, step)
+            EventLayout::parse(RecordFormat { file: EVENTS[index], text }, step)
         };
         Ok(Self {
             head: Head::parse(header_page)?,
             events: [
-                event(0, queue, Step::Queued)?,
-                event(1, issue, Step::Issued)?,
-                event(2, requeue, Step::Requeued)?,
-                event(3, complete, Step::Completed)?,
+                event(0, queue, BlockStep::Queued)?,
+                event(1, issue, BlockStep::Issued)?,
+                event(2, requeue, BlockStep::Requeued)?,
+                event(3, complete, BlockStep::Completed)?,
             ],
         })
     }
@@ -122,7 +122,10 @@ impl Layout {
         self.head.sub_buffer_bytes()
     }
 
-    pub(super) fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<Records<'a>, FtraceError> {
+    pub(super) fn records<'a>(
+        &self,
+        sub_buffer: &'a [u8],
+    ) -> Result<TraceRecords<'a>, FtraceError> {
         self.head.records(sub_buffer)
     }
 
@@ -130,9 +133,9 @@ impl Layout {
     #[inline]
     pub(super) fn event(
         &self,
-        record: &Record,
-        target: &Target,
-    ) -> Result<Option<Event>, FtraceError> {
+        record: &TraceRecord,
+        target: &TracedDevice,
+    ) -> Result<Option<BlockEvent>, FtraceError> {
         let is_of = |layout: &&EventLayout| layout.id_field.number(record.data) == Some(layout.id);
         let Some(layout) = self.events.iter().find(is_of) else {
             return Ok(None);
@@ -142,7 +145,7 @@ impl Layout {
 }
 
 impl EventLayout {
-    fn parse(description: Description, step: Step) -> Result<Self, FtraceError> {
+    fn parse(description: RecordFormat, step: BlockStep) -> Result<Self, FtraceError> {
         Ok(Self {
             step,
             id: description.number("ID")?.into(),
@@ -155,7 +158,11 @@ impl EventLayout {
     }
 
     #[inline]
-    fn event(&self, record: &Record, target: &Target) -> Result<Option<Event>, FtraceError> {
+    fn event(
+        &self,
+        record: &TraceRecord,
+        target: &TracedDevice,
+    ) -> Result<Option<BlockEvent>, FtraceError> {
         let cut = || {
             let expected = "one that reaches to its last field";
             FtraceError::malformed("the length of a record", expected, record.data.len())
@@ -170,10 +177,10 @@ impl EventLayout {
         let (time_ns, step) = (record.time_ns, self.step);
         if let Some(letters) = letters.strip_prefix(b"FF") {
             let (_, flags) = operation(letters);
-            return Ok(Some(Event {
+            return Ok(Some(BlockEvent {
                 time_ns,
                 step,
-                kind: Kind::Flush,
+                kind: RequestKind::Flush,
                 flags,
                 sector: 0,
                 sectors: 0,
@@ -188,7 +195,7 @@ impl EventLayout {
         let (kind, flags) = operation(letters);
         let kind = match (kind, letters) {
             (Some(kind), _) => kind,
-            (None, [b'N', ..]) => Kind::WriteZeroes,
+            (None, [b'N', ..]) => RequestKind::WriteZeroes,
             (None, _) => {
                 return Err(FtraceError::Malformed {
                     what: "the operation",
@@ -197,6 +204,6 @@ impl EventLayout {
                 });
             }
         };
-        Ok(Some(Event { time_ns, step, kind, flags, sector, sectors }))
+        Ok(Some(BlockEvent { time_ns, step, kind, flags, sector, sectors }))
     }
 }

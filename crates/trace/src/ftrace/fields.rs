@@ -12,7 +12,7 @@ const FURTHEST: usize = 1 << 24;
 
 /// A description in one file of tracefs.
 #[derive(Debug, Clone, Copy)]
-pub struct Description<'a> {
+pub struct RecordFormat<'a> {
     /// The file below `events`.
     pub file: &'static str,
     /// Its contents.
@@ -26,7 +26,7 @@ pub struct Field {
     pub size: usize,
 }
 
-impl Description<'_> {
+impl RecordFormat<'_> {
     /// The number after a word at the start of a line, as in `ID: 7`.
     pub fn number(&self, word: &'static str) -> Result<u16, FtraceError> {
         let line = self.text.lines().find_map(|line| line.strip_prefix(word));
@@ -84,7 +84,7 @@ impl Field {
         record.get(self.offset..self.offset + self.size)
     }
 
-    /// The little-endian number in a field made by [`Description::integer`].
+    /// The little-endian number in a field made by [`RecordFormat::integer`].
     #[inline]
     pub fn number(self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record)?;

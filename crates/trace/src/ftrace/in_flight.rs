@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::block::Event;
-use super::marks::Marked;
+use super::block::BlockEvent;
+use super::marks::MarkedRange;
 use crate::field::SECTOR_BYTES;
-use crate::{Origin, Request};
+use crate::{Request, WriteOrigin};
 
 /// The maximum number of waiting requests: at 100,000 per second, those behind one that takes ten
 /// seconds.
@@ -15,7 +15,7 @@ const MOST: usize = 1 << 20;
 
 /// Requests in submission order. Offsets are on the disk.
 #[derive(Debug, Default)]
-pub struct InFlight {
+pub struct InFlightRequests {
     waiting: VecDeque<Waiting>,
     /// The number of the first waiting request, in submission order.
     first: u64,
@@ -40,9 +40,9 @@ enum State {
     Void,
 }
 
-impl InFlight {
+impl InFlightRequests {
     /// Adds a request. Returns how many were dropped to make room.
-    pub fn issue(&mut self, event: &Event) -> u64 {
+    pub fn issue(&mut self, event: &BlockEvent) -> u64 {
         let request = Request {
             submitted_ns: event.time_ns,
             completed_ns: None,
@@ -50,7 +50,7 @@ impl InFlight {
             offset_bytes: event.sector * SECTOR_BYTES,
             length_bytes: event.sectors * SECTOR_BYTES,
             flags: event.flags,
-            origin: Some(Origin::default()),
+            origin: Some(WriteOrigin::default()),
         };
         let number = self.first + self.waiting.len() as u64;
         self.not_done.insert((event.kind as u8, event.sector, number));
@@ -60,7 +60,7 @@ impl InFlight {
     }
 
     /// Completes a request, or the first part of the rest of one. False if none matches.
-    pub fn complete(&mut self, event: &Event, marked: Marked) -> bool {
+    pub fn complete(&mut self, event: &BlockEvent, marked: MarkedRange) -> bool {
         let fits = |waiting: &Waiting| waiting.sectors == event.sectors;
         let reaches = |waiting: &Waiting| waiting.sectors > event.sectors;
         let found = self.find(event, fits).or_else(|| self.find(event, reaches));
@@ -78,7 +78,7 @@ impl InFlight {
     }
 
     /// Handles a request returned by the driver: its rest will be issued again, as a new request.
-    pub fn requeue(&mut self, event: &Event) {
+    pub fn requeue(&mut self, event: &BlockEvent) {
         let fits = |waiting: &Waiting| waiting.sectors == event.sectors;
         if let Some(number) = self.find(event, fits) {
             self.not_done.remove(&(event.kind as u8, event.sector, number));
@@ -107,7 +107,7 @@ impl InFlight {
     }
 
     /// The earliest request at the event's sector that satisfies a condition.
-    fn find(&self, event: &Event, is_right: impl Fn(&Waiting) -> bool) -> Option<u64> {
+    fn find(&self, event: &BlockEvent, is_right: impl Fn(&Waiting) -> bool) -> Option<u64> {
         let place = |number| (event.kind as u8, event.sector, number);
         let mut numbers = self.not_done.range(place(0)..=place(u64::MAX)).map(|key| key.2);
         numbers.find(|number| is_right(&self.waiting[index(self.first, *number)]))
@@ -132,7 +132,7 @@ fn index(first: u64, number: u64) -> usize {
 }
 
 impl Waiting {
-    fn complete(&mut self, event: &Event, marked: Marked) {
+    fn complete(&mut self, event: &BlockEvent, marked: MarkedRange) {
         let request = &mut self.request;
         request.completed_ns = Some(event.time_ns.max(request.submitted_ns));
         request.flags |= marked.flags;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::{Flags, Kind};
+use crate::{Flags, RequestKind};
 
 /// The maximum number of ranges: more than the requests that a device can queue.
 const MOST: usize = 1 << 18;
@@ -27,7 +27,7 @@ struct Mark {
 
 /// What a range was marked with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Marked {
+pub struct MarkedRange {
     /// All marks somewhere in it.
     pub flags: Flags,
     /// How many of its sectors are [`Flags::METADATA`].
@@ -39,7 +39,7 @@ impl Marks {
     pub const KEPT: Flags = Flags::METADATA.union(Flags::FUA).union(Flags::PREFLUSH);
 
     /// Marks the sectors of a bio, replacing earlier marks. False if there is no room.
-    pub fn put(&mut self, kind: Kind, sectors: &Range<u64>, flags: Flags) -> bool {
+    pub fn put(&mut self, kind: RequestKind, sectors: &Range<u64>, flags: Flags) -> bool {
         self.take(kind, sectors);
         let flags = flags & Self::KEPT;
         let is_kept = flags.is_empty() || self.ranges.len() < MOST;
@@ -50,8 +50,8 @@ impl Marks {
     }
 
     /// Removes all marks in a range, and returns them.
-    pub fn take(&mut self, kind: Kind, sectors: &Range<u64>) -> Marked {
-        let mut marked = Marked::default();
+    pub fn take(&mut self, kind: RequestKind, sectors: &Range<u64>) -> MarkedRange {
+        let mut marked = MarkedRange::default();
         let kind = kind as u8;
         while let Some((start, mark)) = self.last_before(kind, sectors.end) {
             if mark.end <= sectors.start {

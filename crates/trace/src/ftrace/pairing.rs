@@ -9,37 +9,37 @@
 //! - A completion that matches no issue makes a request with both at the same time: it was issued
 //!   before the trace began, or the issue event was lost.
 
-use super::block::{Event, Step};
-use super::in_flight::InFlight;
+use super::block::{BlockEvent, BlockStep};
+use super::in_flight::InFlightRequests;
 use super::marks::Marks;
-use crate::{Kind, Request};
+use crate::{Request, RequestKind};
 
 /// Makes requests from events.
 #[derive(Debug, Default)]
 pub struct Pairing {
     marks: Marks,
-    in_flight: InFlight,
+    in_flight: InFlightRequests,
 }
 
 impl Pairing {
     /// Takes the next event. Returns how many requests and marks were dropped because too many
     /// wait.
-    pub fn take(&mut self, event: &Event) -> u64 {
+    pub fn take(&mut self, event: &BlockEvent) -> u64 {
         let sectors = event.sector..event.sector + event.sectors;
         match event.step {
-            Step::Queued => u64::from(!self.marks.put(event.kind, &sectors, event.flags)),
-            Step::Issued => self.in_flight.issue(event),
-            Step::Requeued => {
+            BlockStep::Queued => u64::from(!self.marks.put(event.kind, &sectors, event.flags)),
+            BlockStep::Issued => self.in_flight.issue(event),
+            BlockStep::Requeued => {
                 self.in_flight.requeue(event);
                 0
             }
-            Step::Completed => self.complete(event),
+            BlockStep::Completed => self.complete(event),
         }
     }
 
-    fn complete(&mut self, event: &Event) -> u64 {
+    fn complete(&mut self, event: &BlockEvent) -> u64 {
         let marked = self.marks.take(event.kind, &(event.sector..event.sector + event.sectors));
-        if self.in_flight.complete(event, marked) || event.kind == Kind::Flush {
+        if self.in_flight.complete(event, marked) || event.kind == RequestKind::Flush {
             return 0;
         }
         let given_up = self.in_flight.issue(event);

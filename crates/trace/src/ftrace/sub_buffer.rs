@@ -15,7 +15,7 @@
 //! A record discarded after it was reserved becomes padding and keeps its time, but 0 becomes 1.
 
 use super::FtraceError;
-use super::fields::{Description, Field};
+use super::fields::{Field, RecordFormat};
 
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
@@ -46,7 +46,7 @@ pub struct Head {
 
 /// The records of one sub-buffer, up to the first error.
 #[derive(Debug)]
-pub struct Records<'a> {
+pub struct TraceRecords<'a> {
     /// How many records were lost before these; a lower bound.
     pub lost: u64,
     time_ns: u64,
@@ -55,7 +55,7 @@ pub struct Records<'a> {
 
 /// A record.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct TraceRecord<'a> {
     /// On the clock of the trace.
     pub time_ns: u64,
     pub data: &'a [u8],
@@ -64,7 +64,7 @@ pub struct Record<'a> {
 impl Head {
     /// Parses `events/header_page`.
     pub fn parse(text: &str) -> Result<Self, FtraceError> {
-        let description = Description { file: "header_page", text };
+        let description = RecordFormat { file: "header_page", text };
         Ok(Self {
             timestamp: description.integer("timestamp")?,
             commit: description.integer("commit")?,
@@ -78,7 +78,7 @@ impl Head {
     }
 
     /// The records of a sub-buffer; an error if it is truncated.
-    pub fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<Records<'a>, FtraceError> {
+    pub fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<TraceRecords<'a>, FtraceError> {
         let cut = |expected| FtraceError::malformed("the length", expected, sub_buffer.len());
         let head = self.timestamp.number(sub_buffer).zip(self.commit.number(sub_buffer));
         let (time_ns, commit) = head.ok_or_else(|| cut("that of its head or more"))?;
@@ -94,11 +94,11 @@ impl Head {
                 stored.number(behind).unwrap_or(1).max(1)
             }
         };
-        Ok(Records { lost, time_ns, rest })
+        Ok(TraceRecords { lost, time_ns, rest })
     }
 }
 
-impl<'a> Records<'a> {
+impl<'a> TraceRecords<'a> {
     /// Takes bytes off the rest.
     #[inline]
     fn take(&mut self, bytes: usize) -> Result<&'a [u8], FtraceError> {
@@ -126,7 +126,7 @@ impl<'a> Records<'a> {
     }
 
     #[inline]
-    fn advance(&mut self) -> Result<Option<Record<'a>>, FtraceError> {
+    fn advance(&mut self) -> Result<Option<TraceRecord<'a>>, FtraceError> {
         while !self.rest.is_empty() {
             let word = self.word()?;
             let (kind, time) = (word & 31, u64::from(word >> 5));
@@ -151,7 +151,7 @@ impl<'a> Records<'a> {
                 words => self.take(words as usize * 4)?,
             };
             self.pass(time);
-            return Ok(Some(Record { time_ns: self.time_ns, data }));
+            return Ok(Some(TraceRecord { time_ns: self.time_ns, data }));
         }
         self.rest = &[];
         Ok(None)
@@ -162,8 +162,8 @@ impl<'a> Records<'a> {
     }
 }
 
-impl<'a> Iterator for Records<'a> {
-    type Item = Result<Record<'a>, FtraceError>;
+impl<'a> Iterator for TraceRecords<'a> {
+    type Item = Result<TraceRecord<'a>, FtraceError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

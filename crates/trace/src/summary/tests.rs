@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn request(submitted_ns: u64, took_ns: u64, kind: Kind, at: u64, length: u64) -> Request {
+fn request(submitted_ns: u64, took_ns: u64, kind: RequestKind, at: u64, length: u64) -> Request {
     Request {
         submitted_ns,
         completed_ns: Some(submitted_ns + took_ns),
@@ -14,7 +14,7 @@ fn request(submitted_ns: u64, took_ns: u64, kind: Kind, at: u64, length: u64) ->
     }
 }
 
-fn summary(requests: &[Request]) -> Summary {
+fn summary(requests: &[Request]) -> TraceSummary {
     let mut tally = Tally::new();
     for request in requests {
         tally.add(request);
@@ -25,13 +25,13 @@ fn summary(requests: &[Request]) -> Summary {
 #[test]
 fn reads_between_writes_break_no_sequence() {
     let found = summary(&[
-        request(0, 1, Kind::Write, 10, 2),
-        request(1, 1, Kind::Read, 500, 1),
-        request(2, 1, Kind::Write, 12, 1),
-        request(3, 1, Kind::Write, 3, 1),
-        request(4, 1, Kind::Write, 14, 4),
+        request(0, 1, RequestKind::Write, 10, 2),
+        request(1, 1, RequestKind::Read, 500, 1),
+        request(2, 1, RequestKind::Write, 12, 1),
+        request(3, 1, RequestKind::Write, 3, 1),
+        request(4, 1, RequestKind::Write, 14, 4),
     ]);
-    let writes = found.of(Kind::Write).unwrap();
+    let writes = found.of(RequestKind::Write).unwrap();
     assert_eq!((writes.requests, writes.bytes), (4, 8 * 4096));
     assert_eq!((writes.sequential, writes.seeks), (1, 2));
     assert_eq!(writes.sequential_share(), Some(1.0 / 3.0));
@@ -41,19 +41,19 @@ fn reads_between_writes_break_no_sequence() {
     let sizes = writes.sizes.unwrap();
     assert_eq!((sizes.least_bytes, sizes.median_bytes, sizes.most_bytes), (4096, 4096, 16384));
     assert!((sizes.mean_bytes - 8192.0).abs() < 1e-9);
-    let reads = found.of(Kind::Read).unwrap();
+    let reads = found.of(RequestKind::Read).unwrap();
     assert_eq!((reads.seeks, reads.sequential_share()), (0, None));
     assert_eq!(found.end_bytes, 501 * 4096);
-    assert!(found.of(Kind::Discard).is_none());
+    assert!(found.of(RequestKind::Discard).is_none());
 }
 
 #[test]
 fn idle_time_is_what_no_request_takes() {
     let found = summary(&[
-        request(0, 10, Kind::Write, 0, 1),
-        request(5, 10, Kind::Write, 1, 1),
-        request(35, 5, Kind::Flush, 0, 0),
-        request(50, 50, Kind::Read, 0, 1),
+        request(0, 10, RequestKind::Write, 0, 1),
+        request(5, 10, RequestKind::Write, 1, 1),
+        request(35, 5, RequestKind::Flush, 0, 0),
+        request(50, 50, RequestKind::Read, 0, 1),
     ]);
     assert_eq!(found.span_ns, 100);
     let in_flight = found.in_flight.unwrap();
@@ -63,18 +63,18 @@ fn idle_time_is_what_no_request_takes() {
     assert!((in_flight.mean_at_submission - 1.25).abs() < 1e-9);
     assert_eq!((in_flight.idle_ns, in_flight.idle_gaps), (30, 2));
     assert_eq!(in_flight.longest_idle_ns, 20);
-    let flushes = found.of(Kind::Flush).unwrap();
+    let flushes = found.of(RequestKind::Flush).unwrap();
     assert_eq!((flushes.bytes, flushes.sizes, flushes.seeks), (0, None, 0));
     assert_eq!(flushes.latencies.unwrap().max_ns, 5);
 }
 
 #[test]
 fn what_is_not_completed_is_counted_as_that() {
-    let mut lost = request(7, 0, Kind::Write, 1, 1);
+    let mut lost = request(7, 0, RequestKind::Write, 1, 1);
     lost.completed_ns = None;
     lost.flags = Flags::FUA | Flags::SYNC;
-    let found = summary(&[request(0, 2, Kind::Write, 0, 1), lost]);
-    let writes = found.of(Kind::Write).unwrap();
+    let found = summary(&[request(0, 2, RequestKind::Write, 0, 1), lost]);
+    let writes = found.of(RequestKind::Write).unwrap();
     assert_eq!((writes.requests, writes.incomplete), (2, 1));
     assert_eq!((writes.fua, writes.sync, writes.preflush), (1, 1, 0));
     assert_eq!(writes.latencies.unwrap().max_ns, 2);
@@ -102,8 +102,8 @@ proptest! {
             .into_iter()
             .map(|(after_ns, took_ns, kind, at, length)| {
                 now_ns += after_ns;
-                let kind = Kind::ALL[kind];
-                let length = if kind == Kind::Flush { 0 } else { length };
+                let kind = RequestKind::ALL[kind];
+                let length = if kind == RequestKind::Flush { 0 } else { length };
                 let completed_ns = took_ns.map(|took_ns| now_ns + took_ns);
                 Request { completed_ns, ..request(now_ns, 0, kind, at, length) }
             })
@@ -113,7 +113,7 @@ proptest! {
         let bytes: u64 = requests.iter().map(|request| request.length_bytes).sum();
         prop_assert_eq!(found.kinds.iter().map(|of| of.bytes).sum::<u64>(), bytes);
         for of in &found.kinds {
-            let followers = if of.kind == Kind::Flush { 0 } else { of.requests - 1 };
+            let followers = if of.kind == RequestKind::Flush { 0 } else { of.requests - 1 };
             prop_assert_eq!(of.sequential + of.seeks, followers);
             prop_assert!(of.incomplete <= of.requests);
         }

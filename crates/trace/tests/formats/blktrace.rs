@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request, merge};
+use ssdlab_trace::{Flags, Request, RequestKind, TraceFormat, TraceOptions, TraceReader, merge};
 
 use super::{
     BIG_ENDIAN, BLKPARSE, KERNEL, KERNEL_TEXT, LITTLE_ENDIAN, VERSION_8, completed, drain, drive,
@@ -11,42 +11,42 @@ use super::{
 
 #[test]
 fn issued_requests_are_what_the_drive_sees() {
-    assert_eq!(requests(LITTLE_ENDIAN, Format::Blktrace, &Options::default()), issued());
-    assert_eq!(requests(BIG_ENDIAN, Format::Blktrace, &Options::default()), issued());
+    assert_eq!(requests(LITTLE_ENDIAN, TraceFormat::Blktrace, &TraceOptions::default()), issued());
+    assert_eq!(requests(BIG_ENDIAN, TraceFormat::Blktrace, &TraceOptions::default()), issued());
 }
 
 #[test]
 fn version_8_tells_write_zeroes_from_writes() {
     let mut expected = issued();
-    expected.push(with(Flags::SYNC, request(8000, Kind::WriteZeroes, 2048 * 512, 64 << 10)));
-    assert_eq!(requests(VERSION_8, Format::Blktrace, &Options::default()), expected);
+    expected.push(with(Flags::SYNC, request(8000, RequestKind::WriteZeroes, 2048 * 512, 64 << 10)));
+    assert_eq!(requests(VERSION_8, TraceFormat::Blktrace, &TraceOptions::default()), expected);
 }
 
 #[test]
 fn queued_requests_are_what_was_asked_for() {
     let expected = [
-        completed(3000, with(Flags::SYNC, request(0, Kind::Write, 2048 * 512, 4096))),
-        with(Flags::READAHEAD, request(2000, Kind::Read, 4096 * 512, 128 << 10)),
-        with(Flags::SYNC, request(4000, Kind::Flush, 0, 0)),
+        completed(3000, with(Flags::SYNC, request(0, RequestKind::Write, 2048 * 512, 4096))),
+        with(Flags::READAHEAD, request(2000, RequestKind::Read, 4096 * 512, 128 << 10)),
+        with(Flags::SYNC, request(4000, RequestKind::Flush, 0, 0)),
         with(
             Flags::SYNC | Flags::METADATA | Flags::FUA | Flags::PREFLUSH,
-            request(5000, Kind::Write, 8192 * 512, 8192),
+            request(5000, RequestKind::Write, 8192 * 512, 8192),
         ),
-        request(6000, Kind::Discard, 512 << 20, 1 << 30),
+        request(6000, RequestKind::Discard, 512 << 20, 1 << 30),
     ];
-    assert_eq!(requests(LITTLE_ENDIAN, Format::Blktrace, &queued()), expected);
+    assert_eq!(requests(LITTLE_ENDIAN, TraceFormat::Blktrace, &queued()), expected);
 }
 
 #[test]
 fn blkparse_reads_the_binary_as_this_crate_does() {
-    for (options, count) in [(Options::default(), 14), (queued(), 27)] {
-        let reader = |file| Reader::new(file, Format::Blktrace, &options).unwrap();
+    for (options, count) in [(TraceOptions::default(), 14), (queued(), 27)] {
+        let reader = |file| TraceReader::new(file, TraceFormat::Blktrace, &options).unwrap();
         let merged = drain(merge(KERNEL.map(reader).into()));
-        assert_eq!(merged, (requests(KERNEL_TEXT, Format::Blkparse, &options), None));
+        assert_eq!(merged, (requests(KERNEL_TEXT, TraceFormat::Blkparse, &options), None));
         assert_eq!(merged.0.len(), count);
         assert_eq!(
-            requests(LITTLE_ENDIAN, Format::Blktrace, &options),
-            requests(BLKPARSE, Format::Blkparse, &options)
+            requests(LITTLE_ENDIAN, TraceFormat::Blktrace, &options),
+            requests(BLKPARSE, TraceFormat::Blkparse, &options)
         );
     }
 }
@@ -55,7 +55,8 @@ fn blkparse_reads_the_binary_as_this_crate_does() {
 fn the_size_of_the_buffer_does_not_matter() {
     for capacity in 1..80 {
         let input = BufReader::with_capacity(capacity, VERSION_8);
-        let reader = Reader::new(input, Format::Blktrace, &Options::default()).unwrap();
+        let reader =
+            TraceReader::new(input, TraceFormat::Blktrace, &TraceOptions::default()).unwrap();
         let (requests, error) = drain(reader);
         assert_eq!((requests.len(), error), (7, None));
     }
@@ -65,7 +66,7 @@ fn the_size_of_the_buffer_does_not_matter() {
 fn a_cut_trace_gives_all_before_the_cut() {
     for length in 0..LITTLE_ENDIAN.len() {
         let (requests, error) =
-            read(&LITTLE_ENDIAN[..length], Format::Blktrace, &Options::default());
+            read(&LITTLE_ENDIAN[..length], TraceFormat::Blktrace, &TraceOptions::default());
         for (found, whole) in requests.iter().zip(issued()) {
             // Its completion may lie behind the cut.
             assert_eq!(Request { completed_ns: whole.completed_ns, ..*found }, whole);
@@ -77,7 +78,7 @@ fn a_cut_trace_gives_all_before_the_cut() {
         }
     }
     assert_eq!(
-        ending(&LITTLE_ENDIAN[..1179], Format::Blktrace),
+        ending(&LITTLE_ENDIAN[..1179], TraceFormat::Blktrace),
         "the blktrace trace is truncated at record 23 (byte 1132); everything before that was \
          read: continue without the rest, or record the trace again"
     );
@@ -88,7 +89,7 @@ fn a_driver_without_issue_events_is_noticed() {
     // The events up to the first that is issued.
     let only_queued = &LITTLE_ENDIAN[..(48 + 16) + (48 + 8) + 48 + (48 + 16)];
     assert_eq!(
-        ending(only_queued, Format::Blktrace),
+        ending(only_queued, TraceFormat::Blktrace),
         "the trace has no issued requests, but 1 queued: read those instead"
     );
 }
@@ -98,14 +99,14 @@ fn damage_is_named_by_record_and_byte() {
     let mut damaged = LITTLE_ENDIAN.to_vec();
     damaged[48 + 16 + 1] = b'?';
     assert_eq!(
-        ending(&damaged, Format::Blktrace),
+        ending(&damaged, TraceFormat::Blktrace),
         "blktrace trace, record 2 (byte 64): the magic is \"\\x07?ae\", not 0x65617400 + version, \
          in either byte order; repair the trace there, or truncate it before that"
     );
     damaged = LITTLE_ENDIAN.to_vec();
     damaged[0] = 6;
     assert_eq!(
-        ending(&damaged, Format::Blktrace),
+        ending(&damaged, TraceFormat::Blktrace),
         "the blktrace trace has version 6; the known version is 7 or 8: use a newer ssdlab, or \
          convert it"
     );
@@ -118,13 +119,13 @@ fn one_drive_is_read() {
     let device = two.len() - 3 * 48 + 36;
     two[device..device + 4].copy_from_slice(&((259_u32 << 20) | 3).to_le_bytes());
     assert_eq!(
-        ending(&two, Format::Blktrace),
+        ending(&two, TraceFormat::Blktrace),
         "the trace has requests to \"8,0\" and to \"259,3\": choose one of its drives"
     );
-    assert_eq!(requests(&two, Format::Blktrace, &drive("8,0")), issued()[..5]);
-    assert_eq!(requests(&two, Format::Blktrace, &drive("259,3")).len(), 1);
+    assert_eq!(requests(&two, TraceFormat::Blktrace, &drive("8,0")), issued()[..5]);
+    assert_eq!(requests(&two, TraceFormat::Blktrace, &drive("259,3")).len(), 1);
     assert_eq!(
-        read(&two, Format::Blktrace, &drive("8,1")).1.unwrap(),
+        read(&two, TraceFormat::Blktrace, &drive("8,1")).1.unwrap(),
         "the trace has no requests to \"8,1\", but to \"8,0\": choose one of its drives"
     );
 }
@@ -136,6 +137,6 @@ fn requests_of_zoned_drives_are_refused() {
     let action = zoned.len() - 64 + 32;
     let value = u64::from_le_bytes(zoned[action..action + 8].try_into().unwrap());
     zoned[action..action + 8].copy_from_slice(&(value ^ (1 << 38) ^ (1 << 32)).to_le_bytes());
-    let error = ending(&zoned, Format::Blktrace);
+    let error = ending(&zoned, TraceFormat::Blktrace);
     assert!(error.contains("the category is \"0x1014a\", not one of a drive without zones"));
 }

@@ -1,7 +1,9 @@
 //! Checks logs of dm-log-writes, put together after `drivers/md/dm-log-writes.c`: the kernels that
 //! build these tests have no device mapper.
 
-use ssdlab_trace::{DeviceLog, DeviceLogEntry, Flags, Format, Kind, Options};
+use ssdlab_trace::{
+    DeviceLogEntry, DeviceLogReader, Flags, RequestKind, TraceFormat, TraceOptions,
+};
 
 use super::device_log::{DISCARD, FLUSH, FUA, MARK, METADATA, entry, super_block};
 use super::{device_log, drive, ending, read, request, requests, with};
@@ -25,18 +27,18 @@ fn every_kind_of_entry_is_read_in_sectors_of_the_device() {
     for sector_bytes in [512, 4096] {
         let bytes = u64::from(sector_bytes);
         let expected = [
-            request(0, Kind::Write, 8 * bytes, 2 * bytes),
-            with(Flags::METADATA, request(0, Kind::Write, 10 * bytes, bytes)),
-            request(0, Kind::Flush, 0, 0),
-            request(0, Kind::Discard, 64 * bytes, 1024 * bytes),
+            request(0, RequestKind::Write, 8 * bytes, 2 * bytes),
+            with(Flags::METADATA, request(0, RequestKind::Write, 10 * bytes, bytes)),
+            request(0, RequestKind::Flush, 0, 0),
+            request(0, RequestKind::Discard, 64 * bytes, 1024 * bytes),
             with(
                 Flags::PREFLUSH | Flags::FUA | Flags::METADATA,
-                request(0, Kind::Write, 3 * bytes, bytes),
+                request(0, RequestKind::Write, 3 * bytes, bytes),
             ),
         ];
         let log = log(sector_bytes);
-        assert_eq!(Format::detect(&log).unwrap(), Format::DmLogWrites);
-        assert_eq!(requests(&log, Format::DmLogWrites, &Options::default()), expected);
+        assert_eq!(TraceFormat::detect(&log).unwrap(), TraceFormat::DmLogWrites);
+        assert_eq!(requests(&log, TraceFormat::DmLogWrites, &TraceOptions::default()), expected);
     }
 }
 
@@ -44,16 +46,16 @@ fn every_kind_of_entry_is_read_in_sectors_of_the_device() {
 fn a_device_log_has_marks_and_data() {
     let write = entry(8, 2, 0, "", 512);
     let whole = log(512);
-    let entries: Vec<_> = DeviceLog::new(&whole[..]).unwrap().map(Result::unwrap).collect();
+    let entries: Vec<_> = DeviceLogReader::new(&whole[..]).unwrap().map(Result::unwrap).collect();
     let DeviceLogEntry::Request(request, data) = &entries[0] else { panic!("{entries:?}") };
-    assert_eq!((request.kind, request.offset_bytes), (Kind::Write, 8 * 512));
+    assert_eq!((request.kind, request.offset_bytes), (RequestKind::Write, 8 * 512));
     assert_eq!(data, &write[512..]);
     assert_eq!(entries[3], DeviceLogEntry::Mark("mkfs".to_owned()));
     let DeviceLogEntry::Request(discard, data) = &entries[4] else { panic!("{entries:?}") };
-    assert_eq!((discard.kind, data.len()), (Kind::Discard, 0));
+    assert_eq!((discard.kind, data.len()), (RequestKind::Discard, 0));
     assert_eq!(entries.len(), 6);
 
-    let mut truncated = DeviceLog::new(&whole[..2048]).unwrap();
+    let mut truncated = DeviceLogReader::new(&whole[..2048]).unwrap();
     assert_eq!(truncated.next().unwrap().unwrap(), entries[0]);
     let error = truncated.next().unwrap().unwrap_err().to_string();
     assert!(error.starts_with("the dm-log-writes trace is truncated at record 2"), "{error}");
@@ -67,7 +69,8 @@ fn a_log_that_ends_early_gives_what_came_before() {
     // Where each of the five requests is complete, in sectors; a mark is none.
     let complete = [4, 6, 7, 9, 11];
     for end in 1..sectors {
-        let (found, error) = read(&whole[..end * 512], Format::DmLogWrites, &Options::default());
+        let (found, error) =
+            read(&whole[..end * 512], TraceFormat::DmLogWrites, &TraceOptions::default());
         assert_eq!(found.len(), complete.iter().filter(|at| **at <= end).count(), "{end}");
         let error = error.expect("an entry is missing");
         assert!(error.contains("the dm-log-writes trace is truncated at record "), "{error}");
@@ -111,15 +114,15 @@ fn a_fault_is_named_by_entry_and_field() {
             "record 1 (byte 512): the length of a mark is 481, not within its sector",
         ),
     ] {
-        let error = ending(&log, Format::DmLogWrites);
+        let error = ending(&log, TraceFormat::DmLogWrites);
         assert!(error.starts_with(&format!("dm-log-writes trace, {expected}")), "{error}");
     }
-    let empty = ending(b"", Format::DmLogWrites);
+    let empty = ending(b"", TraceFormat::DmLogWrites);
     assert!(empty.starts_with("the dm-log-writes trace is truncated at the header"), "{empty}");
 }
 
 #[test]
 fn its_drive_has_no_name() {
-    let error = read(&log(512), Format::DmLogWrites, &drive("sda")).1.unwrap();
+    let error = read(&log(512), TraceFormat::DmLogWrites, &drive("sda")).1.unwrap();
     assert!(error.starts_with("the trace has no requests to \"sda\""), "{error}");
 }

@@ -1,18 +1,21 @@
 //! Checks the logs of fio: one it wrote, and what its manual describes.
 
-use ssdlab_trace::{Format, Kind, Options};
+use ssdlab_trace::{RequestKind, TraceFormat, TraceOptions};
 
 use super::{FIO, drive, ending, read, request, requests};
 
 #[test]
 fn a_log_of_fio_is_read() {
-    let found = requests(FIO, Format::FioLog, &Options::default());
+    let found = requests(FIO, TraceFormat::FioLog, &TraceOptions::default());
     // fio waited 3 ms after each request, so the unit of its times shows.
     assert_eq!(
         found[..2],
-        [request(0, Kind::Read, 0, 4096), request(3_317_000, Kind::Read, 45_056, 4096),]
+        [
+            request(0, RequestKind::Read, 0, 4096),
+            request(3_317_000, RequestKind::Read, 45_056, 4096),
+        ]
     );
-    assert_eq!(found.iter().filter(|request| request.kind == Kind::Flush).count(), 2);
+    assert_eq!(found.iter().filter(|request| request.kind == RequestKind::Flush).count(), 2);
     assert_eq!(found.len(), 18);
 }
 
@@ -22,24 +25,24 @@ fn version_2_has_no_times_but_waits() {
         /dev/sdb sync 4096 0\n/dev/sdb wait 1500 0\n/dev/sdb trim 0 1048576\n/dev/sdb wait 2 0\n\
         /dev/sdb datasync\n/dev/sdb close\n";
     let expected = [
-        request(0, Kind::Write, 4096, 8192),
-        request(0, Kind::Flush, 0, 0),
-        request(1_500_000_000, Kind::Discard, 0, 1 << 20),
-        request(1_500_000_000, Kind::Flush, 0, 0),
+        request(0, RequestKind::Write, 4096, 8192),
+        request(0, RequestKind::Flush, 0, 0),
+        request(1_500_000_000, RequestKind::Discard, 0, 1 << 20),
+        request(1_500_000_000, RequestKind::Flush, 0, 0),
     ];
-    assert_eq!(requests(log, Format::FioLog, &Options::default()), expected);
+    assert_eq!(requests(log, TraceFormat::FioLog, &TraceOptions::default()), expected);
 }
 
 #[test]
 fn one_file_is_read() {
     let log = b"fio version 3 iolog\n0 a add\n0 b add\n5 a read 0 512\n7 b write 512 1024\n";
     assert_eq!(
-        ending(log, Format::FioLog),
+        ending(log, TraceFormat::FioLog),
         "the trace has requests to \"a\" and to \"b\": choose one of its drives"
     );
-    let expected = [request(0, Kind::Write, 512, 1024)];
-    assert_eq!(requests(log, Format::FioLog, &drive("b")), expected);
-    assert!(read(log, Format::FioLog, &drive("c")).1.is_some());
+    let expected = [request(0, RequestKind::Write, 512, 1024)];
+    assert_eq!(requests(log, TraceFormat::FioLog, &drive("b")), expected);
+    assert!(read(log, TraceFormat::FioLog, &drive("c")).1.is_some());
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn a_fault_is_named_by_line_and_field() {
         ("fio version 2 iolog\n0 a read 0 1\n", "line 2: the action is \"a\", not add, open"),
         ("fio version 2 iolog\na read 0\n", "line 2: the length is nothing, not a number of bytes"),
     ] {
-        let error = ending(log.as_bytes(), Format::FioLog);
+        let error = ending(log.as_bytes(), TraceFormat::FioLog);
         assert!(error.starts_with(&format!("fio trace, {expected}")), "{error}");
     }
 }

@@ -20,7 +20,9 @@ mod printed;
 mod published;
 mod request_log;
 
-use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request, Stage};
+use ssdlab_trace::{
+    Flags, Request, RequestKind, TraceFormat, TraceOptions, TraceReader, TraceStage,
+};
 
 const LITTLE_ENDIAN: &[u8] = include_bytes!("../fixtures/little-endian.blktrace");
 const BIG_ENDIAN: &[u8] = include_bytes!("../fixtures/big-endian.blktrace");
@@ -35,8 +37,12 @@ const BLKPARSE_T: &[u8] = include_bytes!("../fixtures/blkparse-t.txt");
 const FIO: &[u8] = include_bytes!("../fixtures/fio-3.33.log");
 
 /// The requests of a trace, and the error that ends it.
-fn read(trace: &[u8], format: Format, options: &Options) -> (Vec<Request>, Option<String>) {
-    match Reader::new(trace, format, options) {
+fn read(
+    trace: &[u8],
+    format: TraceFormat,
+    options: &TraceOptions,
+) -> (Vec<Request>, Option<String>) {
+    match TraceReader::new(trace, format, options) {
         Ok(reader) => drain(reader),
         Err(error) => (Vec::new(), Some(error.to_string())),
     }
@@ -58,26 +64,26 @@ fn drain(
 }
 
 /// The requests of a trace that has no faults.
-fn requests(trace: &[u8], format: Format, options: &Options) -> Vec<Request> {
+fn requests(trace: &[u8], format: TraceFormat, options: &TraceOptions) -> Vec<Request> {
     let (requests, error) = read(trace, format, options);
     assert_eq!(error, None);
     requests
 }
 
 /// How a trace with default options ends.
-fn ending(trace: &[u8], format: Format) -> String {
-    read(trace, format, &Options::default()).1.expect("an error")
+fn ending(trace: &[u8], format: TraceFormat) -> String {
+    read(trace, format, &TraceOptions::default()).1.expect("an error")
 }
 
-fn queued() -> Options {
-    Options { stage: Stage::Queued, ..Options::default() }
+fn queued() -> TraceOptions {
+    TraceOptions { stage: TraceStage::Queued, ..TraceOptions::default() }
 }
 
-fn drive(name: &str) -> Options {
-    Options { drive: Some(name.to_owned()), ..Options::default() }
+fn drive(name: &str) -> TraceOptions {
+    TraceOptions { drive: Some(name.to_owned()), ..TraceOptions::default() }
 }
 
-fn request(submitted_ns: u64, kind: Kind, offset_bytes: u64, length_bytes: u64) -> Request {
+fn request(submitted_ns: u64, kind: RequestKind, offset_bytes: u64, length_bytes: u64) -> Request {
     let flags = Flags::empty();
     Request {
         submitted_ns,
@@ -101,14 +107,14 @@ fn completed(completed_ns: u64, request: Request) -> Request {
 /// What the fixtures of blktrace and blkparse issue.
 fn issued() -> Vec<Request> {
     vec![
-        completed(2000, with(Flags::SYNC, request(0, Kind::Write, 2048 * 512, 4096))),
-        with(Flags::READAHEAD, request(1500, Kind::Read, 4096 * 512, 128 << 10)),
-        request(3500, Kind::Flush, 0, 0),
+        completed(2000, with(Flags::SYNC, request(0, RequestKind::Write, 2048 * 512, 4096))),
+        with(Flags::READAHEAD, request(1500, RequestKind::Read, 4096 * 512, 128 << 10)),
+        request(3500, RequestKind::Flush, 0, 0),
         with(
             Flags::SYNC | Flags::METADATA | Flags::FUA,
-            request(4500, Kind::Write, 8192 * 512, 8192),
+            request(4500, RequestKind::Write, 8192 * 512, 8192),
         ),
-        with(Flags::SYNC, request(5500, Kind::Discard, 512 << 20, 1 << 30)),
-        completed(7900, with(Flags::METADATA, request(7000, Kind::Read, 512, 512))),
+        with(Flags::SYNC, request(5500, RequestKind::Discard, 512 << 20, 1 << 30)),
+        completed(7900, with(Flags::METADATA, request(7000, RequestKind::Read, 512, 512))),
     ]
 }

@@ -1,11 +1,12 @@
 //! Checks that the files of one trace become one stream in order of time.
 
-use ssdlab_trace::{Format, Options, Reader, merge};
+use ssdlab_trace::{TraceFormat, TraceOptions, TraceReader, merge};
 
 use super::{LITTLE_ENDIAN, drain};
 
-fn merged(files: &[&[u8]], format: Format) -> (Vec<(u64, u64)>, Option<String>) {
-    let readers = files.iter().map(|file| Reader::new(*file, format, &Options::default()).unwrap());
+fn merged(files: &[&[u8]], format: TraceFormat) -> (Vec<(u64, u64)>, Option<String>) {
+    let readers =
+        files.iter().map(|file| TraceReader::new(*file, format, &TraceOptions::default()).unwrap());
     let (requests, error) = drain(merge(readers.collect()));
     (requests.iter().map(|request| (request.submitted_ns, request.offset_bytes)).collect(), error)
 }
@@ -20,14 +21,14 @@ fn requests_are_in_order_of_time_and_then_of_files() {
     ];
     let expected =
         [(0, 4), (1000, 1), (2000, 2), (2000, 3), (2000, 5), (2000, 6), (2100, 7)].to_vec();
-    assert_eq!(merged(&files, Format::MsrCambridge), (expected, None));
+    assert_eq!(merged(&files, TraceFormat::MsrCambridge), (expected, None));
 }
 
 #[test]
 fn it_ends_where_one_file_is_cut() {
     let files: [&[u8]; 2] =
         [b"1,h,0,Read,1,1,0\n3,h,0,Re", b"2,h,0,Read,2,1,0\n4,h,0,Read,3,1,0\n"];
-    let (found, error) = merged(&files, Format::MsrCambridge);
+    let (found, error) = merged(&files, TraceFormat::MsrCambridge);
     assert_eq!(found, [(0, 1)]);
     assert!(error.unwrap().contains("is truncated at line 2"));
 }
@@ -35,7 +36,7 @@ fn it_ends_where_one_file_is_cut() {
 #[test]
 fn files_of_several_drives_are_refused() {
     let files: [&[u8]; 2] = [b"1,h,0,Read,1,1,0\n", b"1,h,1,Read,1,1,0\n"];
-    let (found, error) = merged(&files, Format::MsrCambridge);
+    let (found, error) = merged(&files, TraceFormat::MsrCambridge);
     assert!(found.is_empty());
     assert!(error.unwrap().contains("\"h,0\" and to \"h,1\""));
 }
@@ -43,12 +44,12 @@ fn files_of_several_drives_are_refused() {
 #[test]
 fn a_processor_may_issue_what_another_one_queued() {
     let only_queued = &LITTLE_ENDIAN[..(48 + 16) + (48 + 8) + 48];
-    assert_eq!(merged(&[only_queued, LITTLE_ENDIAN], Format::Blktrace).1, None);
-    let error = merged(&[only_queued, only_queued], Format::Blktrace).1;
+    assert_eq!(merged(&[only_queued, LITTLE_ENDIAN], TraceFormat::Blktrace).1, None);
+    let error = merged(&[only_queued, only_queued], TraceFormat::Blktrace).1;
     assert!(error.unwrap().contains("no issued requests, but 2 queued"));
 }
 
 #[test]
 fn nothing_merges_to_nothing() {
-    assert_eq!(merged(&[], Format::Blktrace), (Vec::new(), None));
+    assert_eq!(merged(&[], TraceFormat::Blktrace), (Vec::new(), None));
 }

@@ -1,7 +1,7 @@
 //! Checks that every byte is in one request, whatever becomes of it on its way.
 
-use ssdlab_trace::ftrace::{Assembler, Target, device_number};
-use ssdlab_trace::{Flags, Kind, Origin, Request};
+use ssdlab_trace::ftrace::{Assembler, TracedDevice, device_number};
+use ssdlab_trace::{Flags, Request, RequestKind, WriteOrigin};
 
 use super::recorder::{COMPLETE, Event, ISSUE, QUEUE, REQUEUE, device, event, layout, record};
 use super::{disk, ended, popped};
@@ -11,7 +11,7 @@ const fn bytes(sectors: u64) -> u64 {
     sectors * 512
 }
 
-fn request(times: (u64, Option<u64>), kind: Kind, sector: u64, sectors: u64) -> Request {
+fn request(times: (u64, Option<u64>), kind: RequestKind, sector: u64, sectors: u64) -> Request {
     Request {
         submitted_ns: times.0,
         completed_ns: times.1,
@@ -19,11 +19,11 @@ fn request(times: (u64, Option<u64>), kind: Kind, sector: u64, sectors: u64) -> 
         offset_bytes: bytes(sector),
         length_bytes: bytes(sectors),
         flags: Flags::empty(),
-        origin: Some(Origin::default()),
+        origin: Some(WriteOrigin::default()),
     }
 }
 
-fn assembler_of(target: Target, processors: &[Vec<Event>]) -> Assembler {
+fn assembler_of(target: TracedDevice, processors: &[Vec<Event>]) -> Assembler {
     let mut assembler = Assembler::new(layout(), target);
     for sub_buffer in processors.iter().flat_map(|events| record(events)) {
         assembler.take(&sub_buffer).unwrap();
@@ -48,8 +48,8 @@ fn a_merged_request_has_the_flags_and_the_metadata_of_all_its_bios() {
     ]);
     let expected = Request {
         flags: Flags::METADATA | Flags::PREFLUSH | Flags::FUA,
-        origin: Some(Origin { metadata_bytes: bytes(8), directory_bytes: 0 }),
-        ..request((5, Some(6)), Kind::Write, 0, 24)
+        origin: Some(WriteOrigin { metadata_bytes: bytes(8), directory_bytes: 0 }),
+        ..request((5, Some(6)), RequestKind::Write, 0, 24)
     };
     assert_eq!(found, [expected]);
 }
@@ -78,8 +78,8 @@ fn a_request_completed_in_parts_is_one_and_done_with_the_last() {
     ]);
     let expected = Request {
         flags: Flags::METADATA,
-        origin: Some(Origin { metadata_bytes: bytes(8), directory_bytes: 0 }),
-        ..request((2, Some(5)), Kind::Write, 0, 24)
+        origin: Some(WriteOrigin { metadata_bytes: bytes(8), directory_bytes: 0 }),
+        ..request((2, Some(5)), RequestKind::Write, 0, 24)
     };
     assert_eq!(found, [expected]);
 }
@@ -94,8 +94,10 @@ fn what_a_driver_gives_back_is_issued_once_more() {
     events.push(event(6, ISSUE, "W", 0, 16));
     events.push(event(7, COMPLETE, "W", 0, 16));
     events.push(event(8, COMPLETE, "W", 99, 1));
-    let expected =
-        [request((5, Some(8)), Kind::Write, 99, 1), request((6, Some(7)), Kind::Write, 0, 16)];
+    let expected = [
+        request((5, Some(8)), RequestKind::Write, 99, 1),
+        request((6, Some(7)), RequestKind::Write, 0, 16),
+    ];
     assert_eq!(requests(&events), expected);
 }
 
@@ -108,8 +110,10 @@ fn what_is_given_back_in_part_is_two_requests() {
         event(4, ISSUE, "W", 5, 3),
         event(5, COMPLETE, "W", 5, 3),
     ]);
-    let expected =
-        [request((1, Some(2)), Kind::Write, 0, 5), request((4, Some(5)), Kind::Write, 5, 3)];
+    let expected = [
+        request((1, Some(2)), RequestKind::Write, 0, 5),
+        request((4, Some(5)), RequestKind::Write, 5, 3),
+    ];
     assert_eq!(found, expected);
 }
 
@@ -122,9 +126,9 @@ fn a_completion_of_what_was_not_seen_issued_is_a_request() {
         event(4, COMPLETE, "W", 0, 8),
     ]);
     let expected = [
-        request((1, Some(4)), Kind::Write, 0, 8),
-        request((2, Some(2)), Kind::Write, 0, 16),
-        request((3, Some(3)), Kind::Read, 0, 8),
+        request((1, Some(4)), RequestKind::Write, 0, 8),
+        request((2, Some(2)), RequestKind::Write, 0, 16),
+        request((3, Some(3)), RequestKind::Read, 0, 8),
     ];
     assert_eq!(found, expected);
 }
@@ -137,8 +141,10 @@ fn equal_requests_are_done_in_their_order() {
         event(3, COMPLETE, "W", 0, 8),
         event(4, COMPLETE, "W", 0, 8),
     ]);
-    let expected =
-        [request((1, Some(3)), Kind::Write, 0, 8), request((2, Some(4)), Kind::Write, 0, 8)];
+    let expected = [
+        request((1, Some(3)), RequestKind::Write, 0, 8),
+        request((2, Some(4)), RequestKind::Write, 0, 8),
+    ];
     assert_eq!(found, expected);
 }
 
@@ -158,10 +164,10 @@ fn a_flush_has_no_place_and_what_asked_for_it_is_none() {
     ]);
     let data = Request {
         flags: Flags::PREFLUSH | Flags::FUA | Flags::SYNC | Flags::METADATA,
-        origin: Some(Origin { metadata_bytes: bytes(2), directory_bytes: 0 }),
-        ..request((4, Some(5)), Kind::Write, 40, 2)
+        origin: Some(WriteOrigin { metadata_bytes: bytes(2), directory_bytes: 0 }),
+        ..request((4, Some(5)), RequestKind::Write, 40, 2)
     };
-    let flush = |issued, completed| request((issued, Some(completed)), Kind::Flush, 0, 0);
+    let flush = |issued, completed| request((issued, Some(completed)), RequestKind::Flush, 0, 0);
     assert_eq!(found, [flush(2, 3), data, flush(6, 7)]);
 }
 
@@ -177,10 +183,10 @@ fn kinds_are_told_as_old_and_new_kernels_tell_them() {
     ]);
     let kinds = found.iter().map(|request| (request.kind, request.flags)).collect::<Vec<_>>();
     let expected = [
-        (Kind::Read, Flags::READAHEAD),
-        (Kind::WriteZeroes, Flags::empty()),
-        (Kind::WriteZeroes, Flags::SYNC),
-        (Kind::Discard, Flags::empty()),
+        (RequestKind::Read, Flags::READAHEAD),
+        (RequestKind::WriteZeroes, Flags::empty()),
+        (RequestKind::WriteZeroes, Flags::SYNC),
+        (RequestKind::Discard, Flags::empty()),
     ];
     assert_eq!(kinds, expected);
     assert!(found.iter().all(|request| request.completed_ns.is_none()));
@@ -210,13 +216,15 @@ fn a_request_leaves_once_all_before_it_are_known_to_be_done() {
     assembler.advance(10);
     assert_eq!(popped(&mut assembler), []);
     assembler.advance(14);
-    assert_eq!(popped(&mut assembler), [request((10, Some(11)), Kind::Write, 0, 8)]);
+    assert_eq!(popped(&mut assembler), [request((10, Some(11)), RequestKind::Write, 0, 8)]);
     // A processor that is read late, but before the time is said to be over.
     for sub_buffer in record(&[event(15, ISSUE, "W", 16, 8), event(16, COMPLETE, "W", 16, 8)]) {
         assembler.take(&sub_buffer).unwrap();
     }
-    let rest =
-        [request((12, Some(15)), Kind::Write, 8, 8), request((15, Some(16)), Kind::Write, 16, 8)];
+    let rest = [
+        request((12, Some(15)), RequestKind::Write, 8, 8),
+        request((15, Some(16)), RequestKind::Write, 16, 8),
+    ];
     assert_eq!(ended(assembler), rest);
 }
 
@@ -233,15 +241,17 @@ fn what_never_ends_is_given_at_the_end() {
     );
     assembler.advance(u64::MAX);
     assert_eq!(popped(&mut assembler), []);
-    let expected =
-        [request((1, None), Kind::Write, 0, 8), request((3, Some(4)), Kind::Write, 8, 8)];
+    let expected = [
+        request((1, None), RequestKind::Write, 0, 8),
+        request((3, Some(4)), RequestKind::Write, 8, 8),
+    ];
     assert_eq!(ended(assembler), expected);
 }
 
 #[test]
 fn a_partition_has_its_own_requests_and_the_disk_s_flushes() {
     let (partition, other) = (device_number(259, 1), device_number(259, 2));
-    let target = Target { disk: device(), partition: Some(partition), sectors: 100..200 };
+    let target = TracedDevice { disk: device(), partition: Some(partition), sectors: 100..200 };
     assert_eq!(target.filter(), format!("dev == {} || dev == {partition}", device()));
     let events = [
         Event { device: partition, ..event(1, QUEUE, "WM", 100, 8) },
@@ -256,10 +266,13 @@ fn a_partition_has_its_own_requests_and_the_disk_s_flushes() {
     ];
     let first = Request {
         flags: Flags::METADATA,
-        origin: Some(Origin { metadata_bytes: bytes(8), directory_bytes: 0 }),
-        ..request((3, Some(9)), Kind::Write, 0, 16)
+        origin: Some(WriteOrigin { metadata_bytes: bytes(8), directory_bytes: 0 }),
+        ..request((3, Some(9)), RequestKind::Write, 0, 16)
     };
-    let expected =
-        [first, request((5, None), Kind::Write, 92, 8), request((7, None), Kind::Flush, 0, 0)];
+    let expected = [
+        first,
+        request((5, None), RequestKind::Write, 92, 8),
+        request((7, None), RequestKind::Flush, 0, 0),
+    ];
     assert_eq!(ended(assembler_of(target, &[events.to_vec()])), expected);
 }

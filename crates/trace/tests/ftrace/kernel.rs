@@ -1,7 +1,7 @@
 //! Checks true descriptions and sub-buffers against what the kernel itself prints of them.
 
-use ssdlab_trace::ftrace::{Assembler, Layout, device_number};
-use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request};
+use ssdlab_trace::ftrace::{Assembler, RecordLayout, device_number};
+use ssdlab_trace::{Flags, Request, RequestKind, TraceFormat, TraceOptions, TraceReader};
 
 use super::{FORMATS, HEADER_PAGE, PROCESSORS, TEXT, disk, ended};
 
@@ -27,8 +27,8 @@ fn printed() -> Vec<Printed<'static>> {
     TEXT.lines().filter(|line| !line.starts_with('#')).map(|line| event(line).unwrap()).collect()
 }
 
-fn layout() -> Layout {
-    Layout::parse(HEADER_PAGE, FORMATS).unwrap()
+fn layout() -> RecordLayout {
+    RecordLayout::parse(HEADER_PAGE, FORMATS).unwrap()
 }
 
 fn requests() -> Vec<Request> {
@@ -71,7 +71,7 @@ fn every_byte_of_a_marked_bio_is_in_a_request_with_its_mark() {
         counted.map(|bio| bio.place.1 * 512).sum::<u64>()
     };
     let found = requests();
-    let writes = || found.iter().filter(|request| request.kind == Kind::Write);
+    let writes = || found.iter().filter(|request| request.kind == RequestKind::Write);
     let is_write = |bio: &Printed| bio.rwbs.trim_start_matches('F').starts_with('W');
     assert_eq!(writes().map(|write| write.length_bytes).sum::<u64>(), sum(&is_write));
 
@@ -94,16 +94,19 @@ fn flushes_and_discards_are_requests_too() {
         let is_it = |event: &&Printed| event.name == "block_rq_issue" && event.rwbs == rwbs;
         printed().iter().filter(is_it).count()
     };
-    assert_eq!((count(Kind::Flush), count(Kind::Discard)), (issued("FF"), issued("D")));
-    assert!(count(Kind::Flush) > 0 && count(Kind::Discard) > 0);
+    assert_eq!(
+        (count(RequestKind::Flush), count(RequestKind::Discard)),
+        (issued("FF"), issued("D"))
+    );
+    assert!(count(RequestKind::Flush) > 0 && count(RequestKind::Discard) > 0);
 }
 
 /// The kernel prints microseconds, and its two outputs differ by a few of them. A request of the
 /// text is not marked by the bios in it.
 #[test]
 fn the_text_gives_the_same_requests_and_latencies_as_the_ring_buffers() {
-    let reader = Reader::detect(TEXT.as_bytes(), &Options::default()).unwrap();
-    assert_eq!(reader.format(), Format::Ftrace);
+    let reader = TraceReader::detect(TEXT.as_bytes(), &TraceOptions::default()).unwrap();
+    assert_eq!(reader.format(), TraceFormat::Ftrace);
     let of_text: Vec<Request> = reader.collect::<Result<_, _>>().unwrap();
     let found = requests();
     assert_eq!(of_text.len(), found.len());

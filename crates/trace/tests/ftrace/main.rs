@@ -11,7 +11,7 @@ mod recorder;
 mod sub_buffers;
 
 use ssdlab_trace::Request;
-use ssdlab_trace::ftrace::{Assembler, Target};
+use ssdlab_trace::ftrace::{Assembler, TracedDevice};
 
 const HEADER_PAGE: &str = include_str!("../fixtures/ftrace/header_page");
 
@@ -29,8 +29,8 @@ const PROCESSORS: [&[u8]; 2] =
 const TEXT: &str = include_str!("../fixtures/ftrace/text");
 
 /// A whole disk of this number.
-fn disk(number: u32) -> Target {
-    Target { disk: number, partition: None, sectors: 0..1 << 40 }
+fn disk(number: u32) -> TracedDevice {
+    TracedDevice { disk: number, partition: None, sectors: 0..1 << 40 }
 }
 
 /// All requests that can be had at this moment.

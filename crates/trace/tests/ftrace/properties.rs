@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use ssdlab_trace::ftrace::{Assembler, Layout};
-use ssdlab_trace::{Kind, Request};
+use ssdlab_trace::ftrace::{Assembler, RecordLayout};
+use ssdlab_trace::{Request, RequestKind};
 
 use super::recorder::{COMPLETE, Event, ISSUE, QUEUE, REQUEUE, device, event, record};
 use super::{FORMATS, HEADER_PAGE, PROCESSORS, disk, ended, popped, recorder};
@@ -85,9 +85,9 @@ fn read_as_everything(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let layouts = [
         Ok(recorder::layout()),
-        Layout::parse(HEADER_PAGE, FORMATS),
-        Layout::parse(HEADER_PAGE, [text.as_ref(); 4]),
-        Layout::parse(text.as_ref(), FORMATS),
+        RecordLayout::parse(HEADER_PAGE, FORMATS),
+        RecordLayout::parse(HEADER_PAGE, [text.as_ref(); 4]),
+        RecordLayout::parse(text.as_ref(), FORMATS),
     ];
     for layout in layouts.into_iter().flatten() {
         for device in [device(), 7 << 20] {
@@ -103,7 +103,7 @@ fn check(requests: &[Request]) {
     for request in requests {
         assert!(request.completed_ns.is_none_or(|time| time >= request.submitted_ns));
         assert!(request.offset_bytes.checked_add(request.length_bytes).is_some());
-        assert_eq!(request.kind == Kind::Flush, request.length_bytes == 0);
+        assert_eq!(request.kind == RequestKind::Flush, request.length_bytes == 0);
         assert!(request.origin.unwrap().metadata_bytes <= request.length_bytes);
     }
 }
@@ -179,7 +179,9 @@ proptest! {
         let text = [HEADER_PAGE, FORMATS[0], FORMATS[1], FORMATS[2], FORMATS[3]][file];
         let (before, after) = text.split_at(at.index(text.len()));
         let text = format!("{before}{piece}{}", after.get(1..).unwrap_or_default());
-        for layout in [Layout::parse(&text, FORMATS), Layout::parse(HEADER_PAGE, [&text; 4])] {
+        let both =
+            [RecordLayout::parse(&text, FORMATS), RecordLayout::parse(HEADER_PAGE, [&text; 4])];
+        for layout in both {
             let Ok(layout) = layout else { continue };
             let mut assembler = Assembler::new(layout, disk(7 << 20));
             let _ = assembler.take(&PROCESSORS[0][..4096]);

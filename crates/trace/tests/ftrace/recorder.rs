@@ -2,7 +2,7 @@
 //!
 //! Its layout is none of a true kernel, so that whoever knows one by heart reads nonsense.
 
-use ssdlab_trace::ftrace::{Layout, device_number};
+use ssdlab_trace::ftrace::{RecordLayout, device_number};
 
 /// The bytes of a sub-buffer.
 pub const SUB_BUFFER_BYTES: usize = 1024;
@@ -39,9 +39,9 @@ pub fn format(id: u16) -> String {
     )
 }
 
-pub fn layout() -> Layout {
+pub fn layout() -> RecordLayout {
     let formats = [QUEUE, ISSUE, REQUEUE, COMPLETE].map(format);
-    Layout::parse(HEADER_PAGE, formats.each_ref().map(String::as_str)).unwrap()
+    RecordLayout::parse(HEADER_PAGE, formats.each_ref().map(String::as_str)).unwrap()
 }
 
 /// What is recorded at one time.

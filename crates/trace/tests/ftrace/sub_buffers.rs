@@ -1,6 +1,6 @@
 //! Checks how descriptions and sub-buffers are read: times, lengths, losses, and what is wrong.
 
-use ssdlab_trace::ftrace::{Assembler, FtraceError, Layout};
+use ssdlab_trace::ftrace::{Assembler, FtraceError, RecordLayout};
 
 use super::recorder::{
     COMPLETE, HEADER_PAGE, ISSUE, event, flagged, format, head, layout, long, short, sub_buffer,
@@ -26,7 +26,8 @@ fn fault(sub_buffer: &[u8]) -> String {
 fn a_field_that_is_needed_and_missing_is_named() {
     let [queue, issue, requeue, complete] = FORMATS;
     let without = complete.replace("nr_sector;", "sectors;");
-    let error = Layout::parse(super::HEADER_PAGE, [queue, issue, requeue, &without]).unwrap_err();
+    let error =
+        RecordLayout::parse(super::HEADER_PAGE, [queue, issue, requeue, &without]).unwrap_err();
     let lacking = FtraceError::Undescribed { file: "block_rq_complete", what: "nr_sector" };
     assert_eq!(error, lacking);
     assert_eq!(
@@ -34,14 +35,14 @@ fn a_field_that_is_needed_and_missing_is_named() {
         "tracefs describes block_rq_complete without nr_sector, which is needed; \
          use another kernel, or measure without request recording"
     );
-    let error = Layout::parse("", FORMATS).unwrap_err();
+    let error = RecordLayout::parse("", FORMATS).unwrap_err();
     assert_eq!(error, FtraceError::Undescribed { file: "header_page", what: "timestamp" });
 }
 
 #[test]
 fn a_field_of_an_odd_size_is_named() {
     let format = format(1).replace("offset:16;\tsize:8", "offset:16;\tsize:6");
-    let error = Layout::parse(HEADER_PAGE, [&format; 4]).unwrap_err().to_string();
+    let error = RecordLayout::parse(HEADER_PAGE, [&format; 4]).unwrap_err().to_string();
     let expected = "tracefs describes sector of block_bio_queue as \"6 bytes\", \
                     not a number of 1, 2, 4 or 8 bytes;";
     assert!(error.starts_with(expected), "{error}");

@@ -5,8 +5,8 @@ use std::io::BufReader;
 
 use proptest::prelude::*;
 use ssdlab_trace::{
-    Flags, Format, Kind, Options, Origin, Reader, Request, RequestLogWriter, Stage, TraceError,
-    merge,
+    Flags, Request, RequestKind, RequestLogWriter, TraceError, TraceFormat, TraceOptions,
+    TraceReader, TraceStage, WriteOrigin, merge,
 };
 
 const CAPACITY_BYTES: u64 = 1 << 50;
@@ -27,19 +27,19 @@ const TRACES: [&[u8]; 11] = [
 ];
 
 /// All of a trace, through a buffer of any size, which must not change what is read.
-fn read(trace: &[u8], format: Format, options: &Options, buffer: usize) -> Vec<Request> {
+fn read(trace: &[u8], format: TraceFormat, options: &TraceOptions, buffer: usize) -> Vec<Request> {
     let input = BufReader::with_capacity(buffer, trace);
-    let reader = Reader::new(input, format, options).unwrap();
+    let reader = TraceReader::new(input, format, options).unwrap();
     reader.collect::<Result<_, _>>().unwrap()
 }
 
 /// Reads bytes as every format in every way, and checks what every reader promises.
 fn read_as_everything(bytes: &[u8]) {
-    for format in Format::ALL {
-        for stage in [Stage::Issued, Stage::Queued] {
+    for format in TraceFormat::ALL {
+        for stage in [TraceStage::Issued, TraceStage::Queued] {
             for drive in [None, Some("8,0".to_owned())] {
-                let options = Options { stage, drive };
-                let reader = |_| Reader::new(bytes, format, &options);
+                let options = TraceOptions { stage, drive };
+                let reader = |_| TraceReader::new(bytes, format, &options);
                 if let Ok(readers) = (0..2).map(reader).collect::<Result<Vec<_>, _>>() {
                     check(merge(readers));
                 }
@@ -49,7 +49,7 @@ fn read_as_everything(bytes: &[u8]) {
             }
         }
     }
-    if let Ok(reader) = Reader::detect(bytes, &Options::default()) {
+    if let Ok(reader) = TraceReader::detect(bytes, &TraceOptions::default()) {
         check(reader);
     }
 }
@@ -61,14 +61,20 @@ fn check(reader: impl Iterator<Item = Result<Request, TraceError>>) {
         assert!(last_ns.is_none_or(|last_ns| last_ns <= request.submitted_ns));
         assert!(request.completed_ns.is_none_or(|time| time >= request.submitted_ns));
         assert!(request.offset_bytes.checked_add(request.length_bytes).is_some());
-        assert_eq!(request.kind == Kind::Flush, request.length_bytes == 0);
+        assert_eq!(request.kind == RequestKind::Flush, request.length_bytes == 0);
         last_ns = Some(request.submitted_ns);
     }
 }
 
 /// Requests in order of time from 0, as ssdlab's own log can hold them.
 fn requests() -> impl Strategy<Value = Vec<Request>> {
-    let kinds = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard, Kind::WriteZeroes];
+    let kinds = [
+        RequestKind::Read,
+        RequestKind::Write,
+        RequestKind::Flush,
+        RequestKind::Discard,
+        RequestKind::WriteZeroes,
+    ];
     let one = (
         0..1_u64 << 40,
         prop::option::of(0..1_u64 << 40),
@@ -83,7 +89,7 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
         let mut requests = Vec::new();
         for (after_ns, took_ns, kind, sector, sectors, flags, owners) in all {
             submitted_ns += if requests.is_empty() { 0 } else { after_ns };
-            let moves_data = u64::from(kind != Kind::Flush);
+            let moves_data = u64::from(kind != RequestKind::Flush);
             requests.push(Request {
                 submitted_ns,
                 completed_ns: took_ns.map(|took_ns| submitted_ns + took_ns),
@@ -94,7 +100,7 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
                 origin: owners.map(|(directory, metadata)| {
                     let directory = u64::from(directory).min(sectors) * moves_data;
                     let metadata = u64::from(metadata).min(sectors - directory) * moves_data;
-                    Origin { directory_bytes: directory * 512, metadata_bytes: metadata * 512 }
+                    WriteOrigin { directory_bytes: directory * 512, metadata_bytes: metadata * 512 }
                 }),
             });
         }
@@ -185,7 +191,8 @@ proptest! {
 
     #[test]
     fn a_written_log_reads_back_equal(requests in requests(), buffer in 1..128_usize) {
-        let found = read(&log(&requests), Format::RequestLog, &Options::default(), buffer);
+        let options = TraceOptions::default();
+        let found = read(&log(&requests), TraceFormat::RequestLog, &options, buffer);
         prop_assert_eq!(found, requests);
     }
 
@@ -193,7 +200,9 @@ proptest! {
     fn a_cut_log_gives_the_requests_before_the_cut(requests in requests(), cut in 0..40_usize) {
         let log = log(&requests);
         let length = log.len() - cut.min(log.len() - 32);
-        let reader = Reader::new(&log[..length], Format::RequestLog, &Options::default()).unwrap();
+        let options = TraceOptions::default();
+        let reader =
+            TraceReader::new(&log[..length], TraceFormat::RequestLog, &options).unwrap();
         let found: Vec<_> = reader.map_while(Result::ok).collect();
         prop_assert_eq!(&found[..], &requests[..(length - 32) / 40]);
     }
@@ -203,7 +212,7 @@ proptest! {
         let mut text = String::new();
         let mut expected = Vec::new();
         for mut request in requests {
-            if !matches!(request.kind, Kind::Read | Kind::Write) {
+            if !matches!(request.kind, RequestKind::Read | RequestKind::Write) {
                 continue;
             }
             let ticks = request.submitted_ns / 100;
@@ -215,7 +224,8 @@ proptest! {
             let Request { kind, offset_bytes, length_bytes, .. } = request;
             writeln!(text, "{ticks},h,1,{kind:?},{offset_bytes},{length_bytes},{response}")?;
         }
-        let found = read(text.as_bytes(), Format::MsrCambridge, &Options::default(), buffer);
+        let options = TraceOptions::default();
+        let found = read(text.as_bytes(), TraceFormat::MsrCambridge, &options, buffer);
         prop_assert_eq!(found, from_zero(expected));
     }
 
@@ -225,11 +235,11 @@ proptest! {
         let mut expected = Vec::new();
         for mut request in requests {
             let action = match request.kind {
-                Kind::Read => "read",
-                Kind::Write => "write",
-                Kind::Flush => "sync",
-                Kind::Discard => "trim",
-                Kind::WriteZeroes => continue,
+                RequestKind::Read => "read",
+                RequestKind::Write => "write",
+                RequestKind::Flush => "sync",
+                RequestKind::Discard => "trim",
+                RequestKind::WriteZeroes => continue,
             };
             let micros = request.submitted_ns / 1000;
             request.submitted_ns = micros * 1000;
@@ -239,7 +249,7 @@ proptest! {
             let Request { offset_bytes, length_bytes, .. } = request;
             writeln!(text, "{micros} x {action} {offset_bytes} {length_bytes}")?;
         }
-        let found = read(text.as_bytes(), Format::FioLog, &Options::default(), buffer);
+        let found = read(text.as_bytes(), TraceFormat::FioLog, &TraceOptions::default(), buffer);
         prop_assert_eq!(found, from_zero(expected));
     }
 
@@ -250,20 +260,20 @@ proptest! {
         for mut request in requests {
             (request.completed_ns, request.origin) = (None, None);
             request.flags.set(Flags::PREFLUSH, request.flags.contains(Flags::PREFLUSH)
-                && request.kind != Kind::Flush);
+                && request.kind != RequestKind::Flush);
             let time = request.submitted_ns;
             let (seconds, decimals) = (time / 1_000_000_000, time % 1_000_000_000);
             let rwbs = rwbs(&request);
             write!(text, "  8,0    3       11 {seconds:5}.{decimals:09}  4162  Q {rwbs:>3} ")?;
-            if request.kind != Kind::Flush {
+            if request.kind != RequestKind::Flush {
                 let (sector, sectors) = (request.offset_bytes / 512, request.length_bytes / 512);
                 write!(text, "{sector} + {sectors} ")?;
             }
             writeln!(text, "[a b]")?;
             expected.push(request);
         }
-        let options = Options { stage: Stage::Queued, drive: None };
-        let found = read(text.as_bytes(), Format::Blkparse, &options, buffer);
+        let options = TraceOptions { stage: TraceStage::Queued, drive: None };
+        let found = read(text.as_bytes(), TraceFormat::Blkparse, &options, buffer);
         prop_assert_eq!(found, expected);
     }
 }
@@ -271,11 +281,11 @@ proptest! {
 /// The RWBS field of blkparse, in the order in which it writes the letters.
 fn rwbs(request: &Request) -> String {
     let operation = match request.kind {
-        Kind::Read => "R",
-        Kind::Write => "W",
-        Kind::Flush => "FN",
-        Kind::Discard => "D",
-        Kind::WriteZeroes => "WZ",
+        RequestKind::Read => "R",
+        RequestKind::Write => "W",
+        RequestKind::Flush => "FN",
+        RequestKind::Discard => "D",
+        RequestKind::WriteZeroes => "WZ",
     };
     let letter = |flag, letter| if request.flags.contains(flag) { letter } else { "" };
     [

@@ -32,7 +32,7 @@ fn tarball(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
 fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    read(file.path(), 1.0, &Hashes::new(), &Interrupt::default())
+    read(file.path(), 1.0, &FileHashes::new(), &Interrupt::default())
 }
 
 const PLAIN: [(&str, EntryType, &str); 5] = [
@@ -112,7 +112,9 @@ fn broken_archives_are_errors() {
     for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
         assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
     }
-    assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new(), &Interrupt::default()).is_err());
+    assert!(
+        read(Path::new("/no/such.tar"), 1.0, &FileHashes::new(), &Interrupt::default()).is_err()
+    );
 }
 
 /// An archive of empty files with names of any length.
@@ -159,7 +161,7 @@ fn small_archives_of_many_names_are_refused() {
     let bomb = gzip(&named((0..32).map(|number| format!("{number}{rest}"))));
     assert!(bomb.len() < 5_000, "{}", bomb.len());
     let error = within_4_mib(&bomb).unwrap_err();
-    let ArchiveError::TooMuch { excess: Excess::NameBytes, number, .. } = error else {
+    let ArchiveError::TooMuch { excess: ExceededLimit::NameBytes, number, .. } = error else {
         panic!("{error}")
     };
     // Each comes to some 255 KiB.
@@ -180,7 +182,10 @@ fn the_targets_of_hard_links_are_counted() {
         builder.append_link(&mut header, number.to_string(), &target).unwrap();
     }
     let error = within_4_mib(&gzip(&builder.into_inner().unwrap())).unwrap_err();
-    assert!(matches!(error, ArchiveError::TooMuch { excess: Excess::NameBytes, .. }), "{error}");
+    assert!(
+        matches!(error, ArchiveError::TooMuch { excess: ExceededLimit::NameBytes, .. }),
+        "{error}"
+    );
 }
 
 /// A request to stop is seen while an archive is copied, decoded and looked through.
@@ -191,7 +196,7 @@ fn reading_ends_on_an_interrupt() {
     let bytes = tarball(&PLAIN);
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&bytes).unwrap();
-    let error = read(file.path(), 1.0, &Hashes::new(), &interrupt).unwrap_err();
+    let error = read(file.path(), 1.0, &FileHashes::new(), &interrupt).unwrap_err();
     assert!(matches!(error, ArchiveError::Input(InputError::Interrupted)), "{error}");
     for bytes in [gzip(&bytes), bytes] {
         let mut file = tempfile::tempfile().unwrap();
@@ -238,7 +243,7 @@ fn an_entry_that_is_longer_than_its_archive_is_an_error() {
 fn a_plain_archive_is_copied() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&tarball(&[("a", EntryType::Regular, "before")])).unwrap();
-    let archive = read(file.path(), 1.0, &Hashes::new(), &Interrupt::default()).unwrap();
+    let archive = read(file.path(), 1.0, &FileHashes::new(), &Interrupt::default()).unwrap();
     file.as_file().write_all_at(b"after!", 512).unwrap();
     let mut bytes = [0; 6];
     archive.tar.read_exact_at(&mut bytes, 512).unwrap();
@@ -250,7 +255,7 @@ fn a_share_keeps_the_front() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&tarball(&PLAIN)).unwrap();
     assert_eq!(
-        read(file.path(), 0.5, &Hashes::new(), &Interrupt::default()).unwrap().script.starts(),
+        read(file.path(), 0.5, &FileHashes::new(), &Interrupt::default()).unwrap().script.starts(),
         4
     );
 }

@@ -12,7 +12,7 @@ use super::super::player::check_rules;
 const MOST_PASSES: u32 = 100_000;
 
 /// A clock that is stopped between passes.
-pub(super) struct Clock<'a> {
+pub(super) struct PassClock<'a> {
     rules: Rules<'a>,
     least: Duration,
     began: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Clock<'a> {
     counted: Counted,
 }
 
-impl<'a> Clock<'a> {
+impl<'a> PassClock<'a> {
     /// A new clock for a test that must take `least`.
     pub fn new(rules: Rules<'a>, least: Duration) -> Self {
         let now = Instant::now();

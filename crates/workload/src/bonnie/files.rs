@@ -14,19 +14,19 @@ use ssdlab_plan::Bonnie;
 
 use super::super::player::{DIRECTORY_OR_LINK, read_exact, write_all};
 use super::super::script::DIRECTORY_MODE;
-use super::super::{Done, Place, WorkloadError};
-use super::clock::Clock;
+use super::super::{Done, PhaseContext, WorkloadError};
+use super::clock::PassClock;
 use super::transfers::FILE_MODE;
-use crate::synthetic::bonnie::{Data, Order, SmallFile, shuffled, small_files};
+use crate::synthetic::bonnie::{BonnieData, BonnieOrder, SmallFile, shuffled, small_files};
 
 /// The buffer size for getdents64(2), as in the C library.
 const ENTRIES_BYTES: usize = 32 << 10;
 
 /// The directory of a set of files, in the trial's.
-pub(super) fn top(order: Order) -> &'static str {
+pub(super) fn top(order: BonnieOrder) -> &'static str {
     match order {
-        Order::Sequential => "bonnie-seq",
-        Order::Random => "bonnie-random",
+        BonnieOrder::Sequential => "bonnie-seq",
+        BonnieOrder::Random => "bonnie-random",
     }
 }
 
@@ -45,9 +45,9 @@ pub(super) fn path(sizes: &Bonnie, file: &SmallFile) -> String {
 
 /// A set of files, which may exist or not.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct FileSet {
     sizes: Bonnie,
-    order: Order,
+    order: BonnieOrder,
     seed: u64,
     /// The trial's directory.
     parent: OwnedFd,
@@ -73,10 +73,10 @@ impl Open {
     }
 }
 
-impl Files {
+impl FileSet {
     pub fn new(
         sizes: &Bonnie,
-        order: Order,
+        order: BonnieOrder,
         seed: u64,
         directory: &OwnedFd,
     ) -> Result<Self, WorkloadError> {
@@ -88,7 +88,7 @@ impl Files {
             (path, as_usize(file.bytes), as_usize(file.directory))
         });
         let mut buffer = vec![0; usize::try_from(sizes.chunk_bytes).expect("it is 1 MiB at most")];
-        Data::Characters.fill(0, &mut buffer);
+        BonnieData::Characters.fill(0, &mut buffer);
         Ok(Self {
             sizes: sizes.clone(),
             order,
@@ -107,8 +107,8 @@ impl Files {
     /// of the filesystem.
     pub fn create(
         &mut self,
-        mut clock: Clock<'_>,
-        place: Place<'_>,
+        mut clock: PassClock<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
@@ -122,12 +122,12 @@ impl Files {
     /// `seq_stat`, `random_stat`: stats each file and reads it if it is not empty
     /// (`COpenTest::stat_file`). Sequential is the order in which the directory lists the files;
     /// reading it is part of the test. Nothing is synced.
-    pub fn stat(&mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
+    pub fn stat(&mut self, mut clock: PassClock<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             let open = self.open()?;
             match self.order {
-                Order::Sequential => self.stat_shown(&open, &mut clock)?,
-                Order::Random => {
+                BonnieOrder::Sequential => self.stat_shown(&open, &mut clock)?,
+                BonnieOrder::Random => {
                     let visited = self.visit();
                     clock.start();
                     for (path, _) in &visited {
@@ -140,14 +140,18 @@ impl Files {
             }
         }
         // Reading has overwritten the data to write, which later tests need.
-        Data::Characters.fill(0, &mut self.buffer);
+        BonnieData::Characters.fill(0, &mut self.buffer);
         Ok(self.done(clock))
     }
 
     /// `seq_delete`, `random_delete`: deletes each file and its directory. Sequential is the order
     /// in which the directory lists the files (`COpenTest::delete_sequential`, `delete_random`).
     /// The clock ends with a sync of the filesystem.
-    pub fn delete(mut self, mut clock: Clock<'_>, place: Place<'_>) -> Result<Done, WorkloadError> {
+    pub fn delete(
+        mut self,
+        mut clock: PassClock<'_>,
+        place: PhaseContext<'_>,
+    ) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
                 self.create_all(None, place)?;
@@ -157,7 +161,7 @@ impl Files {
         Ok(self.done(clock))
     }
 
-    fn done(&mut self, clock: Clock<'_>) -> Done {
+    fn done(&mut self, clock: PassClock<'_>) -> Done {
         let (written, read) =
             (std::mem::take(&mut self.written_bytes), std::mem::take(&mut self.read_bytes));
         Done { counted: Some(clock.counted(written + read)), ..Done::wrote(written) }
@@ -174,8 +178,8 @@ impl Files {
 
     fn create_all(
         &mut self,
-        mut clock: Option<&mut Clock<'_>>,
-        place: Place<'_>,
+        mut clock: Option<&mut PassClock<'_>>,
+        place: PhaseContext<'_>,
     ) -> Result<(), WorkloadError> {
         let mode = Mode::from_raw_mode(DIRECTORY_MODE);
         let top = top(self.order);
@@ -205,20 +209,20 @@ impl Files {
 
     fn delete_all(
         &mut self,
-        mut clock: Option<&mut Clock<'_>>,
-        place: Place<'_>,
+        mut clock: Option<&mut PassClock<'_>>,
+        place: PhaseContext<'_>,
     ) -> Result<(), WorkloadError> {
         let open = self.open()?;
         let visited = match self.order {
-            Order::Sequential => Vec::new(),
-            Order::Random => self.visit(),
+            BonnieOrder::Sequential => Vec::new(),
+            BonnieOrder::Random => self.visit(),
         };
         if let Some(clock) = &mut clock {
             clock.start();
         }
         match self.order {
-            Order::Sequential => self.delete_shown(&open, &mut clock)?,
-            Order::Random => {
+            BonnieOrder::Sequential => self.delete_shown(&open, &mut clock)?,
+            BonnieOrder::Random => {
                 for (path, directory) in &visited {
                     let synced = self.sizes.fsync_each.then(|| open.of(*directory));
                     remove(open.top.as_fd(), path, synced).map_err(error("delete", path))?;
@@ -239,7 +243,11 @@ impl Files {
         self.sync(clock, place)
     }
 
-    fn sync(&self, clock: Option<&mut Clock<'_>>, place: Place<'_>) -> Result<(), WorkloadError> {
+    fn sync(
+        &self,
+        clock: Option<&mut PassClock<'_>>,
+        place: PhaseContext<'_>,
+    ) -> Result<(), WorkloadError> {
         place.sync(&self.parent)?;
         if let Some(clock) = clock {
             clock.stop();
@@ -247,7 +255,7 @@ impl Files {
         Ok(())
     }
 
-    fn stat_shown(&mut self, open: &Open, clock: &mut Clock<'_>) -> Result<(), WorkloadError> {
+    fn stat_shown(&mut self, open: &Open, clock: &mut PassClock<'_>) -> Result<(), WorkloadError> {
         let mut shown = 0;
         let (buffer, read_bytes) = (&mut self.buffer, &mut self.read_bytes);
         clock.start();
@@ -267,7 +275,7 @@ impl Files {
     fn delete_shown(
         &self,
         open: &Open,
-        clock: &mut Option<&mut Clock<'_>>,
+        clock: &mut Option<&mut PassClock<'_>>,
     ) -> Result<(), WorkloadError> {
         let mut shown = 0;
         for directory in 0..self.sizes.directories {

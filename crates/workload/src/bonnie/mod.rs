@@ -24,18 +24,18 @@ use std::time::Duration;
 use ssdlab_host::program::Rules;
 use ssdlab_plan::{self as plan, BonnieTest};
 
-use self::clock::Clock;
-use self::files::Files;
-use self::transfers::{FILE, FILE_MODE, Transfer};
+use self::clock::PassClock;
+use self::files::FileSet;
+use self::transfers::{FILE, FILE_MODE, FileTransfer};
 use super::content::Content;
 use super::player::open_directory;
 use super::script::Script;
-use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
-use super::{Done, Place, WorkloadError};
+use super::synthetic::bonnie::{BonnieData, BonnieOrder, Chunks, Seeks, small_files};
+use super::{Done, PhaseContext, WorkloadError};
 
 /// Bonnie's tests, for one trial after another.
 #[derive(Debug)]
-pub(super) struct Bonnie {
+pub(super) struct BonnieRunner {
     sizes: plan::Bonnie,
     seed: u64,
     left: Left,
@@ -44,12 +44,12 @@ pub(super) struct Bonnie {
 /// What the tests have left in the directory.
 #[derive(Debug, Default)]
 struct Left {
-    file: Option<Data>,
-    sequential: Option<Files>,
-    random: Option<Files>,
+    file: Option<BonnieData>,
+    sequential: Option<FileSet>,
+    random: Option<FileSet>,
 }
 
-impl Bonnie {
+impl BonnieRunner {
     /// Tests of these sizes.
     pub fn new(sizes: plan::Bonnie) -> Self {
         Self { sizes, seed: 0, left: Left::default() }
@@ -71,27 +71,27 @@ impl Bonnie {
         &mut self,
         test: BonnieTest,
         is_cold: bool,
-        place: Place<'_>,
+        place: PhaseContext<'_>,
     ) -> Result<Done, WorkloadError> {
         let directory = open_directory(place.directory)?;
-        let clock = Clock::new(place.rules, Duration::from_nanos(self.sizes.least_ns));
+        let clock = PassClock::new(place.rules, Duration::from_nanos(self.sizes.least_ns));
         if test.is_of_the_file() {
             return self.on_the_file(test, is_cold, &directory, place.rules, clock);
         }
         let order = match test {
             BonnieTest::SeqCreate | BonnieTest::SeqStat | BonnieTest::SeqDelete => {
-                Order::Sequential
+                BonnieOrder::Sequential
             }
-            _ => Order::Random,
+            _ => BonnieOrder::Random,
         };
         let left = match order {
-            Order::Sequential => &mut self.left.sequential,
-            Order::Random => &mut self.left.random,
+            BonnieOrder::Sequential => &mut self.left.sequential,
+            BonnieOrder::Random => &mut self.left.random,
         };
         let sizes = &self.sizes;
         let mut files = match left.take() {
             Some(files) => files,
-            None => Files::new(sizes, order, self.seed, &directory)?,
+            None => FileSet::new(sizes, order, self.seed, &directory)?,
         };
         let done = match test {
             BonnieTest::SeqCreate | BonnieTest::RandomCreate => files.create(clock, place)?,
@@ -108,23 +108,23 @@ impl Bonnie {
         is_cold: bool,
         directory: &OwnedFd,
         rules: Rules<'_>,
-        clock: Clock<'_>,
+        clock: PassClock<'_>,
     ) -> Result<Done, WorkloadError> {
         let sizes = &self.sizes;
         let chunk_bytes = usize::try_from(sizes.chunk_bytes).expect("it is 1 MiB at the most");
         let chunks = sizes.size_bytes / sizes.chunk_bytes;
         let char_chunks = sizes.char_bytes / sizes.chunk_bytes;
-        let mut transfer = Transfer::new(directory, chunk_bytes, is_cold, clock);
+        let mut transfer = FileTransfer::new(directory, chunk_bytes, is_cold, clock);
         let none = Seeks { seed: self.seed, chunks, made: 0 };
         let fresh = Chunks { chunk_bytes, rewrites: 0, seeks: none };
         let mut held = match self.left.file {
-            Some(Data::Chunks(chunks)) => chunks,
+            Some(BonnieData::Chunks(chunks)) => chunks,
             _ => fresh,
         };
         match test {
             BonnieTest::SeqOutputChar => {
                 transfer.write_characters(char_chunks)?;
-                self.left.file = Some(Data::Characters);
+                self.left.file = Some(BonnieData::Characters);
                 return Ok(transfer.done());
             }
             BonnieTest::SeqOutputBlock => {
@@ -138,11 +138,11 @@ impl Bonnie {
                 let seekers = seeks::Seekers { sizes, held, rules, directory, is_cold };
                 let (done, made) = seekers.seek(transfer.clock)?;
                 held.seeks.made = made;
-                self.left.file = Some(Data::Chunks(held));
+                self.left.file = Some(BonnieData::Chunks(held));
                 return Ok(done);
             }
         }
-        self.left.file = Some(Data::Chunks(held));
+        self.left.file = Some(BonnieData::Chunks(held));
         Ok(transfer.done())
     }
 
@@ -154,14 +154,15 @@ impl Bonnie {
         };
         if let Some(data) = self.left.file {
             let bytes = match data {
-                Data::Characters => self.sizes.char_bytes,
-                Data::Chunks(_) => self.sizes.size_bytes,
+                BonnieData::Characters => self.sizes.char_bytes,
+                BonnieData::Chunks(_) => self.sizes.size_bytes,
             };
             file(&mut script, FILE, bytes, data);
         }
-        for (order, left) in
-            [(Order::Sequential, &self.left.sequential), (Order::Random, &self.left.random)]
-        {
+        for (order, left) in [
+            (BonnieOrder::Sequential, &self.left.sequential),
+            (BonnieOrder::Random, &self.left.random),
+        ] {
             if left.is_none() {
                 continue;
             }
@@ -174,7 +175,7 @@ impl Bonnie {
             }
             for small in small_files(&self.sizes, order, self.seed) {
                 let path = format!("{top}/{}", files::path(&self.sizes, &small));
-                file(&mut script, &path, small.bytes, Data::Characters);
+                file(&mut script, &path, small.bytes, BonnieData::Characters);
             }
         }
         script

@@ -19,7 +19,7 @@ use ssdlab_plan::Bonnie;
 
 use super::super::player::{check_rules, read_exact_at, write_all_at};
 use super::super::{Done, WorkloadError};
-use super::clock::Clock;
+use super::clock::PassClock;
 use super::transfers::{error, open};
 use crate::synthetic::bonnie::{Chunks, Seek};
 
@@ -34,7 +34,7 @@ pub(super) struct Seekers<'a> {
 
 /// What a seeker did, with times since a common start.
 #[derive(Default)]
-struct Sought {
+struct SeekerResult {
     began: Duration,
     ended: Duration,
     /// When each seek ended, and how long it took.
@@ -45,7 +45,7 @@ struct Sought {
 
 impl Seekers<'_> {
     /// `random_seek`. Returns the number of seeks made on the file so far as well.
-    pub fn seek(&self, mut clock: Clock<'_>) -> Result<(Done, u64), WorkloadError> {
+    pub fn seek(&self, mut clock: PassClock<'_>) -> Result<(Done, u64), WorkloadError> {
         let mut done = Done::wrote(0);
         let mut made = self.held.seeks.made;
         // Seeks continue where an earlier test of the trial ended.
@@ -73,7 +73,7 @@ impl Seekers<'_> {
     }
 
     /// All seekers at once, until all seeks are made.
-    fn pass(&self, seeks: &[Seek]) -> Result<Vec<Sought>, WorkloadError> {
+    fn pass(&self, seeks: &[Seek]) -> Result<Vec<SeekerResult>, WorkloadError> {
         let files: Result<Vec<_>, _> =
             (0..self.sizes.seekers).map(|_| open(self.directory, self.is_cold)).collect();
         let files = files?;
@@ -85,7 +85,7 @@ impl Seekers<'_> {
             let synced = fsync(&file).map_err(error("sync"));
             drop(file);
             let ended = origin.elapsed();
-            synced.and(sought).map(|sought| Sought { ended, used: used(), ..sought })
+            synced.and(sought).map(|sought| SeekerResult { ended, used: used(), ..sought })
         };
         thread::scope(|scope| {
             let start = |file| scope.spawn(move || work(file));
@@ -103,9 +103,9 @@ impl Seekers<'_> {
         seeks: &[Seek],
         next: &AtomicUsize,
         origin: Instant,
-    ) -> Result<Sought, WorkloadError> {
+    ) -> Result<SeekerResult, WorkloadError> {
         let began = origin.elapsed();
-        let mut sought = Sought { began, ..Sought::default() };
+        let mut sought = SeekerResult { began, ..SeekerResult::default() };
         sought.operations.reserve(seeks.len() / self.sizes.seekers as usize * 2);
         let mut buffer = vec![0; self.held.chunk_bytes];
         let mut last = began;

@@ -12,7 +12,7 @@ use ssdlab_plan::schedule::{self, Action, Phase};
 use ssdlab_plan::{Bonnie, BonnieTest};
 use tempfile::TempDir;
 
-use crate::{Done, Place, Workload, WorkloadError};
+use crate::{Done, PhaseContext, PreparedWorkload, WorkloadError};
 
 const SIZES: Bonnie = Bonnie {
     size_bytes: 300 * 1024,
@@ -30,7 +30,7 @@ const SIZES: Bonnie = Bonnie {
 /// A directory that tests work in.
 struct Bench {
     folder: TempDir,
-    workload: Workload,
+    workload: PreparedWorkload,
     interrupt: Interrupt,
     limit: Duration,
 }
@@ -40,7 +40,7 @@ impl Bench {
         let spec =
             schedule::Workload { bonnie: Some(sizes.clone()), ..schedule::Workload::default() };
         let mut workload =
-            Workload::new(&spec, &BTreeMap::new(), seed, &Interrupt::default()).unwrap();
+            PreparedWorkload::new(&spec, &BTreeMap::new(), seed, &Interrupt::default()).unwrap();
         workload.seed(seed);
         let folder = tempfile::tempdir().unwrap();
         let (interrupt, limit) = (Interrupt::default(), Duration::from_mins(1));
@@ -55,7 +55,7 @@ impl Bench {
     fn act(&mut self, action: Action) -> Result<Done, WorkloadError> {
         let folder = self.folder.path();
         let rules = Rules { marker: "test", limit: self.limit, interrupt: &self.interrupt };
-        let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
+        let place = PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules };
         self.workload.perform(&phase(action), place)
     }
 
@@ -66,7 +66,7 @@ impl Bench {
     fn verify(&self) -> Result<bool, WorkloadError> {
         let (rules, folder) = self.place();
         self.workload
-            .verify(&[], Place { directory: folder, mounted_at: folder, commit: &[], rules })
+            .verify(&[], PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules })
     }
 
     /// Everything below the directory: its path and its contents, none for directories.

@@ -11,8 +11,8 @@ use rustix::io::{Errno, write};
 
 use super::super::player::{read_exact, write_all, write_all_at};
 use super::super::{Done, WorkloadError};
-use super::clock::Clock;
-use crate::synthetic::bonnie::Data;
+use super::clock::PassClock;
+use crate::synthetic::bonnie::BonnieData;
 
 /// The large file.
 pub(super) const FILE: &str = "bonnie";
@@ -21,8 +21,8 @@ pub(super) const FILE: &str = "bonnie";
 pub(super) const FILE_MODE: u32 = 0o600;
 
 /// A test on the file, and what it has moved so far.
-pub(super) struct Transfer<'a> {
-    pub clock: Clock<'a>,
+pub(super) struct FileTransfer<'a> {
+    pub clock: PassClock<'a>,
     directory: &'a OwnedFd,
     is_cold: bool,
     buffer: Vec<u8>,
@@ -30,12 +30,12 @@ pub(super) struct Transfer<'a> {
     written_bytes: u64,
 }
 
-impl<'a> Transfer<'a> {
+impl<'a> FileTransfer<'a> {
     pub fn new(
         directory: &'a OwnedFd,
         chunk_bytes: usize,
         is_cold: bool,
-        clock: Clock<'a>,
+        clock: PassClock<'a>,
     ) -> Self {
         let buffer = vec![0; chunk_bytes];
         Self { clock, directory, is_cold, buffer, bytes: 0, written_bytes: 0 }
@@ -44,7 +44,7 @@ impl<'a> Transfer<'a> {
     /// `seq_output_char`: a new file, one byte per write(2) (`CFileOp::write_block_byte`; the
     /// putc(3) of older versions is gone).
     pub fn write_characters(&mut self, chunks: u64) -> Result<(), WorkloadError> {
-        Data::Characters.fill(0, &mut self.buffer);
+        BonnieData::Characters.fill(0, &mut self.buffer);
         while self.clock.is_short() {
             let file = self.create()?;
             self.clock.start();

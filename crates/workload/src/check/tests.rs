@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
-use ssdlab_operations::cuts::Data;
+use ssdlab_operations::cuts::DataVerdict;
 
 use super::check;
 
@@ -18,13 +18,13 @@ fn a_check_knows_the_directory_and_what_was_printed() {
     let words = ["sh", "-c", script].map(str::to_owned);
     let said = ["one", "two", "three"].map(str::to_owned);
     let of = |said: &[String]| check(&words, said, folder.path(), rules).unwrap();
-    assert_eq!(of(&said[..2]), Data::Accepted);
-    assert_eq!(of(&said), Data::Rejected("ended with exit code 3: lost".to_owned()));
+    assert_eq!(of(&said[..2]), DataVerdict::Accepted);
+    assert_eq!(of(&said), DataVerdict::Rejected("ended with exit code 3: lost".to_owned()));
     let silent = ["false".to_owned()];
     let silent = check(&silent, &[], folder.path(), rules).unwrap();
-    assert_eq!(silent, Data::Rejected("ended with exit code 1".to_owned()));
+    assert_eq!(silent, DataVerdict::Rejected("ended with exit code 1".to_owned()));
     let missing = ["no-such-program".to_owned()];
     assert!(check(&missing, &[], folder.path(), rules).is_err(), "it judged nothing");
     let gone = check(&words, &[], &folder.path().join("gone"), rules).unwrap();
-    assert!(matches!(gone, Data::Rejected(says) if says.contains("directory is gone")));
+    assert!(matches!(gone, DataVerdict::Rejected(says) if says.contains("directory is gone")));
 }

@@ -30,7 +30,7 @@ pub struct Counted {
     /// The latency of each, in ns.
     pub latencies: Histogram<u64>,
     /// Their ends over time.
-    pub series: Series,
+    pub series: EngineSeries,
 }
 
 impl Counted {
@@ -42,7 +42,7 @@ impl Counted {
             bytes: 0,
             took: Duration::ZERO,
             latencies: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("it is in range"),
-            series: Series::default(),
+            series: EngineSeries::default(),
         }
     }
 
@@ -71,20 +71,20 @@ impl Default for Counted {
 
 /// Operations over the time of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Series {
+pub struct EngineSeries {
     /// The length of an interval, in ns.
     pub step_ns: u64,
     /// Operations that ended in each interval.
     pub operations: Vec<u64>,
 }
 
-impl Default for Series {
+impl Default for EngineSeries {
     fn default() -> Self {
         Self { step_ns: FIRST_STEP_NS, operations: Vec::new() }
     }
 }
 
-impl Series {
+impl EngineSeries {
     /// Counts an operation that ended this long after the start.
     pub fn count(&mut self, at_ns: u64) {
         while at_ns / self.step_ns >= MOST_STEPS as u64 {

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::engine::Kind;
+use crate::engine::EngineOperationKind;
 
 /// Why a job did not complete.
 #[derive(Debug, Error)]
@@ -45,7 +45,7 @@ pub enum EngineError {
     #[error("the {kind} of {length} bytes at offset {offset} failed: {cause}")]
     Operation {
         /// What it was.
-        kind: Kind,
+        kind: EngineOperationKind,
         /// Where, in bytes; 0 for a sync.
         offset: u64,
         /// How much; 0 for a sync.
@@ -57,7 +57,7 @@ pub enum EngineError {
     #[error("the {kind} of {length} bytes at offset {offset} moved only {moved}")]
     Short {
         /// What it was.
-        kind: Kind,
+        kind: EngineOperationKind,
         /// Where, in bytes.
         offset: u64,
         /// The requested length, in bytes.

@@ -4,11 +4,11 @@ use std::fmt;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ssdlab_plan::io::{Io, Pattern};
+use ssdlab_plan::io::{Io, IoPattern};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EngineOperationKind {
     /// Reads.
     Read,
     /// Writes.
@@ -17,7 +17,7 @@ pub enum Kind {
     Sync,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for EngineOperationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "read",
@@ -29,9 +29,9 @@ impl fmt::Display for Kind {
 
 /// An operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Operation {
+pub(crate) struct EngineOperation {
     /// What it does.
-    pub kind: Kind,
+    pub kind: EngineOperationKind,
     /// The index of the file.
     pub file: usize,
     /// Where, in bytes.
@@ -41,7 +41,7 @@ pub(crate) struct Operation {
 }
 
 /// An endless sequence of operations.
-pub(crate) struct Operations<'a> {
+pub(crate) struct EngineOperations<'a> {
     io: &'a Io,
     weights: u64,
     /// The file of the next operation.
@@ -51,7 +51,7 @@ pub(crate) struct Operations<'a> {
     random: Xoshiro256PlusPlus,
 }
 
-impl<'a> Operations<'a> {
+impl<'a> EngineOperations<'a> {
     /// The operations of a job, which begin at these offsets of its files unless they are random.
     pub fn of(io: &'a Io, seed: u64, starts: Vec<u64>) -> Self {
         Self {
@@ -63,18 +63,18 @@ impl<'a> Operations<'a> {
         }
     }
 
-    pub fn next(&mut self) -> Operation {
+    pub fn next(&mut self) -> EngineOperation {
         let length = self.length();
         let file = self.file;
         self.file = (file + 1) % self.next_offsets.len();
         let next_offset = &mut self.next_offsets[file];
         let offset = match self.io.pattern {
-            Pattern::Random => {
+            IoPattern::Random => {
                 let places = self.io.size_bytes / u64::from(length);
                 self.below(places) * u64::from(length)
             }
-            Pattern::Sequential | Pattern::Append => {
-                let is_bounded = self.io.pattern == Pattern::Sequential;
+            IoPattern::Sequential | IoPattern::Append => {
+                let is_bounded = self.io.pattern == IoPattern::Sequential;
                 if is_bounded && *next_offset + u64::from(length) > self.io.size_bytes {
                     *next_offset = 0;
                 }
@@ -83,8 +83,9 @@ impl<'a> Operations<'a> {
                 offset
             }
         };
-        let kind = if self.reads() { Kind::Read } else { Kind::Write };
-        Operation { kind, file, offset, length }
+        let kind =
+            if self.reads() { EngineOperationKind::Read } else { EngineOperationKind::Write };
+        EngineOperation { kind, file, offset, length }
     }
 
     fn length(&mut self) -> u32 {

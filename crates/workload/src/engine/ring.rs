@@ -16,14 +16,14 @@ use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 use ssdlab_plan::io::SyncBy;
 
-use crate::engine::operations::Operation;
-use crate::engine::{Aligned, EngineError, Kind};
+use crate::engine::operations::EngineOperation;
+use crate::engine::{Aligned, EngineError, EngineOperationKind};
 
 /// The registered buffer; slots are parts of it.
 const BUFFER: u16 = 0;
 
 /// A ring, and slots for operations.
-pub(crate) struct Ring {
+pub(crate) struct EngineRing {
     uring: IoUring,
     memory: Aligned,
     /// The start of the slots.
@@ -34,7 +34,7 @@ pub(crate) struct Ring {
     in_flight: usize,
 }
 
-impl Ring {
+impl EngineRing {
     /// A ring for operations of up to `slot_bytes` on files.
     pub fn new(files: &[File], slots: usize, slot_bytes: usize) -> Result<Self, EngineError> {
         let slot_bytes = slot_bytes.next_multiple_of(crate::engine::BLOCK_BYTES);
@@ -67,18 +67,18 @@ impl Ring {
     }
 
     /// Queues an operation; a sync is made by this call.
-    pub fn queue(&mut self, slot: usize, operation: Operation, sync_by: SyncBy) {
-        let Operation { kind, file, offset, length } = operation;
+    pub fn queue(&mut self, slot: usize, operation: EngineOperation, sync_by: SyncBy) {
+        let EngineOperation { kind, file, offset, length } = operation;
         let file = Fixed(u32::try_from(file).expect("it is the index of a registered file"));
         let (start, length) = self.part(slot, length);
         let entry = match kind {
-            Kind::Read => {
+            EngineOperationKind::Read => {
                 opcode::ReadFixed::new(file, start, length, BUFFER).offset(offset).build()
             }
-            Kind::Write => {
+            EngineOperationKind::Write => {
                 opcode::WriteFixed::new(file, start, length, BUFFER).offset(offset).build()
             }
-            Kind::Sync => {
+            EngineOperationKind::Sync => {
                 let flags = match sync_by {
                     SyncBy::Fsync => FsyncFlags::empty(),
                     SyncBy::Fdatasync | SyncBy::ODsync => FsyncFlags::DATASYNC,
@@ -90,13 +90,13 @@ impl Ring {
     }
 
     /// Submits queued operations, and waits until one completes or this time has passed.
-    pub fn wait(&self, patience: Option<Duration>) -> io::Result<()> {
+    pub fn wait(&self, timeout: Option<Duration>) -> io::Result<()> {
         let submitter = self.uring.submitter();
-        let entered = match patience {
+        let entered = match timeout {
             None => submitter.submit_and_wait(1),
-            Some(patience) => {
-                let patience = Timespec::from(patience);
-                submitter.submit_with_args(1, &SubmitArgs::new().timespec(&patience))
+            Some(timeout) => {
+                let timeout = Timespec::from(timeout);
+                submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
             }
         };
         match entered.map_err(|error| (Errno::from_io_error(&error), error)) {
@@ -148,7 +148,7 @@ fn build(entries: usize) -> io::Result<IoUring> {
     }
 }
 
-impl Drop for Ring {
+impl Drop for EngineRing {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.wait(None).is_err() {

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
-use ssdlab_plan::io::{End, Io, IoContents, Pattern, SyncBy, SyncPolicy};
+use ssdlab_plan::io::{Io, IoContents, IoEnd, IoPattern, IoSyncPolicy, SyncBy};
 
-use crate::engine::operations::{Operation, Operations};
-use crate::engine::ring::Ring;
-use crate::engine::{BLOCK_BYTES, Counted, EngineError, Kind};
+use crate::engine::operations::{EngineOperation, EngineOperations};
+use crate::engine::ring::EngineRing;
+use crate::engine::{BLOCK_BYTES, Counted, EngineError, EngineOperationKind};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
@@ -25,11 +25,11 @@ const CONTENTS_BYTES: usize = 256 << 10;
 const STAMP_BYTES: usize = 16;
 
 /// The maximum sleep of an open load between calls of `go_on`.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The I/O to perform on files.
 #[derive(Debug, Clone, Copy)]
-pub struct Job<'a> {
+pub struct EngineJob<'a> {
     /// What to read and write, how, and for how long.
     pub io: &'a Io,
     /// The files, which operations use in turn, opened as the I/O demands.
@@ -42,7 +42,7 @@ pub struct Job<'a> {
 
 /// The result of a job.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct EngineOutcome {
     /// Its reads.
     pub reads: Counted,
     /// Its writes.
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub syncs: Counted,
 }
 
-impl Outcome {
+impl EngineOutcome {
     /// Reads and writes together.
     #[must_use]
     pub fn moved(&self) -> Counted {
@@ -63,8 +63,11 @@ impl Outcome {
 
 /// Runs a job to its end. `go_on` is called between operations with the time since the start; the
 /// job stops when it returns false.
-pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Outcome, EngineError> {
-    let punctual = job.io.period_ns.map(|_| Punctual::new());
+pub fn run(
+    job: &EngineJob<'_>,
+    go_on: &mut dyn FnMut(Duration) -> bool,
+) -> Result<EngineOutcome, EngineError> {
+    let punctual = job.io.period_ns.map(|_| PunctualThread::new());
     let mut running = Running::new(job)?;
     let mut now = Duration::ZERO;
     loop {
@@ -76,7 +79,7 @@ pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Out
         if running.ring.in_flight() > 0 {
             running.ring.wait(wait).map_err(|cause| EngineError::Enter { cause })?;
         } else if let Some(wait) = wait {
-            sleep(wait.min(GLANCE));
+            sleep(wait.min(POLL_INTERVAL));
         } else {
             break;
         }
@@ -86,19 +89,19 @@ pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Out
         }
     }
     drop(punctual);
-    let Outcome { reads, writes, syncs } = running.outcome;
+    let EngineOutcome { reads, writes, syncs } = running.outcome;
     let took = |counted| Counted { took: now, ..counted };
-    Ok(Outcome { reads: took(reads), writes: took(writes), syncs: took(syncs) })
+    Ok(EngineOutcome { reads: took(reads), writes: took(writes), syncs: took(syncs) })
 }
 
 /// A running job.
 struct Running<'a> {
-    job: &'a Job<'a>,
+    job: &'a EngineJob<'a>,
     depth: usize,
-    ring: Ring,
-    operations: Operations<'a>,
+    ring: EngineRing,
+    operations: EngineOperations<'a>,
     /// Each slot's operation, and the start of its latency.
-    slots: Vec<(Operation, Duration)>,
+    slots: Vec<(EngineOperation, Duration)>,
     /// Idle slots, the longest idle first.
     idle: VecDeque<usize>,
     /// Reads and writes issued.
@@ -108,19 +111,19 @@ struct Running<'a> {
     unsynced: u64,
     dirty: BTreeSet<usize>,
     is_syncing: bool,
-    outcome: Outcome,
+    outcome: EngineOutcome,
     started: Instant,
 }
 
 impl<'a> Running<'a> {
-    fn new(job: &'a Job<'a>) -> Result<Self, EngineError> {
+    fn new(job: &'a EngineJob<'a>) -> Result<Self, EngineError> {
         let io = job.io;
         let largest_bytes = io.largest_block_bytes() as usize;
         let slot_bytes = largest_bytes.next_multiple_of(BLOCK_BYTES);
         let writes = io.read_share < 1.0;
         let depth = io.depth as usize;
         let slots = depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
-        let mut ring = Ring::new(job.files, slots, slot_bytes)?;
+        let mut ring = EngineRing::new(job.files, slots, slot_bytes)?;
         // A stream independent of the operations.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
         let mut text = job.text.iter().cycle();
@@ -137,7 +140,7 @@ impl<'a> Running<'a> {
             job,
             depth,
             ring,
-            operations: Operations::of(io, job.seed, starts(job)?),
+            operations: EngineOperations::of(io, job.seed, starts(job)?),
             slots: vec![(nothing, Duration::ZERO); slots],
             idle: (0..slots).collect(),
             issued: 0,
@@ -145,7 +148,7 @@ impl<'a> Running<'a> {
             unsynced: 0,
             dirty: BTreeSet::new(),
             is_syncing: false,
-            outcome: Outcome::default(),
+            outcome: EngineOutcome::default(),
             started: Instant::now(),
         })
     }
@@ -156,7 +159,9 @@ impl<'a> Running<'a> {
             && let Some((operation, due)) = self.next(now)
         {
             let slot = self.idle.pop_front().expect("there are slots for the whole depth");
-            if operation.kind == Kind::Write && self.job.io.contents != IoContents::Zeros {
+            if operation.kind == EngineOperationKind::Write
+                && self.job.io.contents != IoContents::Zeros
+            {
                 self.stamp(slot, operation.offset, operation.length);
             }
             self.slots[slot] = (operation, due.unwrap_or_else(|| self.started.elapsed()));
@@ -165,7 +170,7 @@ impl<'a> Running<'a> {
     }
 
     /// The next operation, if it may start now, and its due time under an open load.
-    fn next(&mut self, now: Duration) -> Option<(Operation, Option<Duration>)> {
+    fn next(&mut self, now: Duration) -> Option<(EngineOperation, Option<Duration>)> {
         if self.is_syncing {
             return None;
         }
@@ -181,7 +186,7 @@ impl<'a> Running<'a> {
         let operation = self.operations.next();
         self.issued += 1;
         self.issued_bytes += u64::from(operation.length);
-        if operation.kind == Kind::Write {
+        if operation.kind == EngineOperationKind::Write {
             self.unsynced += 1;
             self.dirty.insert(operation.file);
         }
@@ -190,10 +195,10 @@ impl<'a> Running<'a> {
 
     fn is_over(&self, now: Duration) -> bool {
         match self.job.io.end {
-            End::Bytes(bytes) => self.issued_bytes >= bytes,
-            End::Operations(operations) => self.issued >= operations,
+            IoEnd::Bytes(bytes) => self.issued_bytes >= bytes,
+            IoEnd::Operations(operations) => self.issued >= operations,
             // Operations that are due in time are performed, however late.
-            End::Time(ns) => self.due().unwrap_or(now) >= Duration::from_nanos(ns),
+            IoEnd::Time(ns) => self.due().unwrap_or(now) >= Duration::from_nanos(ns),
         }
     }
 
@@ -204,9 +209,9 @@ impl<'a> Running<'a> {
         match self.job.io.sync {
             // The flag that the files were opened with does it.
             _ if self.job.io.sync_by == SyncBy::ODsync => false,
-            SyncPolicy::Never => false,
-            SyncPolicy::AtEnd => self.unsynced > 0 && self.is_over(now),
-            SyncPolicy::Every(writes) => self.unsynced >= writes,
+            IoSyncPolicy::Never => false,
+            IoSyncPolicy::AtEnd => self.unsynced > 0 && self.is_over(now),
+            IoSyncPolicy::Every(writes) => self.unsynced >= writes,
         }
     }
 
@@ -248,16 +253,16 @@ impl<'a> Running<'a> {
         now: Duration,
     ) -> Result<(), EngineError> {
         self.idle.push_back(slot);
-        let (Operation { kind, file, offset, length }, since) = self.slots[slot];
+        let (EngineOperation { kind, file, offset, length }, since) = self.slots[slot];
         let moved =
             result.map_err(|cause| EngineError::Operation { kind, offset, length, cause })?;
         if moved != length {
             return Err(EngineError::Short { kind, offset, length, moved });
         }
         let counted = match kind {
-            Kind::Read => &mut self.outcome.reads,
-            Kind::Write => &mut self.outcome.writes,
-            Kind::Sync => {
+            EngineOperationKind::Read => &mut self.outcome.reads,
+            EngineOperationKind::Write => &mut self.outcome.writes,
+            EngineOperationKind::Sync => {
                 self.is_syncing = false;
                 self.dirty.remove(&file);
                 if self.dirty.is_empty() {
@@ -273,25 +278,25 @@ impl<'a> Running<'a> {
 }
 
 /// Where the first operation on each file goes, unless that is random.
-fn starts(job: &Job<'_>) -> Result<Vec<u64>, EngineError> {
+fn starts(job: &EngineJob<'_>) -> Result<Vec<u64>, EngineError> {
     let start = |file: &File| match job.io.pattern {
-        Pattern::Append => Ok(file.metadata()?.len()),
-        Pattern::Random | Pattern::Sequential => Ok(0),
+        IoPattern::Append => Ok(file.metadata()?.len()),
+        IoPattern::Random | IoPattern::Sequential => Ok(0),
     };
     let starts: io::Result<_> = job.files.iter().map(start).collect();
     starts.map_err(|cause| EngineError::Length { cause })
 }
 
 /// A sync of the file with this index.
-const fn sync(file: usize) -> Operation {
-    Operation { kind: Kind::Sync, file, offset: 0, length: 0 }
+const fn sync(file: usize) -> EngineOperation {
+    EngineOperation { kind: EngineOperationKind::Sync, file, offset: 0, length: 0 }
 }
 
 /// While it lives, this thread wakes up on time instead of up to 50 us late (prctl(2),
 /// `PR_SET_TIMERSLACK`).
-struct Punctual(Option<NonZeroU64>);
+struct PunctualThread(Option<NonZeroU64>);
 
-impl Punctual {
+impl PunctualThread {
     fn new() -> Self {
         let before = current_timer_slack().ok().and_then(NonZeroU64::new);
         // If this fails, an operation may start late, which its latency shows.
@@ -300,7 +305,7 @@ impl Punctual {
     }
 }
 
-impl Drop for Punctual {
+impl Drop for PunctualThread {
     fn drop(&mut self) {
         let _ = set_current_timer_slack(self.0);
     }

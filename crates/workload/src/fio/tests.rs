@@ -55,7 +55,9 @@ fn a_job_that_names_a_disk_is_refused() {
     ] {
         assert!(check(&format!("[a]\n{bad}\n")).is_err(), "{bad}");
     }
-    assert!(read(Path::new("/no/such/job.fio"), &Hashes::new(), &Interrupt::default()).is_err());
+    assert!(
+        read(Path::new("/no/such/job.fio"), &FileHashes::new(), &Interrupt::default()).is_err()
+    );
 }
 
 /// Lines that fio would split or truncate differently from the check.
@@ -74,7 +76,7 @@ fn a_job_is_read_once() {
     let place = tempfile::tempdir().unwrap();
     let job = place.path().join("job.fio");
     std::fs::write(&job, "[a]\nrw=write\n").unwrap();
-    let text = read(&job, &Hashes::new(), &Interrupt::default()).unwrap();
+    let text = read(&job, &FileHashes::new(), &Interrupt::default()).unwrap();
     std::fs::write(&job, "[a]\nexec_prerun=x\n").unwrap();
     assert_eq!(text, "[a]\nrw=write\n");
 }

@@ -7,7 +7,7 @@ fn what_has_changed_since_the_run_began_is_an_error() {
     let path = place.path().join("input");
     fs::write(&path, "as it was").unwrap();
     let hash = checksum_of(&mut File::open(&path).unwrap()).unwrap();
-    let hashes = Hashes::from([(path.clone(), hash)]);
+    let hashes = FileHashes::from([(path.clone(), hash)]);
     let mut copy = private(&path, &hashes, &Interrupt::default()).unwrap();
     fs::write(&path, "otherwise").unwrap();
     let error = private(&path, &hashes, &Interrupt::default()).unwrap_err();

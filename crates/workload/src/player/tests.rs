@@ -10,7 +10,7 @@ use super::*;
 use crate::script::relative;
 
 fn perform(place: &Path, script: &Script) -> Result<u64, WorkloadError> {
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     let mut player = Player::new(place, &contents, rules)?;
     player.perform(script)?;
@@ -55,7 +55,7 @@ fn delete_takes_everything_and_follows_no_link() {
     fs::create_dir_all(place.path().join("a/b/c")).unwrap();
     fs::write(place.path().join("a/b/f"), "x").unwrap();
     std::os::unix::fs::symlink(outside.path(), place.path().join("a/out")).unwrap();
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     Player::new(place.path(), &contents, rules).unwrap().delete_all().unwrap();
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
@@ -85,7 +85,7 @@ fn a_failing_operation_names_its_path() {
 #[test]
 fn work_stops_at_its_limit_and_on_an_interrupt() {
     let place = tempfile::tempdir().unwrap();
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let mut made = Script::default();
     made.make_directory("d");
     let player = |limit| {

@@ -22,7 +22,7 @@ const SETTINGS: [(&str, usize); 2] = [("concurrency", 3), ("seed", 4)];
 
 /// What bonnie++ printed of one run.
 #[derive(Debug)]
-pub struct Line {
+pub struct BonnieResult {
     /// The program's version.
     pub version: String,
     /// Its name (`-m`), by default the machine's.
@@ -34,23 +34,23 @@ pub struct Line {
     /// Other settings.
     pub settings: Vec<(&'static str, String)>,
     /// Its tests in order, except skipped ones.
-    pub tests: Vec<Tested>,
+    pub tests: Vec<BonnieTestResult>,
 }
 
 /// A test of bonnie++.
 #[derive(Debug)]
-pub struct Tested {
+pub struct BonnieTestResult {
     /// The test.
     pub test: BonnieTest,
     /// Its rate; `None` if it was too fast to be measured.
-    pub rate: Option<Rate>,
+    pub rate: Option<BonnieRate>,
     /// The longest operation, in ns.
     pub longest_ns: Option<f64>,
 }
 
 /// The rate of a test.
 #[derive(Debug, Clone, Copy)]
-pub enum Rate {
+pub enum BonnieRate {
     /// Bytes per second.
     Bytes(f64),
     /// Files or seeks per second.
@@ -77,7 +77,7 @@ fn is_whole(text: &str) -> bool {
 }
 
 /// Parses a CSV line.
-pub fn line(line: &str) -> Result<Line, String> {
+pub fn line(line: &str) -> Result<BonnieResult, String> {
     let fields: Vec<&str> = line.trim_end().split(',').collect();
     let Some((_, expected)) = FORMATS.iter().find(|(format, _)| *format == release(fields[0]))
     else {
@@ -103,18 +103,22 @@ pub fn line(line: &str) -> Result<Line, String> {
                 let value = number(text).ok_or_else(|| wrong(text))?;
                 let moves = test.is_of_the_file() && test != BonnieTest::RandomSeek;
                 // KiB a second.
-                Some(if moves { Rate::Bytes(value * 1024.0) } else { Rate::Operations(value) })
+                Some(if moves {
+                    BonnieRate::Bytes(value * 1024.0)
+                } else {
+                    BonnieRate::Operations(value)
+                })
             }
         };
         let longest_ns = match fields[LATENCIES + index - lacking] {
             "" => None,
             text => Some(latency_ns(text).ok_or_else(|| wrong(text))?),
         };
-        tests.push(Tested { test, rate, longest_ns });
+        tests.push(BonnieTestResult { test, rate, longest_ns });
     }
     let text = |place: usize| Some(fields[place]).filter(|text| !text.is_empty());
     let settings = SETTINGS.iter();
-    Ok(Line {
+    Ok(BonnieResult {
         version: fields[1].to_owned(),
         name: fields[2].to_owned(),
         size_bytes: text(5).and_then(size_bytes),

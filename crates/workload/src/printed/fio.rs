@@ -11,13 +11,13 @@ use ssdlab_plan::metric;
 
 /// What fio printed.
 #[derive(Debug)]
-pub struct Report {
+pub struct FioReport {
     /// Its version, such as `fio-3.33`.
     pub version: Option<String>,
     /// When it printed, in ms since 1970.
     pub printed_ms: Option<u64>,
     /// Its jobs that did I/O, in order; those of one name that ran concurrently together.
-    pub groups: Vec<Group>,
+    pub groups: Vec<FioGroup>,
     /// The names of its jobs that did no I/O.
     pub idle: Vec<String>,
 }
@@ -25,16 +25,16 @@ pub struct Report {
 /// Jobs of one name that ran concurrently: copies (`numjobs`), sections of one name, or the same
 /// job on several clients. They are one result, because they shared the drive.
 #[derive(Debug)]
-pub struct Group {
+pub struct FioGroup {
     /// Their name; a number is added if jobs of that name also ran before.
     pub name: String,
     /// The jobs, at least one.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<FioJob>,
 }
 
 /// What fio printed about a job.
 #[derive(Debug)]
-pub struct Job {
+pub struct FioJob {
     /// Its name; several copies (`numjobs`) share it.
     pub name: String,
     /// Its group; jobs of a group ran concurrently.
@@ -141,14 +141,14 @@ pub fn other_format(text: &str) -> Option<&'static str> {
 }
 
 /// Reads fio's JSON.
-pub fn report(printed: &str) -> Result<Report, String> {
+pub fn report(printed: &str) -> Result<FioReport, String> {
     of_object(&object(printed)?)
 }
 
 /// Reads fio's report from its JSON object.
-pub fn of_object(report: &Value) -> Result<Report, String> {
+pub fn of_object(report: &Value) -> Result<FioReport, String> {
     let global = report["global options"].as_object();
-    let listed = |key: &str| -> Result<Vec<Job>, String> {
+    let listed = |key: &str| -> Result<Vec<FioJob>, String> {
         let jobs = report[key].as_array().into_iter().flatten();
         jobs.map(|job| of_job(job, global)).collect()
     };
@@ -157,12 +157,12 @@ pub fn of_object(report: &Value) -> Result<Report, String> {
     }
     let mut jobs = listed("jobs")?;
     jobs.extend(of_clients(listed("client_stats")?));
-    let (busy, idle): (Vec<Job>, Vec<Job>) =
+    let (busy, idle): (Vec<FioJob>, Vec<FioJob>) =
         jobs.into_iter().partition(|job| !job.values.is_empty());
     if busy.is_empty() {
         return Err("no job did any I/O".to_owned());
     }
-    Ok(Report {
+    Ok(FioReport {
         version: report["fio version"].as_str().map(str::to_owned),
         printed_ms: report["timestamp_ms"].as_u64(),
         groups: grouped(busy),
@@ -172,26 +172,26 @@ pub fn of_object(report: &Value) -> Result<Report, String> {
 
 /// Removes what would count twice: the sum over clients. If it is over concurrent jobs of one name,
 /// it is that job's result, with percentiles that cannot be computed from those of its parts.
-fn of_clients(jobs: Vec<Job>) -> Vec<Job> {
-    let (mut sums, own): (Vec<Job>, Vec<Job>) =
+fn of_clients(jobs: Vec<FioJob>) -> Vec<FioJob> {
+    let (mut sums, own): (Vec<FioJob>, Vec<FioJob>) =
         jobs.into_iter().partition(|job| job.name == ALL_CLIENTS);
     let is_one = own.windows(2).all(|two| is_together(&two[0], &two[1]));
     match sums.pop() {
         Some(sum) if own.is_empty() => vec![sum],
         Some(sum) if is_one => {
             let first = own.into_iter().take(1);
-            first.map(|own| Job { values: sum.values.clone(), ..own }).collect()
+            first.map(|own| FioJob { values: sum.values.clone(), ..own }).collect()
         }
         _ => own,
     }
 }
 
-fn is_together(one: &Job, other: &Job) -> bool {
+fn is_together(one: &FioJob, other: &FioJob) -> bool {
     one.name == other.name && one.group == other.group
 }
 
-fn grouped(jobs: Vec<Job>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn grouped(jobs: Vec<FioJob>) -> Vec<FioGroup> {
+    let mut groups: Vec<FioGroup> = Vec::new();
     for job in jobs {
         if let Some(group) = groups.iter_mut().find(|group| is_together(&group.jobs[0], &job)) {
             group.jobs.push(job);
@@ -201,12 +201,12 @@ fn grouped(jobs: Vec<Job>) -> Vec<Group> {
         let numbered = (2..).map(|number: usize| format!("{}-{number}", job.name));
         let mut names = std::iter::once(job.name.clone()).chain(numbered);
         let name = names.find(is_free).unwrap_or_default();
-        groups.push(Group { name, jobs: vec![job] });
+        groups.push(FioGroup { name, jobs: vec![job] });
     }
     groups
 }
 
-impl Report {
+impl FioReport {
     /// Operations and bytes a second as metrics, over all jobs: rates of concurrent ones add up,
     /// of successive ones it is the metric's mean.
     pub fn rates(&self) -> impl Iterator<Item = (String, f64)> {
@@ -222,7 +222,7 @@ impl Report {
     }
 }
 
-impl Group {
+impl FioGroup {
     /// What the jobs measured together. Rates add up, and are absent if that of any is; latencies
     /// of several jobs cannot be combined (axboe/fio#752).
     #[must_use]
@@ -266,7 +266,7 @@ impl Group {
     }
 }
 
-impl Job {
+impl FioJob {
     /// Whether it wrote; `None` if its directions are not reported apart and its options are
     /// unknown.
     #[must_use]
@@ -289,7 +289,7 @@ impl Job {
     }
 }
 
-fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<Job, String> {
+fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<FioJob, String> {
     let name = job["jobname"].as_str().unwrap_or("job").to_owned();
     if !["null", "0", "\"0\""].contains(&job["error"].to_string().as_str()) {
         return Err(format!("the job {name} ended with error {}", job["error"]));
@@ -309,7 +309,7 @@ fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<Job, Strin
     }
     let own = job["job options"].as_object();
     let options = global.into_iter().chain(own).flatten();
-    Ok(Job {
+    Ok(FioJob {
         name,
         group: job["groupid"].as_u64().unwrap_or(0),
         options: options.map(|(key, value)| (key.clone(), word(value))).collect(),

@@ -31,7 +31,7 @@ proptest! {
         start in 0..SIZE,
         length in 0..SIZE,
     ) {
-        let contents = Contents::sample();
+        let contents = FileContents::sample();
         let byte = |seed, at| {
             let mut byte = [0];
             contents.fill(Content::Binary { seed }, at, &mut byte).unwrap();

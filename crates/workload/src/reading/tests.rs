@@ -9,7 +9,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_operations::Entry;
 
 use super::*;
-use crate::content::{Content, Contents};
+use crate::content::{Content, FileContents};
 use crate::player::Player;
 use crate::script::relative;
 
@@ -33,13 +33,18 @@ fn tree() -> Script {
 fn perform(order: ReadOrder, folder: &Path) -> Result<Done, WorkloadError> {
     let interrupt = Interrupt::default();
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
-    run(order, &tree(), 1, Place { directory: folder, mounted_at: folder, commit: &[], rules })
+    run(
+        order,
+        &tree(),
+        1,
+        PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules },
+    )
 }
 
 #[test]
 fn each_file_of_the_tree_is_read_by_each_of_its_names() {
     let folder = tempfile::tempdir().unwrap();
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     Player::new(folder.path(), &contents, rules).unwrap().perform(&tree()).unwrap();
     fs::write(folder.path().join("data"), vec![0; 5000]).unwrap();

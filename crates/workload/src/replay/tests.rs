@@ -9,11 +9,11 @@ use ssdlab_plan::{recordings, schedule};
 use tempfile::NamedTempFile;
 
 use super::*;
-use crate::content::Contents;
+use crate::content::FileContents;
 use crate::player::Player;
-use crate::snapshot::Snapshot;
+use crate::snapshot::DirectorySnapshot;
 use crate::synthetic::content::ContentPool;
-use crate::{Place, Workload};
+use crate::{PhaseContext, PreparedWorkload};
 
 fn phases(names: &[&str]) -> Vec<Phase> {
     let replay = |name: &str| Action::Replay { log: Recording::Shipped(name.to_owned()) };
@@ -28,7 +28,7 @@ fn perform(
     directory: &Path,
     interrupt: &Interrupt,
 ) -> Result<u64, WorkloadError> {
-    let contents = Contents { pool: ContentPool::new(7), archive: None };
+    let contents = FileContents { pool: ContentPool::new(7), archive: None };
     let rules = Rules { marker: "test", limit: Duration::from_hours(1), interrupt };
     let mut player = Player::new(directory, &contents, rules)?;
     player.perform(replay.script(log))?;
@@ -42,13 +42,14 @@ fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
     std::fs::write(file.path(), log).unwrap();
     let recording = Recording::File(file.path().to_owned());
     let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
-    (Replay::read(&[phase], &Hashes::new(), &Interrupt::default()).unwrap(), recording, file)
+    (Replay::read(&[phase], &FileHashes::new(), &Interrupt::default()).unwrap(), recording, file)
 }
 
 #[test]
 fn what_estimates_know_of_shipped_logs_is_in_them() {
     for (name, known) in recordings::ALL {
-        let replay = Replay::read(&phases(&[name]), &Hashes::new(), &Interrupt::default()).unwrap();
+        let replay =
+            Replay::read(&phases(&[name]), &FileHashes::new(), &Interrupt::default()).unwrap();
         let (_, script) = &replay.logs[0];
         let found = (script.operations.len() as u64, script.written_bytes());
         assert_eq!((known.operations, known.written_bytes), found, "{name}");
@@ -59,7 +60,7 @@ fn what_estimates_know_of_shipped_logs_is_in_them() {
 #[test]
 fn a_replay_leaves_the_tree_that_was_recorded() {
     let names = ["zstd-clone", "zstd-make", "zstd-clean"];
-    let replay = Replay::read(&phases(&names), &Hashes::new(), &Interrupt::default()).unwrap();
+    let replay = Replay::read(&phases(&names), &FileHashes::new(), &Interrupt::default()).unwrap();
     let trees = [(); 2].map(|()| {
         let directory = tempfile::tempdir().unwrap();
         let mut tree = Tree::default();
@@ -69,7 +70,7 @@ fn a_replay_leaves_the_tree_that_was_recorded() {
             for operation in &script.operations {
                 tree.apply(operation).unwrap();
             }
-            let found = Snapshot::of(directory.path()).unwrap().entries;
+            let found = DirectorySnapshot::of(directory.path()).unwrap().entries;
             assert_eq!(found, tree.entries().collect::<Vec<_>>(), "after {recording}");
         }
         std::fs::read(directory.path().join("lib/zstd.h")).unwrap()
@@ -85,12 +86,13 @@ fn a_replay_can_be_verified() {
     for (logs, file, at) in [(build, "lib/zstd.h", 10_000), (&["desktop"], "notes.ods", 5000)] {
         let phases = phases(logs);
         let spec = schedule::Workload { phases: phases.clone(), ..schedule::Workload::default() };
-        let mut workload = Workload::new(&spec, &Hashes::new(), 1, &Interrupt::default()).unwrap();
+        let mut workload =
+            PreparedWorkload::new(&spec, &FileHashes::new(), 1, &Interrupt::default()).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
         let rules = Rules { marker: "replay", limit, interrupt: &interrupt };
         let directory = directory.path();
-        let place = Place { directory, mounted_at: directory, commit: &[], rules };
+        let place = PhaseContext { directory, mounted_at: directory, commit: &[], rules };
         workload.lay_out(&spec, place).unwrap();
         for phase in &phases {
             workload.perform(phase, place).unwrap();
@@ -110,7 +112,7 @@ fn a_replay_can_be_verified() {
 #[test]
 fn a_database_is_replayed_with_its_syncs() {
     let phases = phases(&["kine"]);
-    let replay = Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap();
+    let replay = Replay::read(&phases, &FileHashes::new(), &Interrupt::default()).unwrap();
     let (_, script) = &replay.logs[0];
     let syncs = script.operations.iter().filter(|operation| operation.name() == "fdatasync");
     assert!((400..450).contains(&syncs.count()));
@@ -122,7 +124,7 @@ fn a_database_is_replayed_with_its_syncs() {
 #[test]
 fn a_desktop_is_replayed_with_its_syncs() {
     let phases = phases(&["desktop"]);
-    let replay = Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap();
+    let replay = Replay::read(&phases, &FileHashes::new(), &Interrupt::default()).unwrap();
     let (_, script) = &replay.logs[0];
     let syncs = |name| script.operations.iter().filter(|own| own.name() == name).count();
     assert_eq!((syncs("fdatasync"), syncs("fsync")), (280, 6));
@@ -163,13 +165,16 @@ fn an_interrupt_ends_a_long_write() {
 
 #[test]
 fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
-    let error =
-        Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new(), &Interrupt::default())
-            .unwrap_err();
+    let error = Replay::read(
+        &phases(&["zstd-clone", "zstd-clean"]),
+        &FileHashes::new(),
+        &Interrupt::default(),
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("is not the one that earlier phases leave"), "{error}");
     // Alone, it starts from the directory it was recorded in.
     let alone =
-        Replay::read(&phases(&["zstd-make"]), &Hashes::new(), &Interrupt::default()).unwrap();
+        Replay::read(&phases(&["zstd-make"]), &FileHashes::new(), &Interrupt::default()).unwrap();
     assert!(!alone.before.operations.is_empty());
     let file = NamedTempFile::new().unwrap();
     let mut phases = phases(&["zstd-make"]);
@@ -180,8 +185,9 @@ fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
         ("ssdlab operation log 1\ntitle x\nbefore\noperations\nmkdir 755 x\n", "cut"),
     ] {
         std::fs::write(file.path(), log).unwrap();
-        let error =
-            Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap_err().to_string();
+        let error = Replay::read(&phases, &FileHashes::new(), &Interrupt::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -5,32 +5,32 @@ use std::path::Path;
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
-use ssdlab_operations::cuts::Subjects;
+use ssdlab_operations::cuts::WatchedFiles;
 use ssdlab_plan::maildir::{MailAgent, Maildir};
 use ssdlab_plan::rotation::Rotate;
 
 use super::*;
-use crate::content::Contents;
+use crate::content::FileContents;
 use crate::synthetic::maildir::Spool;
 use crate::synthetic::rotation::Rotation;
 use crate::verify::{Oracle, umask};
 
 /// Performs a series in a folder and expects the oracle to find it there.
-fn perform<S: Iterator<Item = Step>>(series: impl Fn() -> S, folder: &Path) -> Done {
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+fn perform<S: Iterator<Item = ScriptStep>>(series: impl Fn() -> S, folder: &Path) -> Done {
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
-    let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
+    let place = PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules };
     let player = Player::new(folder, &contents, rules).unwrap();
     let done = run(series(), 0, player, place).unwrap();
     assert_eq!(compare(series(), folder), Ok(()));
     done
 }
 
-fn compare(series: impl Iterator<Item = Step>, folder: &Path) -> Result<(), String> {
+fn compare(series: impl Iterator<Item = ScriptStep>, folder: &Path) -> Result<(), String> {
     let mut oracle = Oracle::default();
     oracle.perform_all(series, umask().unwrap()).unwrap();
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
-    let compared = oracle.compare(folder, &contents, &Subjects::default(), &interrupt);
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
+    let compared = oracle.compare(folder, &contents, &WatchedFiles::default(), &interrupt);
     compared.map_err(|error| error.to_string())
 }
 

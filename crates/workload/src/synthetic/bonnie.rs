@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use ssdlab_plan::Bonnie;
 
-use super::random::{Random, Stream, to_u64, to_usize};
+use super::random::{RandomPurpose, RandomStream, to_u64, to_usize};
 
 /// One seek in this many also writes (`UpdateSeek` in `bonnie.h`).
 const UPDATE_SEEK: u64 = 10;
@@ -20,7 +20,7 @@ const CHARACTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKL
 
 /// The contents of a file of Bonnie's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Data {
+pub enum BonnieData {
     /// Each byte is its offset in the file, modulo 128 (`CFileOp::write_block_byte`).
     Characters,
     /// Chunks that differ from each other in a byte or two.
@@ -63,7 +63,7 @@ impl Seeks {
     /// All seeks of the trial, without end. As in `CFileOp::seek_test` one draw decides both where
     /// it goes and whether it writes.
     pub fn all(self) -> impl Iterator<Item = Seek> {
-        let mut random = Random::new(self.seed, Stream::BonnieSeeks);
+        let mut random = RandomStream::new(self.seed, RandomPurpose::BonnieSeeks);
         std::iter::repeat_with(move || {
             let number = random.bits() >> 1;
             Seek { chunk: number % self.chunks, writes: number.is_multiple_of(UPDATE_SEEK) }
@@ -123,7 +123,7 @@ impl Chunks {
     }
 }
 
-impl Data {
+impl BonnieData {
     /// The bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         match self {
@@ -144,7 +144,7 @@ fn low(number: u64) -> u8 {
 
 /// The form of names of small files, and the order of stats and deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum BonnieOrder {
     /// With their number; in the order of the directory.
     Sequential,
     /// With random characters; in random order.
@@ -166,8 +166,8 @@ pub struct SmallFile {
 /// puts one more into each but the last). A name is the file's number in ten hexadecimal digits and
 /// up to twelve random characters, before or after it (`COpenTest::make_names`).
 #[must_use]
-pub fn small_files(sizes: &Bonnie, order: Order, seed: u64) -> Vec<SmallFile> {
-    let mut random = Random::new(seed, Stream::BonnieNames);
+pub fn small_files(sizes: &Bonnie, order: BonnieOrder, seed: u64) -> Vec<SmallFile> {
+    let mut random = RandomStream::new(seed, RandomPurpose::BonnieNames);
     let (smallest, largest) = sizes.file_bytes;
     let each = sizes.files.div_ceil(sizes.directories);
     let file = |number: u64| {
@@ -175,8 +175,8 @@ pub fn small_files(sizes: &Bonnie, order: Order, seed: u64) -> Vec<SmallFile> {
         let extra: String =
             (0..length).map(|_| char::from(CHARACTERS[random.index(CHARACTERS.len())])).collect();
         let name = match order {
-            Order::Sequential => format!("{number:010x}{extra}"),
-            Order::Random => format!("{extra}{number:010x}"),
+            BonnieOrder::Sequential => format!("{number:010x}{extra}"),
+            BonnieOrder::Random => format!("{extra}{number:010x}"),
         };
         let bytes = smallest + random.below(largest - smallest + 1);
         SmallFile { directory: number / each, name, bytes }
@@ -188,7 +188,7 @@ pub fn small_files(sizes: &Bonnie, order: Order, seed: u64) -> Vec<SmallFile> {
 #[must_use]
 pub fn shuffled(count: usize, seed: u64, visit: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    Random::new(seed.wrapping_add(visit), Stream::BonnieOrder).shuffle(&mut order);
+    RandomStream::new(seed.wrapping_add(visit), RandomPurpose::BonnieOrder).shuffle(&mut order);
     order
 }
 

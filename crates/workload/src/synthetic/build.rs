@@ -11,7 +11,7 @@ use ssdlab_operations::{Operation, RelativePath};
 
 use super::checkout::checkout;
 use super::make::{KEPT, make};
-use super::random::{Random, Stream};
+use super::random::{RandomPurpose, RandomStream};
 use super::tree::{self, SourceTree, TreeShape};
 use crate::script::{Script, relative};
 
@@ -42,7 +42,7 @@ const KERNEL_UNITS: u64 = 925;
 
 /// The three phases, to be performed one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Build {
+pub struct BuildScripts {
     /// `git clone --shared`.
     pub clone: Script,
     /// `make`.
@@ -54,13 +54,13 @@ pub struct Build {
 
 /// The build of this shape: the same for the same seed.
 #[must_use]
-pub fn synthetic(shape: BuildShape, seed: u64) -> Build {
+pub fn synthetic(shape: BuildShape, seed: u64) -> BuildScripts {
     let tree = tree::synthetic(shape.tree, seed);
-    let mut random = Random::new(seed, Stream::Build);
+    let mut random = RandomStream::new(seed, RandomPurpose::Build);
     let clone = checkout(&tree, random.branch());
     let make = make(&tree, shape.units, random);
     let clean = clean(&tree, &make);
-    Build { clone, make, clean }
+    BuildScripts { clone, make, clean }
 }
 
 /// Lists every directory, like `find`, then removes the results of `make` except those kept.

@@ -7,7 +7,7 @@
 
 use super::directories::TOP;
 use super::draft::Draft;
-use super::random::{Random, to_u64};
+use super::random::{RandomStream, to_u64};
 use super::tree::SourceTree;
 use crate::script::Script;
 
@@ -71,7 +71,7 @@ const LOCKED: [(&str, u64); 5] = [
 
 /// Clones a repository that holds the given tree. An archive's files have a time of their own; git
 /// leaves the time of writing.
-pub(super) fn checkout(tree: &SourceTree, random: Random) -> Script {
+pub(super) fn checkout(tree: &SourceTree, random: RandomStream) -> Script {
     let mut draft = Draft::new(random);
     let (top, below_top) = tree.0.split_at(1);
     for item in top {

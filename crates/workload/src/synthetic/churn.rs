@@ -10,8 +10,8 @@ use std::sync::Arc;
 use ssdlab_operations::Operation;
 use ssdlab_plan::Profile;
 
-use super::distribution::{Quantiles, scale};
-use super::random::{Random, Stream};
+use super::distribution::{SizeQuantiles, scale};
+use super::random::{RandomPurpose, RandomStream};
 use crate::content::Content;
 use crate::script::Script;
 
@@ -51,8 +51,8 @@ struct Growing {
 #[derive(Debug)]
 pub struct Churn {
     profile: &'static Profile,
-    sizes: Quantiles,
-    random: Random,
+    sizes: SizeQuantiles,
+    random: RandomStream,
     level_bytes: u64,
     directories: Vec<Arc<str>>,
     /// The directory of new files.
@@ -77,8 +77,8 @@ impl Churn {
         let sizes = profile.sizes.map(|bytes| bytes.min(level_bytes / LARGEST_PART));
         let mut churn = Self {
             profile,
-            sizes: Quantiles(sizes),
-            random: Random::new(seed, Stream::Churn),
+            sizes: SizeQuantiles(sizes),
+            random: RandomStream::new(seed, RandomPurpose::Churn),
             level_bytes,
             directories: Vec::new(),
             directory: 0,

@@ -5,7 +5,7 @@
 //! pool prepared before the clock starts, they compress like real sources or not at all, and no two
 //! blocks of 4 KiB are equal, so deduplication finds nothing.
 
-use super::random::{Random, Stream, mix, to_u64, to_usize};
+use super::random::{RandomPurpose, RandomStream, mix, to_u64, to_usize};
 use super::source_text::SourceText;
 
 /// The block size, the unit of allocation and deduplication.
@@ -34,8 +34,8 @@ impl ContentPool {
     /// Prepares a pool of 3 MiB, which takes some 10 to 20 ms.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut source = SourceText::new(Random::new(seed, Stream::Text));
-        let mut random = Random::new(seed, Stream::Binary);
+        let mut source = SourceText::new(RandomStream::new(seed, RandomPurpose::Text));
+        let mut random = RandomStream::new(seed, RandomPurpose::Binary);
         Self {
             text: (0..TEXT_BLOCKS).map(|_| text_block(&mut source)).collect(),
             binary: (0..BINARY_BLOCKS).map(|_| binary_block(&mut random)).collect(),
@@ -132,7 +132,7 @@ fn text_block(source: &mut SourceText) -> Block {
     block
 }
 
-fn binary_block(random: &mut Random) -> Block {
+fn binary_block(random: &mut RandomStream) -> Block {
     let words: [[u8; 8]; BLOCK_BYTES / 8] = std::array::from_fn(|_| random.bits().to_le_bytes());
     *words.as_flattened().first_chunk().expect("as many bytes as a block has")
 }

@@ -7,29 +7,29 @@ use std::ops::Range;
 
 use super::distribution::{apportion, scale};
 use super::kernel::{DIRECTORIES, DIRECTORIES_AT_DEPTH, DIRECTORY_NAME_LENGTHS, FILES};
-use super::names::Names;
-use super::random::{Random, Zipf};
+use super::names::TakenNames;
+use super::random::{RandomStream, Zipf};
 
 /// The top directory, like the one in a kernel's archive.
 pub(super) const TOP: &str = "linux";
 
 /// A directory of the tree.
 #[derive(Clone, Debug)]
-pub(super) struct Directory {
+pub(super) struct TreeDirectory {
     /// Relative to the workload's directory.
     pub path: String,
     /// The names in it so far.
-    pub names: Names,
+    pub names: TakenNames,
     /// Whether it has subdirectories.
     pub has_children: bool,
 }
 
-impl Directory {
+impl TreeDirectory {
     fn new(path: String) -> Self {
-        Self { path, names: Names::default(), has_children: false }
+        Self { path, names: TakenNames::default(), has_children: false }
     }
 
-    fn make_child(&mut self, random: &mut Random) -> Self {
+    fn make_child(&mut self, random: &mut RandomStream) -> Self {
         let length = DIRECTORY_NAME_LENGTHS.draw(random);
         let name = self.names.claim(length, "", random);
         self.has_children = true;
@@ -38,9 +38,9 @@ impl Directory {
 }
 
 /// The directories for a tree with this many files, parents before children.
-pub(super) fn directories(files: u64, random: &mut Random) -> Vec<Directory> {
+pub(super) fn directories(files: u64, random: &mut RandomStream) -> Vec<TreeDirectory> {
     let below_top = scale(files, DIRECTORIES, FILES).saturating_sub(1);
-    let mut directories = vec![Directory::new(TOP.to_owned())];
+    let mut directories = vec![TreeDirectory::new(TOP.to_owned())];
     let mut parents = 0..1;
     for at_depth in apportion(below_top, &DIRECTORIES_AT_DEPTH) {
         if at_depth == 0 {
@@ -56,10 +56,10 @@ pub(super) fn directories(files: u64, random: &mut Random) -> Vec<Directory> {
 
 /// Adds `count` directories below those in the range `parents`.
 fn add_level(
-    directories: &mut Vec<Directory>,
+    directories: &mut Vec<TreeDirectory>,
     parents: Range<usize>,
     count: u64,
-    random: &mut Random,
+    random: &mut RandomStream,
 ) {
     // Few directories have most of the subdirectories: measured, four of five have none, and a
     // tenth of those at one depth have three quarters to nine tenths of the next.

@@ -3,7 +3,7 @@
 //! Measured distributions are tables, not formulas: formulas need floating-point functions, whose
 //! last bits differ between C libraries.
 
-use super::random::{Random, to_u64};
+use super::random::{RandomStream, to_u64};
 
 /// The number of entries of a table.
 const ENTRIES: usize = 40;
@@ -19,9 +19,9 @@ const END: u64 = 1 << 32;
 /// The entries are the quantiles 0/32 to 31/32, then, because the sizes of files have long
 /// tails, 1 - 1/64, 1 - 1/128 and so on to 1 - 1/4096, then the maximum.
 #[derive(Clone, Debug)]
-pub(super) struct Quantiles(pub(super) [u64; ENTRIES]);
+pub(super) struct SizeQuantiles(pub(super) [u64; ENTRIES]);
 
-impl Quantiles {
+impl SizeQuantiles {
     /// The value below which `position` / 2^32 of all values lie.
     fn at(&self, position: u64) -> u64 {
         let after = (1..ENTRIES - 1).find(|&entry| position < entry_position(entry));
@@ -33,7 +33,7 @@ impl Quantiles {
     }
 
     /// One value at random.
-    pub(super) fn draw(&self, random: &mut Random) -> u64 {
+    pub(super) fn draw(&self, random: &mut RandomStream) -> u64 {
         self.at(random.below(END))
     }
 

@@ -1,6 +1,6 @@
 //! A script under construction, for workloads that imitate programs.
 
-use super::random::Random;
+use super::random::RandomStream;
 use crate::content::Content;
 use crate::script::Script;
 
@@ -8,11 +8,11 @@ use crate::script::Script;
 #[derive(Debug)]
 pub(super) struct Draft {
     pub script: Script,
-    random: Random,
+    random: RandomStream,
 }
 
 impl Draft {
-    pub(super) fn new(random: Random) -> Self {
+    pub(super) fn new(random: RandomStream) -> Self {
         Self { script: Script::default(), random }
     }
 

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use ssdlab_plan::maildir::{MailAgent, Maildir};
 
-use super::random::{Random, Stream};
+use super::random::{RandomPurpose, RandomStream};
 use crate::content::Content;
 use crate::script::Script;
-use crate::steps::Step;
+use crate::steps::ScriptStep;
 
 /// The directory of all mailboxes.
 const TOP: &str = "mail";
@@ -35,7 +35,7 @@ const FIRST_BOUND_BYTES: u64 = 2048;
 #[derive(Debug)]
 pub struct Spool {
     work: Maildir,
-    random: Random,
+    random: RandomStream,
     /// The number of messages delivered.
     delivered: u32,
     /// The names in `new` of each mailbox that has had mail.
@@ -48,7 +48,7 @@ impl Spool {
     /// All deliveries of a phase.
     #[must_use]
     pub fn new(work: Maildir, seed: u64) -> Self {
-        let random = Random::new(seed, Stream::Mail);
+        let random = RandomStream::new(seed, RandomPurpose::Mail);
         Self { work, random, delivered: 0, mailboxes: BTreeMap::new(), full: None }
     }
 
@@ -104,13 +104,13 @@ impl Spool {
 }
 
 impl Iterator for Spool {
-    type Item = Step;
+    type Item = ScriptStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<ScriptStep> {
         if let Some(mailbox) = self.full.take() {
-            return Some(Step::between(self.fetch(mailbox)));
+            return Some(ScriptStep::between(self.fetch(mailbox)));
         }
-        (self.delivered < self.work.messages).then(|| Step::operation(self.deliver()))
+        (self.delivered < self.work.messages).then(|| ScriptStep::operation(self.deliver()))
     }
 }
 
@@ -120,7 +120,7 @@ fn home(mailbox: u64) -> String {
 }
 
 /// The size of a message in bytes, uniform between two bounds.
-fn size_bytes(random: &mut Random) -> u64 {
+fn size_bytes(random: &mut RandomStream) -> u64 {
     let drawn = random.below(10_000);
     let bound = SMALLER.partition_point(|share| *share <= drawn);
     let most = FIRST_BOUND_BYTES << bound;

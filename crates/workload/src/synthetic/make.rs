@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::directories::TOP;
-use super::distribution::{Quantiles, scale};
+use super::distribution::{SizeQuantiles, scale};
 use super::draft::Draft;
-use super::random::{Random, Zipf, to_u64, to_usize};
+use super::random::{RandomStream, Zipf, to_u64, to_usize};
 use super::tree::SourceTree;
 use crate::script::Script;
 
@@ -38,7 +38,7 @@ const EVERY_UNIT_READS: &str = "/include/generated/autoconf.h";
 /// A log-normal distribution, computed beforehand. Its spread (sigma 1.1) is that of the 4,023
 /// modules of Debian's kernel 6.1.192 (1.08); its mean is a choice: objects of 2009 without debug
 /// information.
-static OBJECT_SIZES: Quantiles = Quantiles([
+static OBJECT_SIZES: SizeQuantiles = SizeQuantiles([
     1240, 2789, 4004, 5078, 6107, 7126, 8157, 9214, 10307, 11447, 12643, 13906, 15245, 16674,
     18205, 19856, 21645, 23595, 25734, 28098, 30731, 33691, 37056, 40928, 45454, 50847, 57433,
     65743, 76719, 92257, 117_014, 167_967, 231_372, 309_228, 403_767, 517_476, 653_120, 813_769,
@@ -93,7 +93,7 @@ struct Folder {
 /// A `make` in progress.
 struct Make {
     draft: Draft,
-    random: Random,
+    random: RandomStream,
     /// The headers that are read, the most popular first.
     headers: Vec<Arc<str>>,
     popularity: Zipf,
@@ -124,7 +124,7 @@ struct Make {
 /// | `bzImage`                            |     1 |   4.6 |   2.2 |
 /// | configuration                        |     6 |   0.1 |   0.1 |
 /// | all                                  |  3186 | 205.7 | 100.0 |
-pub(super) fn make(tree: &SourceTree, units: u64, mut random: Random) -> Script {
+pub(super) fn make(tree: &SourceTree, units: u64, mut random: RandomStream) -> Script {
     let mut folders = chosen_sources(tree, units, &mut random);
     let mut make = Make::new(tree, &folders, random);
     make.configure();
@@ -149,7 +149,7 @@ pub(super) fn make(tree: &SourceTree, units: u64, mut random: Random) -> Script 
 fn chosen_sources(
     tree: &SourceTree,
     units: u64,
-    random: &mut Random,
+    random: &mut RandomStream,
 ) -> BTreeMap<Arc<str>, Folder> {
     let mut directories: BTreeMap<&str, Vec<&Arc<str>>> = BTreeMap::new();
     for source in files_named(tree, ".c") {
@@ -181,7 +181,11 @@ fn files_named<'a>(tree: &'a SourceTree, ending: &'a str) -> impl Iterator<Item 
 }
 
 impl Make {
-    fn new(tree: &SourceTree, folders: &BTreeMap<Arc<str>, Folder>, mut random: Random) -> Self {
+    fn new(
+        tree: &SourceTree,
+        folders: &BTreeMap<Arc<str>, Folder>,
+        mut random: RandomStream,
+    ) -> Self {
         let mut headers: Vec<_> = files_named(tree, ".h").map(Arc::clone).collect();
         random.shuffle(&mut headers);
         headers.truncate(headers.len().div_ceil(HEADERS_OF_WHICH_ONE_IS_READ));

@@ -13,13 +13,13 @@ use crate::script::Script;
 
 /// The files with their bytes, and the directories.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Model {
+pub(super) struct BuildModel {
     tree: Tree,
     pub files: BTreeMap<Arc<str>, u64>,
     pub directories: BTreeSet<Arc<str>>,
 }
 
-impl Model {
+impl BuildModel {
     /// Performs a script; panics at the first impossible or unintended operation.
     pub(super) fn perform(&mut self, script: &Script) {
         for operation in &script.operations {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::random::Random;
+use super::random::RandomStream;
 
 const CONSONANTS: &[u8] = b"bcdfghklmnprstvw";
 const VOWELS: &[u8] = b"aeiou";
@@ -14,15 +14,20 @@ const SEPARATORS: &[u8] = b"-_";
 
 /// The names taken in one directory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct TakenNames {
     taken: BTreeSet<String>,
 }
 
-impl Names {
+impl TakenNames {
     /// A new name of about `length` characters before the extension, which may be empty.
     ///
     /// A number is appended to a name that is taken: `ab`, `ab1`, `ab2`.
-    pub(super) fn claim(&mut self, length: u64, extension: &str, random: &mut Random) -> String {
+    pub(super) fn claim(
+        &mut self,
+        length: u64,
+        extension: &str,
+        random: &mut RandomStream,
+    ) -> String {
         let stem = word(length, random);
         let name = |number: String| match extension {
             "" => format!("{stem}{number}"),
@@ -44,7 +49,7 @@ impl Names {
 
 /// A word of `length` characters, at least one. As in the measured tree, about a third of the
 /// stems have a `-`, a third a `_` and a third a digit.
-pub(super) fn word(length: u64, random: &mut Random) -> String {
+pub(super) fn word(length: u64, random: &mut RandomStream) -> String {
     let last = length.max(1) - 1;
     let mut word = String::new();
     let mut after_consonant = false;

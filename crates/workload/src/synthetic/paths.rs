@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_operations::{Operation, RelativePath};
 
-use super::random::{Random, Stream};
+use super::random::{RandomPurpose, RandomStream};
 use crate::script::Script;
 
 /// The paths of the files that a script makes, which removes and renames none; in an order drawn
@@ -23,6 +23,6 @@ pub fn shuffled(script: &Script, seed: u64) -> Vec<&RelativePath> {
             _ => {}
         }
     }
-    Random::new(seed, Stream::ReadOrder).shuffle(&mut files);
+    RandomStream::new(seed, RandomPurpose::ReadOrder).shuffle(&mut files);
     files
 }

@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The purpose of a stream of random numbers: streams of one seed are independent.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stream {
+pub(super) enum RandomPurpose {
     Text = 1,
     Binary = 2,
     Tree = 3,
@@ -24,10 +24,10 @@ pub(super) enum Stream {
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Random(Xoshiro256PlusPlus);
+pub(super) struct RandomStream(Xoshiro256PlusPlus);
 
-impl Random {
-    pub(super) fn new(seed: u64, stream: Stream) -> Self {
+impl RandomStream {
+    pub(super) fn new(seed: u64, stream: RandomPurpose) -> Self {
         let seed = mix(seed) ^ mix(stream as u64);
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -93,7 +93,7 @@ impl Zipf {
     }
 
     /// A rank in `0..ranks`; there is at least one.
-    pub(super) fn rank(&self, random: &mut Random) -> usize {
+    pub(super) fn rank(&self, random: &mut RandomStream) -> usize {
         let total = self.cumulative.last().copied().unwrap_or(1);
         let drawn = random.below(total);
         self.cumulative.partition_point(|&sum| sum <= drawn)

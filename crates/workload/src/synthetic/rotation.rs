@@ -10,7 +10,7 @@ use ssdlab_plan::rotation::Rotate;
 use super::random::mix;
 use crate::content::Content;
 use crate::script::Script;
-use crate::steps::Step;
+use crate::steps::ScriptStep;
 
 /// The log; old ones are this with a dot, their age and perhaps `.gz`.
 const LOG: &str = "rotated.log";
@@ -87,13 +87,13 @@ impl Rotation {
 }
 
 impl Iterator for Rotation {
-    type Item = Step;
+    type Item = ScriptStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<ScriptStep> {
         if self.log_bytes >= self.work.size_bytes {
-            return Some(Step::between(self.rotate()));
+            return Some(ScriptStep::between(self.rotate()));
         }
-        (self.appended < self.work.records).then(|| Step::operation(self.append()))
+        (self.appended < self.work.records).then(|| ScriptStep::operation(self.append()))
     }
 }
 

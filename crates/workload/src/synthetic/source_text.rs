@@ -6,7 +6,7 @@
 //! one.
 
 use super::names::word;
-use super::random::{Random, Zipf};
+use super::random::{RandomStream, Zipf};
 
 /// The number of different words.
 const VOCABULARY: usize = 4000;
@@ -58,7 +58,7 @@ const DECLARATIONS: [&str; 6] = [
 /// An endless source text.
 #[derive(Debug)]
 pub(super) struct SourceText {
-    random: Random,
+    random: RandomStream,
     words: Vec<String>,
     frequency: Zipf,
     /// The words in use, as indices into `words`.
@@ -71,7 +71,7 @@ pub(super) struct SourceText {
 
 impl SourceText {
     /// A text from random numbers.
-    pub(super) fn new(mut random: Random) -> Self {
+    pub(super) fn new(mut random: RandomStream) -> Self {
         let mut identifier = |_| {
             let length = 2 + random.below(6) + random.below(7);
             word(length, &mut random).replace('-', "_")

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::directories::{Directory, TOP, directories};
+use super::directories::{TOP, TreeDirectory, directories};
 use super::distribution::apportion;
-use super::kernel::{FILES_PER_DIRECTORY, KINDS, Kind, STEM_LENGTHS};
-use super::random::{Random, Stream, to_u64, to_usize};
+use super::kernel::{FILES_PER_DIRECTORY, FileKind, KINDS, STEM_LENGTHS};
+use super::random::{RandomPurpose, RandomStream, to_u64, to_usize};
 use crate::content::Content;
 use crate::script::Script;
 
@@ -28,7 +28,7 @@ pub struct TreeShape {
 /// A file without a name.
 #[derive(Clone, Copy)]
 struct File {
-    kind: &'static Kind,
+    kind: &'static FileKind,
     bytes: u64,
 }
 
@@ -88,7 +88,7 @@ impl Item {
 /// of sizes to files.
 #[must_use]
 pub fn synthetic(shape: TreeShape, seed: u64) -> SourceTree {
-    let mut random = Random::new(seed, Stream::Tree);
+    let mut random = RandomStream::new(seed, RandomPurpose::Tree);
     let mut directories = directories(shape.files, &mut random);
     let files = files(shape, &mut random);
     let mut placed = place(&files, &mut directories, &mut random);
@@ -97,10 +97,10 @@ pub fn synthetic(shape: TreeShape, seed: u64) -> SourceTree {
 }
 
 /// The files of the tree in random order: every kind by its share, sizes by their quantiles.
-fn files(shape: TreeShape, random: &mut Random) -> Vec<File> {
+fn files(shape: TreeShape, random: &mut RandomStream) -> Vec<File> {
     let shares = KINDS.each_ref().map(|kind| kind.share);
     let counts = apportion(shape.files, &shares);
-    let of_kind = |(kind, count): (&'static Kind, u64)| {
+    let of_kind = |(kind, count): (&'static FileKind, u64)| {
         kind.sizes.spread(count).map(move |bytes| File { kind, bytes })
     };
     let mut files: Vec<File> = KINDS.iter().zip(counts).flat_map(of_kind).collect();
@@ -115,8 +115,8 @@ fn files(shape: TreeShape, random: &mut Random) -> Vec<File> {
 /// Assigns the files to directories; returns their paths.
 fn place(
     files: &[File],
-    directories: &mut [Directory],
-    random: &mut Random,
+    directories: &mut [TreeDirectory],
+    random: &mut RandomStream,
 ) -> Vec<(String, File)> {
     let count = to_u64(directories.len());
     let weights: Vec<u64> = FILES_PER_DIRECTORY.spread(count).collect();
@@ -141,7 +141,7 @@ fn place(
 }
 
 /// A new path in the directory for a file of this kind.
-fn path_for(kind: &Kind, directory: &mut Directory, random: &mut Random) -> String {
+fn path_for(kind: &FileKind, directory: &mut TreeDirectory, random: &mut RandomStream) -> String {
     // Two thirds of the measured files without an extension have one of these names.
     let usual = ["Makefile", "Kconfig"];
     let usual = usual.into_iter().filter(|_| kind.extension.is_empty());
@@ -153,7 +153,7 @@ fn path_for(kind: &Kind, directory: &mut Directory, random: &mut Random) -> Stri
 }
 
 /// The files in their order, each directory before the first thing in it.
-fn items(files: &[(String, File)], random: &mut Random) -> SourceTree {
+fn items(files: &[(String, File)], random: &mut RandomStream) -> SourceTree {
     let directory = |path: &str| Item { path: path.into(), file: None };
     let mut items = vec![directory(TOP)];
     let mut previous = format!("{TOP}/");

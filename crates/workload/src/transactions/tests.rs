@@ -6,8 +6,8 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 
 use super::{
-    CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, End, JOURNAL, JournalMode, LOG, Place, STREAM,
-    Synchronous, Transactions, WorkloadError, run,
+    CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, IoEnd, JOURNAL, JournalMode, LOG, PhaseContext,
+    STREAM, Synchronous, Transactions, WorkloadError, run,
 };
 
 const WORK: Transactions = Transactions {
@@ -15,7 +15,7 @@ const WORK: Transactions = Transactions {
     pages: 3,
     journal: JournalMode::Rollback,
     synchronous: Synchronous::Full,
-    end: End::Operations(5),
+    end: IoEnd::Operations(5),
     think_ns: 0,
     period_ns: None,
     beside_bytes_per_second: None,
@@ -27,7 +27,7 @@ fn perform(work: &Transactions, folder: &Path) -> Result<Done, WorkloadError> {
     let interrupt = Interrupt::default();
     let limit = Duration::from_mins(1);
     let rules = Rules { marker: "test", limit, interrupt: &interrupt };
-    let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
+    let place = PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules };
     run(work, &ContentPool::new(1), 1, place)
 }
 
@@ -69,7 +69,7 @@ fn a_commit_is_synced_as_often_as_the_pragma_says() {
 #[test]
 fn a_log_is_moved_into_the_database_and_begun_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let end = End::Operations(CHECKPOINT_FRAMES as u64 / 4 + 1);
+    let end = IoEnd::Operations(CHECKPOINT_FRAMES as u64 / 4 + 1);
     let done = perform(&Transactions { journal: JournalMode::Wal, end, ..WORK }, folder.path());
     let log = (32 + 1000 * (24 + 4096)) as u64;
     let again = 32 + 4 * (24 + 4096);
@@ -84,7 +84,7 @@ fn a_log_is_moved_into_the_database_and_begun_anew() {
 #[test]
 fn a_transaction_is_timed_from_when_it_was_due() {
     let folder = tempfile::tempdir().unwrap();
-    let (end, period_ns) = (End::Time(50_000_000), Some(1_000_000));
+    let (end, period_ns) = (IoEnd::Time(50_000_000), Some(1_000_000));
     let done = perform(&Transactions { end, period_ns, ..WORK }, folder.path()).unwrap();
     // Fifty fell due, and none is left out however late it was.
     assert_eq!(done.counted.unwrap().operations, 50);
@@ -106,7 +106,8 @@ fn a_missing_database_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::default();
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
-    let place = Place { directory: folder.path(), mounted_at: folder.path(), commit: &[], rules };
+    let place =
+        PhaseContext { directory: folder.path(), mounted_at: folder.path(), commit: &[], rules };
     let error = run(&WORK, &ContentPool::new(1), 1, place).unwrap_err().to_string();
     assert!(error.contains("cannot open database"), "{error}");
 }

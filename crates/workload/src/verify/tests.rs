@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use ssdlab_host::program::Rules;
-use ssdlab_operations::Reader as LogReader;
+use ssdlab_operations::LogReader;
 use tempfile::TempDir;
 
 use super::*;
@@ -76,14 +76,18 @@ fn performed(scripts: &[&Script]) -> (TempDir, Oracle) {
 }
 
 fn play(place: &Path, script: &Script) -> Result<(), WorkloadError> {
-    let (contents, interrupt) = (Contents::sample(), Interrupt::default());
+    let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     Player::new(place, &contents, rules)?.perform(script)
 }
 
 fn compare(place: &Path, oracle: &Oracle) -> Result<(), String> {
-    let compared =
-        oracle.compare(place, &Contents::sample(), &Subjects::default(), &Interrupt::default());
+    let compared = oracle.compare(
+        place,
+        &FileContents::sample(),
+        &WatchedFiles::default(),
+        &Interrupt::default(),
+    );
     compared.map_err(|error| error.to_string())
 }
 

@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn the_page_shows_the_book() {
-    let kept = Kept::parse(KEPT).unwrap();
+    let kept = StoredResults::parse(STORED_RESULTS).unwrap();
     let written = fs::read_to_string(source::path(PAGE)).unwrap();
     assert_eq!(
         written,
@@ -25,12 +25,12 @@ const EARLIER: [&str; 1] = ["small-files"];
 /// the kernel and the plan as they are.
 #[test]
 fn kept_numbers_are_of_what_is_shipped() {
-    let kept = Kept::parse(KEPT).unwrap();
+    let kept = StoredResults::parse(STORED_RESULTS).unwrap();
     for schedule in book::schedules() {
         let plan = &schedule.plan;
-        let is_tested = |place: &Place<'_>| match place {
-            Place::Phase { .. } => true,
-            Place::Claim(claim, _) => !claim.not_testable.contains_key(&LabKind::Virtual),
+        let is_tested = |place: &FigurePlace<'_>| match place {
+            FigurePlace::Phase { .. } => true,
+            FigurePlace::Claim(claim, _) => !claim.not_testable.contains_key(&LabKind::Virtual),
         };
         let places: BTreeSet<String> =
             book::places(&schedule).filter(is_tested).map(|place| place.id()).collect();

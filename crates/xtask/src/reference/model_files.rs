@@ -2,7 +2,7 @@
 
 use schemars::schema_for;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::{self as flash, Grounded, presets};
+use ssdlab_flash::{self as flash, EvidencedValue, presets};
 use ssdlab_plan::{HOSTS, grounded_host, host_file_schema, shipped_host};
 
 use super::tables::Tables;
@@ -15,20 +15,20 @@ const AMOUNTS: &str = "Amounts are texts with their unit: `\"4 KiB\"`, `\"25 us\
 pub const DRIVE: Tables = Tables {
     tables: &[
         ("", "The drive"),
-        ("Wear", "`[wear]`"),
-        ("Trim", "`[trim]`"),
-        ("WriteBuffer", "`[write_buffer]`"),
-        ("SlcCache", "`[slc_cache]`"),
-        ("MapCache", "`[map_cache]`"),
-        ("Timing", "`[timing]`"),
-        ("Background", "`[background]`"),
+        ("WearTable", "`[wear]`"),
+        ("TrimTable", "`[trim]`"),
+        ("WriteBufferTable", "`[write_buffer]`"),
+        ("SlcCacheTable", "`[slc_cache]`"),
+        ("MapCacheTable", "`[map_cache]`"),
+        ("TimingTable", "`[timing]`"),
+        ("BackgroundTable", "`[background]`"),
         ("Evidence", "`[evidence.KEY]`"),
     ],
     words: &[
-        ("Mapping", "How pages are mapped"),
-        ("Collection", "Which block is collected"),
+        ("MappingName", "How pages are mapped"),
+        ("CollectionName", "Which block is collected"),
         ("Frontiers", "Which pages share a block"),
-        ("Levelling", "How wear is spread"),
+        ("LevellingName", "How wear is spread"),
         ("Flush", "What a flush does"),
         ("PowerFault", "What a power failure does"),
         ("TrimmedReads", "What discarded sectors read"),
@@ -58,7 +58,7 @@ pub fn drives() -> String {
     let shipped = presets::ALL
         .iter()
         .map(|preset| flash::grounded(preset.text).expect("a test reads every preset's evidence"));
-    let shipped: Vec<Grounded> = shipped.flatten().collect();
+    let shipped: Vec<EvidencedValue> = shipped.flatten().collect();
     DRIVE.write(&mut out, &schema_for!(DriveFile).to_value(), &|key| example(&shipped, key));
     out
 }
@@ -74,13 +74,13 @@ pub fn hosts() -> String {
         .iter()
         .filter_map(|host| shipped_host(&host.name))
         .map(|text| grounded_host(text).expect("a test reads every host"));
-    let shipped: Vec<Grounded> = shipped.flatten().collect();
+    let shipped: Vec<EvidencedValue> = shipped.flatten().collect();
     HOST.write(&mut out, &host_file_schema().to_value(), &|key| example(&shipped, key));
     out
 }
 
 /// The value that the first shipped file with this key has, as TOML.
-fn example(shipped: &[Grounded], [title, key]: [&str; 2]) -> Option<String> {
+fn example(shipped: &[EvidencedValue], [title, key]: [&str; 2]) -> Option<String> {
     let table = title.strip_prefix("`[").and_then(|title| title.strip_suffix("]`"));
     let key = table.map_or(key.to_owned(), |table| format!("{table}.{key}"));
     shipped.iter().find(|value| value.key == key).map(|value| value.value.clone())

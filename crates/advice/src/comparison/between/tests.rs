@@ -6,11 +6,11 @@ const BASELINE: [(u64, f64); 6] = [(1, 1.1), (2, 2.0), (3, 4.5), (4, 1.1), (5, 2
 #[test]
 fn equal_seeds_are_pairs_where_a_seed_decides() {
     let paired = between(&OWN, &BASELINE, true).unwrap();
-    assert_eq!((paired.method, paired.n), (Method::PairedBySeed, [6, 6]));
+    assert_eq!((paired.method, paired.n), (ComparisonMethod::PairedBySeed, [6, 6]));
     let [lo, hi] = paired.interval.unwrap();
     assert!((lo - 2.0).abs() < 1e-9 && (hi - 2.0).abs() < 1e-9, "{paired:?}");
     let unpaired = between(&OWN, &BASELINE, false).unwrap();
-    assert_eq!((unpaired.method, unpaired.n), (Method::Unpaired, [6, 6]));
+    assert_eq!((unpaired.method, unpaired.n), (ComparisonMethod::Unpaired, [6, 6]));
     assert!(unpaired.interval.unwrap()[0] < 1.0, "{unpaired:?}");
 }
 
@@ -18,10 +18,10 @@ fn equal_seeds_are_pairs_where_a_seed_decides() {
 #[test]
 fn few_seeds_in_common_are_no_pairs() {
     let other = [(3, 4.5), (14, 1.1), (15, 2.0)];
-    assert_eq!(between(&OWN, &other, true).unwrap().method, Method::Unpaired);
+    assert_eq!(between(&OWN, &other, true).unwrap().method, ComparisonMethod::Unpaired);
     let most = [(3, 4.5), (2, 2.0), (15, 1.1)];
     let most = between(&OWN, &most, true).unwrap();
-    assert_eq!((most.method, most.n), (Method::PairedBySeed, [2, 2]));
+    assert_eq!((most.method, most.n), (ComparisonMethod::PairedBySeed, [2, 2]));
 }
 
 #[test]

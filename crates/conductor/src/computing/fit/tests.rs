@@ -5,7 +5,7 @@ use super::*;
 
 const BLOCK_NS: f64 = 1.5;
 
-const MEASURED: Measured = Measured {
+const MEASURED: MeasuredCosts = MeasuredCosts {
     call: 1300.0,
     per_kib: PerKib {
         copy: 100.0,
@@ -18,19 +18,20 @@ const MEASURED: Measured = Measured {
 };
 
 /// Operations with the times that the costs make.
-fn operations() -> Vec<(Counts, f64)> {
+fn operations() -> Vec<(ChargedCounts, f64)> {
     [
-        Counts { blocks: 9e6, calls: 8192.0, copied_kib: 0.0, checksummed_kib: 5_000.0 },
-        Counts { blocks: 1e6, calls: 8192.0, copied_kib: 10.0, checksummed_kib: 0.0 },
-        Counts { blocks: 5e6, calls: 12_000.0, copied_kib: 48_000.0, checksummed_kib: 0.0 },
-        Counts { blocks: 3e6, calls: 1024.0, copied_kib: 65_536.0, checksummed_kib: 0.0 },
+        ChargedCounts { blocks: 9e6, calls: 8192.0, copied_kib: 0.0, checksummed_kib: 5_000.0 },
+        ChargedCounts { blocks: 1e6, calls: 8192.0, copied_kib: 10.0, checksummed_kib: 0.0 },
+        ChargedCounts { blocks: 5e6, calls: 12_000.0, copied_kib: 48_000.0, checksummed_kib: 0.0 },
+        ChargedCounts { blocks: 3e6, calls: 1024.0, copied_kib: 65_536.0, checksummed_kib: 0.0 },
     ]
     .map(|counts| (counts, BLOCK_NS * counts.blocks + MEASURED.of(&counts)))
     .to_vec()
 }
 
-fn errors(operations: &[(Counts, f64)], block_ns: f64) -> f64 {
-    let error = |(of, ns): &(Counts, f64)| (block_ns * of.blocks + MEASURED.of(of)) / ns - 1.0;
+fn errors(operations: &[(ChargedCounts, f64)], block_ns: f64) -> f64 {
+    let error =
+        |(of, ns): &(ChargedCounts, f64)| (block_ns * of.blocks + MEASURED.of(of)) / ns - 1.0;
     operations.iter().map(|operation| error(operation).abs()).sum()
 }
 

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn the_configuration_space_is_laid_out_as_the_standard_says() {
-    let shape = Shape { write_cache: WriteCache::Switchable, ..Shape::default() };
+    let shape = DiskShape { write_cache: CacheMode::Switchable, ..DiskShape::default() };
     let config = shape.config(1 << 30);
     let bytes = config.as_bytes();
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -12,7 +12,7 @@ fn the_configuration_space_is_laid_out_as_the_standard_says() {
     assert_eq!((number(28), bytes[WRITEBACK_AT]), (0, 1));
     assert_eq!((number(36), number(40), number(44)), (1 << 21, 256, 8));
     assert_eq!((number(48), number(52), bytes[56]), (1 << 15, 1, 1));
-    let without = Shape { discards: false, ..shape }.config(1 << 30);
+    let without = DiskShape { discards: false, ..shape }.config(1 << 30);
     assert_eq!(without.as_bytes()[36..48], [0; 12]);
 }
 
@@ -29,12 +29,12 @@ fn a_drive_looks_as_its_specification_says() {
             [wear]
             levelling = "none"
         "#;
-    let shape = Shape::of(&Specification::parse(text).unwrap());
+    let shape = DiskShape::of(&Specification::parse(text).unwrap());
     assert_eq!((shape.id.as_str(), shape.segments), ("Adrivewithatrslongna", 168));
     assert_eq!(shape.check(8 << 20), Ok(()));
     assert!(shape.features().contains(Features::DISCARD | Features::CONFIG_WCE));
     let text = format!("{text}\n[trim]\nhonoured = false");
-    let shape = Shape::of(&Specification::parse(&text).unwrap());
+    let shape = DiskShape::of(&Specification::parse(&text).unwrap());
     assert!(!shape.features().contains(Features::DISCARD));
 }
 
@@ -47,14 +47,14 @@ fn a_drive_says_what_its_host_may_ask_of_its_cache() {
             "name = \"cached\"\ncapacity = \"8 MiB\"\nspare_factor = 0.25\n\
              pages_per_block = 16\npower_loss_protection = true\n{keys}"
         );
-        Shape::of(&Specification::parse(&text).unwrap())
+        DiskShape::of(&Specification::parse(&text).unwrap())
     };
     let timing = "[timing]\nchannels = 1\ndies_per_channel = 1\nread = \"50 us\"\n\
                   program = \"900 us\"\nerase = \"3 ms\"\nbus = \"40 MB/s\"\n\
                   link_read = \"270 MB/s\"\nlink_write = \"235 MB/s\"\n";
     let fua = format!("{timing}fua_latency = \"1 ms\"\n");
-    let byte = |shape: &Shape| shape.config(8 << 20).as_bytes()[WRITEBACK_AT + 1];
-    let flushes = |shape: &Shape| shape.features().contains(Features::FLUSH);
+    let byte = |shape: &DiskShape| shape.config(8 << 20).as_bytes()[WRITEBACK_AT + 1];
+    let flushes = |shape: &DiskShape| shape.features().contains(Features::FLUSH);
     for (keys, has_fua, is_flushed) in [
         (timing.to_owned(), 0, true),
         (fua.clone(), 1, true),
@@ -67,10 +67,10 @@ fn a_drive_says_what_its_host_may_ask_of_its_cache() {
 
 #[test]
 fn impossible_shapes_are_refused() {
-    let good = Shape::default();
+    let good = DiskShape::default();
     assert_eq!(good.check(1 << 20), Ok(()));
     assert!(good.check(1000).is_err());
     assert!(good.check(0).is_err());
-    assert!(Shape { segments: 0, ..good.clone() }.check(1 << 20).is_err());
-    assert!(Shape { id: "x".repeat(21), ..good }.check(1 << 20).is_err());
+    assert!(DiskShape { segments: 0, ..good.clone() }.check(1 << 20).is_err());
+    assert!(DiskShape { id: "x".repeat(21), ..good }.check(1 << 20).is_err());
 }

@@ -40,7 +40,7 @@ impl Place {
     fn finds(&self, mut check: impl FnMut() -> Result<(), Errno> + Send + Sync + 'static) -> Errno {
         let [kernel, root, sockets] =
             ["kernel", "root", "sockets"].map(|name| self.folder.path().join(name));
-        let needs = Needs {
+        let needs = GuestFiles {
             kernel: &kernel,
             root: &root,
             sockets: &sockets,
@@ -120,7 +120,7 @@ fn a_confined_process_inherits_the_memory() {
     let place = Place::new();
     let memory = tempfile::tempfile().unwrap();
     let number = memory.try_clone().unwrap();
-    let needs = Needs {
+    let needs = GuestFiles {
         kernel: place.folder.path(),
         root: place.folder.path(),
         sockets: place.folder.path(),

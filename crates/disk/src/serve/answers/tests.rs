@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn answers_come_in_the_order_of_their_times() {
-    let answers = Answers::start(Clock::start()).unwrap();
+    let answers = AnswerQueue::start(MonotonicClock::start()).unwrap();
     let (say, hear) = mpsc::channel();
     let (begin, is_held_up) = mpsc::channel();
     let (go_on, wait) = mpsc::channel::<()>();
@@ -28,8 +28,8 @@ fn answers_come_in_the_order_of_their_times() {
 
 #[test]
 fn no_answer_comes_before_its_time() {
-    let clock = Clock::start();
-    let answers = Answers::start(clock).unwrap();
+    let clock = MonotonicClock::start();
+    let answers = AnswerQueue::start(clock).unwrap();
     let (say, hear) = mpsc::channel();
     for wait in [0, 1000, 100_000, 3_000_000] {
         answers.take();
@@ -44,8 +44,8 @@ fn no_answer_comes_before_its_time() {
 
 #[test]
 fn an_answer_is_counted_before_it_is_given() {
-    let clock = Clock::start();
-    let answers = Arc::new(Answers::start(clock).unwrap());
+    let clock = MonotonicClock::start();
+    let answers = Arc::new(AnswerQueue::start(clock).unwrap());
     let (say, hear) = mpsc::channel();
     // By the thread that takes the request, and by the one that waits.
     for (due, expected) in [(Nanos::ZERO, 1), (clock.now() + Nanos(1_000_000), 2)] {
@@ -62,10 +62,10 @@ fn an_answer_is_counted_before_it_is_given() {
 #[test]
 fn waiting_for_a_time_is_not_being_stuck() {
     const HOUR: Nanos = Nanos(3_600_000_000_000);
-    let clock = Clock::start();
-    let answers = Answers::start(clock).unwrap();
-    let patience = Duration::from_secs(1);
-    let is_stuck = |at: Nanos| answers.is_stuck_at(at, patience);
+    let clock = MonotonicClock::start();
+    let answers = AnswerQueue::start(clock).unwrap();
+    let timeout = Duration::from_secs(1);
+    let is_stuck = |at: Nanos| answers.is_stuck_at(at, timeout);
     let second = Nanos(1_000_000_000);
     assert!(!is_stuck(HOUR), "it is idle");
     // One that the drive never says a time for.

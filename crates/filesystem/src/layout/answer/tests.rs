@@ -1,7 +1,7 @@
 use super::*;
 
-fn answer(text: &str) -> Answer<'_> {
-    Answer { tool: "a tool", text }
+fn answer(text: &str) -> ToolOutput<'_> {
+    ToolOutput { tool: "a tool", text }
 }
 
 #[test]
@@ -27,14 +27,14 @@ fn ranges_are_of_one_block_or_more() {
 #[test]
 fn areas_are_sorted_and_joined_and_must_be_disjoint_and_on_the_device() {
     let area = |first, count, kind| Area::of_blocks(first, count, 10, kind);
-    let (inode, journal) = (Kind::Inode, Kind::Journal);
-    let of = |areas: &[Area]| answer("").layout(100, 10, Kind::Directory, areas.to_vec());
+    let (inode, journal) = (BlockKind::Inode, BlockKind::Journal);
+    let of = |areas: &[Area]| answer("").layout(100, 10, BlockKind::Directory, areas.to_vec());
     let layout = of(&[area(3, 1, inode), area(1, 2, inode), area(7, 0, journal)]).unwrap();
     assert_eq!(layout.areas(), [area(1, 3, inode)]);
     assert!(of(&[area(1, 3, inode), area(3, 1, journal)]).is_err());
     assert!(of(&[area(9, 2, inode)]).is_err());
     assert!(of(&[area(u64::MAX, u64::MAX, inode)]).is_err());
     let many = (0..).step_by(2).map(|first| area(first, 1, inode));
-    let fault = answer("").layout(u64::MAX, 10, Kind::Directory, many).unwrap_err();
+    let fault = answer("").layout(u64::MAX, 10, BlockKind::Directory, many).unwrap_err();
     assert_eq!(fault.found, "more");
 }

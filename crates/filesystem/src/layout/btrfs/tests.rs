@@ -24,22 +24,22 @@ fn parse(text: &str) -> Result<Layout, LayoutFault> {
 #[test]
 fn both_copies_are_metadata_but_for_the_superblock_in_one() {
     let layout = parse(TREE).unwrap();
-    let metadata = layout.areas().iter().filter(|area| area.kind == Kind::CowMetadata);
+    let metadata = layout.areas().iter().filter(|area| area.kind == BlockKind::CowMetadata);
     let bytes: u64 = metadata.map(|area| area.length_bytes).sum();
     assert_eq!(bytes, 2 * 45_088_768 - SUPERBLOCK_BYTES);
     assert_eq!(
         layout.split((64 << 20) - 4096, 3 * 4096).map(|(_, kind)| kind).collect::<Vec<_>>(),
-        [Some(Kind::CowMetadata), Some(Kind::Superblock), Some(Kind::CowMetadata)]
+        [Some(BlockKind::CowMetadata), Some(BlockKind::Superblock), Some(BlockKind::CowMetadata)]
     );
     let data = layout.split(13_631_488, 8_388_608).collect::<Vec<_>>();
-    assert_eq!(data, [(8_388_608, Some(Kind::Data))]);
+    assert_eq!(data, [(8_388_608, Some(BlockKind::Data))]);
 }
 
 #[test]
 fn chunks_of_both_types_are_no_area() {
     let layout = parse(&TREE.replace("METADATA|DUP", "DATA|METADATA|single")).unwrap();
-    assert!(layout.areas().iter().all(|area| area.kind != Kind::CowMetadata));
-    assert_eq!(layout.metadata, Kind::CowMetadata);
+    assert!(layout.areas().iter().all(|area| area.kind != BlockKind::CowMetadata));
+    assert_eq!(layout.metadata, BlockKind::CowMetadata);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn parse(answers: [&str; 4]) -> Result<Layout, LayoutFault> {
     super::parse(&answers.map(str::to_owned))
 }
 
-fn kibibytes(layout: &Layout, kind: Kind) -> u64 {
+fn kibibytes(layout: &Layout, kind: BlockKind) -> u64 {
     let areas = layout.areas().iter().filter(|area| area.kind == kind);
     areas.map(|area| area.length_bytes).sum::<u64>() / 1024
 }
@@ -38,14 +38,14 @@ fn every_fixed_place_is_found() {
     let layout = parse([SUPERBLOCK, GROUPS, JOURNAL, ORPHANS]).unwrap();
     // Two copies of superblock, descriptors and reserved blocks; one block against double
     // mounts.
-    assert_eq!(kibibytes(&layout, Kind::Superblock), 2 * (1 + 1 + 191) + 1);
-    assert_eq!(kibibytes(&layout, Kind::Allocation), 3 * 2);
-    assert_eq!(kibibytes(&layout, Kind::Inode), 3 * 86 + 32);
-    assert_eq!(kibibytes(&layout, Kind::Journal), 4096);
+    assert_eq!(kibibytes(&layout, BlockKind::Superblock), 2 * (1 + 1 + 191) + 1);
+    assert_eq!(kibibytes(&layout, BlockKind::Allocation), 3 * 2);
+    assert_eq!(kibibytes(&layout, BlockKind::Inode), 3 * 86 + 32);
+    assert_eq!(kibibytes(&layout, BlockKind::Journal), 4096);
     assert_eq!(layout.areas()[0].offset_bytes, 1024);
     // The first block behind the orphans is a directory's.
     assert_eq!(layout.split(505 * 1024, 1024).collect::<Vec<_>>(), [(1024, None)]);
-    assert_eq!(layout.metadata, Kind::Directory);
+    assert_eq!(layout.metadata, BlockKind::Directory);
 }
 
 #[test]
@@ -56,17 +56,17 @@ fn blocks_that_map_a_journal_are_of_it() {
     let mapped = mapped.replace("500-511", "600-611").replace("512", "612");
     let mapped = mapped.replace("513-768", "613-868");
     let layout = parse([SUPERBLOCK, GROUPS, &mapped, ORPHANS]).unwrap();
-    assert_eq!(kibibytes(&layout, Kind::Journal), 269);
+    assert_eq!(kibibytes(&layout, BlockKind::Journal), 269);
     let tree = "EXTENTS:\n(ETB0):16385, (0-9[u]):16386-16395, (10):16400\n";
     let layout = parse([SUPERBLOCK, GROUPS, tree, ORPHANS]).unwrap();
-    assert_eq!(kibibytes(&layout, Kind::Journal), 12);
+    assert_eq!(kibibytes(&layout, BlockKind::Journal), 12);
 }
 
 #[test]
 fn without_a_journal_inode_there_is_no_journal() {
     let superblock = SUPERBLOCK.replace("Journal inode:", "Journal device:");
     let layout = parse([&superblock, GROUPS, UNUSED, ORPHANS]).unwrap();
-    assert_eq!(kibibytes(&layout, Kind::Journal), 0);
+    assert_eq!(kibibytes(&layout, BlockKind::Journal), 0);
     assert!(parse([SUPERBLOCK, GROUPS, UNUSED, ORPHANS]).is_err());
 }
 
@@ -76,7 +76,7 @@ fn groups_of_descriptors_may_lie_where_no_superblock_does() {
     let superblock = SUPERBLOCK.replace("Reserved GDT blocks:      191\n", "");
     let groups = "0:1:1:2:194:197:200\n1:8193:-1:8193:195:198:286\n";
     let layout = parse([&superblock, groups, JOURNAL, ORPHANS]).unwrap();
-    assert_eq!(kibibytes(&layout, Kind::Superblock), 1 + 1 + 1 + 1);
+    assert_eq!(kibibytes(&layout, BlockKind::Superblock), 1 + 1 + 1 + 1);
 }
 
 #[test]

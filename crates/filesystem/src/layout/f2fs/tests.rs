@@ -31,17 +31,17 @@ const SEGMENT_BYTES: u64 = 2 << 20;
 fn areas_end_where_the_next_begins() {
     let layout = parse(&[SUPERBLOCK.to_owned()]).unwrap();
     let area = |first, end, kind| Area::of_blocks(first, end - first, 4096, kind);
-    let (superblock, allocation) = (Kind::Superblock, Kind::Allocation);
+    let (superblock, allocation) = (BlockKind::Superblock, BlockKind::Allocation);
     let areas = [area(0, 2, superblock), area(512, 1536, superblock), area(1536, 9728, allocation)];
     assert_eq!(layout.areas(), areas);
-    assert_eq!(layout.metadata, Kind::Inode);
+    assert_eq!(layout.metadata, BlockKind::Inode);
 }
 
 #[test]
 fn segments_of_nodes_are_inodes_where_owners_are_not_told() {
     let layout = parse(&[SUPERBLOCK, SEGMENTS].map(str::to_owned)).unwrap();
     let main = layout.split(9728 * 4096, 3 * SEGMENT_BYTES).collect::<Vec<_>>();
-    assert_eq!(main, [(2 * SEGMENT_BYTES, Some(Kind::Inode)), (SEGMENT_BYTES, None)]);
+    assert_eq!(main, [(2 * SEGMENT_BYTES, Some(BlockKind::Inode)), (SEGMENT_BYTES, None)]);
 }
 
 #[test]

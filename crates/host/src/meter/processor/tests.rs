@@ -7,8 +7,11 @@ const TOLD: &str = "processes 12 ns\nkernel_threads 5 ns\ninterrupts 1 ns\nblock
 #[test]
 fn each_account_is_found_by_its_name() {
     let computed = parse_computed(TOLD).unwrap();
-    assert_eq!(computed, Computed { processes_ns: 12, kernel_threads_ns: 5, interrupts_ns: 1 });
-    let earlier = Computed { processes_ns: 2, ..Computed::default() };
+    assert_eq!(
+        computed,
+        ProcessorTime { processes_ns: 12, kernel_threads_ns: 5, interrupts_ns: 1 }
+    );
+    let earlier = ProcessorTime { processes_ns: 2, ..ProcessorTime::default() };
     assert_eq!(computed.since(earlier).processes_ns, 10);
     assert_eq!(parse_computed("processes 12 ns\n"), None);
     assert_eq!(parse_computed("processes many ns\n"), None);

@@ -3,15 +3,15 @@ use super::*;
 const MS: Duration = Duration::from_millis(1);
 
 fn how(silence: Duration, postponed: Duration) -> Wait {
-    let (pause, patience) = (5 * MS, Duration::from_mins(30));
-    Wait { silence, postponed, pause, patience, has_reader: false }
+    let (pause, timeout) = (5 * MS, Duration::from_mins(30));
+    Wait { silence, postponed, pause, timeout, has_reader: false }
 }
 
 /// Looks at a device until it is quiet; it discards in these spans. Returns the time that this
 /// took, without pauses, the pauses, and when it was quiet.
 fn watch(how: &Wait, active: &[(Duration, Duration)]) -> (Duration, Vec<Duration>, Duration) {
     let started = Instant::now();
-    let mut seen = Seen::new(started);
+    let mut seen = ObservedActivity::new(started);
     let mut at = Duration::ZERO;
     loop {
         seen.idle_until = started + at;

@@ -1,4 +1,4 @@
-use crate::mounts::Mounted;
+use crate::mounts::MountIdentity;
 
 use super::*;
 
@@ -83,8 +83,8 @@ fn a_drive_that_is_missing_keeps_nothing_else_from_being_undone() {
     assert!(!left.exists() && !later.exists());
     drop(journal);
     // Only that is left for `ssdlab restore`, which names it.
-    let Parsed { changes, unsound } =
-        parse(&fs::read(&own).unwrap(), &Here::now().unwrap().boot, "m").unwrap();
+    let JournalContents { changes, unsound } =
+        parse(&fs::read(&own).unwrap(), &ThisMachine::now().unwrap().boot, "m").unwrap();
     assert_eq!(changes.into_iter().map(|(_, change)| change).collect::<Vec<_>>(), [cache]);
     assert_eq!(unsound, []);
     let restored = restore(place.path()).unwrap();
@@ -112,7 +112,7 @@ fn a_journal_cannot_name_anything_but_what_runs_change() {
         },
         Change::Folder { path: "/home".into() },
         Change::Folder { path: "/var/tmp/ssdlab-theirs".into() },
-        Change::Mount { target: "/srv/mnt".into(), mounted: Mounted::Any },
+        Change::Mount { target: "/srv/mnt".into(), mounted: MountIdentity::Any },
         Change::Folder { path: "/var/ssdlab-x/..".into() },
         Change::Loop { device: "/dev/sda".into(), backing: "x".into(), file: None },
         Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
@@ -139,7 +139,7 @@ fn a_folder_that_others_can_write_to_is_refused() {
 fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("undo");
-    let here = Here::now().unwrap();
+    let here = ThisMachine::now().unwrap();
     let this = Machine::this();
     let renamed = Machine { host: "renamed".to_owned(), ..this.clone() };
     let cloned = Machine { host: "clone".to_owned(), ..this.clone() };
@@ -155,7 +155,8 @@ fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
     for (name, boot, machine) in journals {
         let left = place.path().join(format!("ssdlab-{name}"));
         fs::create_dir(&left).unwrap();
-        let mut header = serde_json::to_value(Header { boot: boot.clone(), machine }).unwrap();
+        let mut header =
+            serde_json::to_value(JournalHeader { boot: boot.clone(), machine }).unwrap();
         // Earlier versions say nothing of a machine.
         header.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let change = serde_json::to_string(&Change::Folder { path: left }).unwrap();
@@ -183,14 +184,14 @@ fn names_that_are_not_utf_8_are_undone_and_those_of_earlier_journals_read() {
     let ours = theirs.join(format!("ssdlab-{}", journal.marker()));
     journal.make_folder(&ours).unwrap();
     let text = fs::read(journal.path()).unwrap();
-    let boot = Here::now().unwrap().boot;
+    let boot = ThisMachine::now().unwrap().boot;
     let changes = parse(&text, &boot, journal.marker()).unwrap().changes;
     assert_eq!(changes[0].1, Change::Folder { path: ours.clone() });
     journal.finish().unwrap();
     assert!(theirs.exists() && !ours.exists());
     let earlier: Change = serde_json::from_str(r#"{"mount":{"target":"/mnt"}}"#).unwrap();
     let target = "/mnt".into();
-    assert_eq!(earlier, Change::Mount { target, mounted: Mounted::Any });
+    assert_eq!(earlier, Change::Mount { target, mounted: MountIdentity::Any });
     let loops = r#"{"loop":{"device":"/dev/loop7","backing":"/a"}}"#;
     assert!(serde_json::from_str::<Change>(loops).is_ok());
 }

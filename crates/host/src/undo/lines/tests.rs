@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use crate::mounts::Mounted;
+use crate::mounts::MountIdentity;
 
 use super::*;
 use crate::undo::fuzzing::{BOOT, MARKER, fuzz_journal};
@@ -14,7 +14,7 @@ use crate::undo::restore;
 fn after_a_reboot_only_what_outlives_it_is_taken_back() {
     let folder = Change::Folder { path: "/var/tmp/ssdlab-1-x".into() };
     let target = "/var/tmp/ssdlab-1-x/mnt".into();
-    let mount = Change::Mount { target, mounted: Mounted::Device("7:0".to_owned()) };
+    let mount = Change::Mount { target, mounted: MountIdentity::Device("7:0".to_owned()) };
     let line = |value: &Change| format!("{}\n", serde_json::to_string(value).unwrap());
     let text = format!("{{\"boot\":\"one\"}}\n{}{}", line(&folder), line(&mount));
     let parsed = |text: &str, boot| parse(text.as_bytes(), boot, "1-x").unwrap();
@@ -74,7 +74,7 @@ fn the_fuzzer_begins_with_sound_journals() {
         (&include_bytes!("../../../../../fuzz/seeds/journals/current.undo")[..], 5),
     ];
     for (journal, count) in journals {
-        let Parsed { changes, unsound } = parse(journal, BOOT, MARKER).unwrap();
+        let JournalContents { changes, unsound } = parse(journal, BOOT, MARKER).unwrap();
         assert_eq!((changes.len(), unsound), (count, vec![]));
         fuzz_journal(journal);
     }

@@ -16,7 +16,7 @@ fn disk() -> Survey {
 }
 
 fn used(name: &str, relation: Relation, purpose: Purpose) -> Survey {
-    Survey { uses: vec![Use { name: name.to_owned(), relation, purpose }], ..disk() }
+    Survey { uses: vec![DeviceUse { name: name.to_owned(), relation, purpose }], ..disk() }
 }
 
 fn holder(holder: &str) -> Survey {
@@ -32,7 +32,7 @@ fn elsewhere(target: &str, command: &str, pid: u32) -> Purpose {
 }
 
 fn open_by(command: &str, pid: u32, writes: bool) -> Purpose {
-    Purpose::Open(Holder { pid, command: command.to_owned(), writes })
+    Purpose::Open(OpenFileHolder { pid, command: command.to_owned(), writes })
 }
 
 fn second_path(other: &str, proof: &str) -> Survey {

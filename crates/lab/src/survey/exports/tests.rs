@@ -34,10 +34,10 @@ fn users_of_every_kind_are_found() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, value).unwrap();
     }
-    let found: Vec<(String, Used)> =
+    let found: Vec<(String, ExportedDevice)> =
         all(sys.path()).into_iter().map(|export| (export.user, export.used)).collect();
-    let path = |path: &str| Used::Path(path.into());
-    let device = |number: &str| Used::Device(number.to_owned());
+    let path = |path: &str| ExportedDevice::Path(path.into());
+    let device = |number: &str| ExportedDevice::Device(number.to_owned());
     let expected = [
         ("the NVMe target kernel/config/nvmet/subsystems/nqn.test/namespaces/1", path("/dev/sdb")),
         ("the SCSI target kernel/config/target/core/iblock_0/disk", path("/dev/sdc")),

@@ -42,7 +42,7 @@ fn another_disk_with_the_same_identifier_is_a_second_path_to_the_drive() {
     let proof = "WWID naa.5000c500a1b2c3d4".to_owned();
     let purpose = Purpose::SecondPath { disk: "sdb".to_owned(), proof };
     let found = second_paths(&[partition, disk], &root);
-    assert_eq!(found, [Use { name: "sda".to_owned(), relation: Relation::Itself, purpose }]);
+    assert_eq!(found, [DeviceUse { name: "sda".to_owned(), relation: Relation::Itself, purpose }]);
     let alone = (Relation::Itself, device("sdc", "sdc"));
     assert_eq!(second_paths(&[alone], &root), []);
 }

@@ -1,10 +1,13 @@
 //! A database is written as a program would, and recovered from every state that a cut may leave.
 
-use super::{CONTROL_BYTES, Checkpoint, Commits, Files, LOG_BLOCK_BYTES, Record, Shape, TornPages};
-use crate::cuts::{Fault, Found};
+use super::{
+    CONTROL_BYTES, Checkpoint, CommitRecord, Commits, DatabaseFiles, DatabaseShape,
+    LOG_BLOCK_BYTES, TornPages,
+};
+use crate::cuts::{Damage, FileState};
 
-fn shape(torn_pages: TornPages) -> Shape {
-    Shape { page_bytes: 8192, table_pages: 16, pages: 2, checkpoint_every: 4, torn_pages }
+fn shape(torn_pages: TornPages) -> DatabaseShape {
+    DatabaseShape { page_bytes: 8192, table_pages: 16, pages: 2, checkpoint_every: 4, torn_pages }
 }
 
 fn size(bytes: u64) -> usize {
@@ -13,9 +16,9 @@ fn size(bytes: u64) -> usize {
 
 /// A database in memory, and the last commit of each page that is not in the table yet.
 struct Written {
-    shape: Shape,
+    shape: DatabaseShape,
     commits: Commits,
-    files: Files,
+    files: DatabaseFiles,
     dirty: Vec<(u32, u32)>,
 }
 
@@ -23,7 +26,7 @@ impl Written {
     fn new(torn_pages: TornPages) -> Self {
         let shape = shape(torn_pages);
         let start = Checkpoint { seed: 7, commit: 0, log_bytes: 0 };
-        let files = Files {
+        let files = DatabaseFiles {
             control: start.to_bytes().to_vec(),
             log: vec![0; size(shape.log_bytes())],
             table: (0..16).flat_map(|page| shape.page(page, 0)).collect(),
@@ -34,7 +37,7 @@ impl Written {
 
     fn commit(mut self, number: u32) -> Self {
         for _ in 0..number {
-            let Record { commit, pages, at_bytes, bytes } = self.commits.commit();
+            let CommitRecord { commit, pages, at_bytes, bytes } = self.commits.commit();
             let capacity = self.files.log.len();
             for (at, byte) in (size(at_bytes)..).zip(bytes) {
                 self.files.log[at % capacity] = byte;
@@ -70,8 +73,8 @@ impl Written {
         self
     }
 
-    fn found(&self) -> Found {
-        Found::of_database(self.shape, &self.files)
+    fn found(&self) -> FileState {
+        FileState::of_database(self.shape, &self.files)
     }
 }
 
@@ -81,15 +84,15 @@ const ALL: [TornPages; 3] = [TornPages::Nothing, TornPages::FullPages, TornPages
 fn what_is_committed_is_found_before_and_after_checkpoints() {
     for torn_pages in ALL {
         let mut written = Written::new(torn_pages);
-        assert_eq!(written.found(), Found::whole(0));
+        assert_eq!(written.found(), FileState::whole(0));
         // The log is used over and over.
         for round in 0..9 {
             written = written.commit(3);
-            assert_eq!(written.found(), Found::whole(4 * round + 3));
+            assert_eq!(written.found(), FileState::whole(4 * round + 3));
             written.write(0, 0);
-            assert_eq!(written.found(), Found::whole(4 * round + 3), "some pages are written");
+            assert_eq!(written.found(), FileState::whole(4 * round + 3), "some pages are written");
             written = written.commit(1).checkpoint();
-            assert_eq!(written.found(), Found::whole(4 * round + 4));
+            assert_eq!(written.found(), FileState::whole(4 * round + 4));
         }
     }
 }
@@ -102,8 +105,8 @@ fn a_torn_page_is_repaired_by_the_log_or_a_copy_and_by_nothing_else() {
             written.copy();
         }
         written.write(1, 8);
-        let fault = (torn_pages == TornPages::Nothing).then_some(Fault::Torn);
-        assert_eq!(written.found(), Found { version: Some(7), fault }, "{torn_pages:?}");
+        let fault = (torn_pages == TornPages::Nothing).then_some(Damage::Torn);
+        assert_eq!(written.found(), FileState { version: Some(7), fault }, "{torn_pages:?}");
     }
 }
 
@@ -112,7 +115,7 @@ fn a_record_that_is_not_whole_ends_the_log() {
     let mut written = Written::new(TornPages::Nothing).commit(4).checkpoint().commit(3);
     // Records of 500 bytes, the sixth of which is changed.
     written.files.log[5 * 500 + 77] ^= 1;
-    assert_eq!(written.found(), Found::whole(5));
+    assert_eq!(written.found(), FileState::whole(5));
 }
 
 #[test]
@@ -128,25 +131,25 @@ fn a_page_that_was_lost_loses_the_commits_since() {
 
 #[test]
 fn damage_is_told_apart() {
-    let damaged = |change: &dyn Fn(&mut Files)| {
+    let damaged = |change: &dyn Fn(&mut DatabaseFiles)| {
         let mut written = Written::new(TornPages::Nothing).commit(4).checkpoint();
         change(&mut written.files);
         written.found()
     };
-    let fault = |change: &dyn Fn(&mut Files)| damaged(change).fault;
-    assert_eq!(fault(&|files| files.table[..4096].fill(0)), Some(Fault::Zeros));
-    assert_eq!(fault(&|files| files.table[99] ^= 1), Some(Fault::Garbage));
-    assert_eq!(fault(&|files| files.table.truncate(9000)), Some(Fault::Torn));
-    assert_eq!(fault(&|files| files.control.clear()), Some(Fault::Empty));
-    assert_eq!(fault(&|files| files.control.fill(0)), Some(Fault::Zeros));
-    assert_eq!(fault(&|files| files.control[CONTROL_BYTES - 1] = 1), Some(Fault::Garbage));
-    assert_eq!(fault(&|files| files.control.truncate(100)), Some(Fault::Torn));
-    assert_eq!(damaged(&|files| files.log.clear()), Found::whole(4));
+    let fault = |change: &dyn Fn(&mut DatabaseFiles)| damaged(change).fault;
+    assert_eq!(fault(&|files| files.table[..4096].fill(0)), Some(Damage::Zeros));
+    assert_eq!(fault(&|files| files.table[99] ^= 1), Some(Damage::Garbage));
+    assert_eq!(fault(&|files| files.table.truncate(9000)), Some(Damage::Torn));
+    assert_eq!(fault(&|files| files.control.clear()), Some(Damage::Empty));
+    assert_eq!(fault(&|files| files.control.fill(0)), Some(Damage::Zeros));
+    assert_eq!(fault(&|files| files.control[CONTROL_BYTES - 1] = 1), Some(Damage::Garbage));
+    assert_eq!(fault(&|files| files.control.truncate(100)), Some(Damage::Torn));
+    assert_eq!(damaged(&|files| files.log.clear()), FileState::whole(4));
     // A page with a change that the log does not have.
-    let ahead = |files: &mut Files| {
+    let ahead = |files: &mut DatabaseFiles| {
         files.table[..8192].copy_from_slice(&shape(TornPages::Nothing).page(0, 9));
     };
-    assert_eq!(fault(&ahead), Some(Fault::Garbage));
+    assert_eq!(fault(&ahead), Some(Damage::Garbage));
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn the_log_has_room_for_the_commits_between_checkpoints() {
         let mut commits = Commits::after(shape, Checkpoint { seed: 3, commit: 0, log_bytes: 0 });
         for _ in 0..20 {
             let begin = commits.checkpoint().log_bytes;
-            let records: Vec<Record> = (0..4).map(|_| commits.commit()).collect();
+            let records: Vec<CommitRecord> = (0..4).map(|_| commits.commit()).collect();
             let end = records.last().map(|last| last.at_bytes + last.bytes.len() as u64).unwrap();
             let block = LOG_BLOCK_BYTES as u64;
             let blocks = begin / block..end.div_ceil(block);
@@ -175,5 +178,5 @@ fn the_newest_copy_of_a_page_repairs_it() {
     assert!(written.dirty.len() * older.len() <= behind, "there is room behind the copies");
     written.files.double_write[behind..].copy_from_slice(&older);
     written.write(1, 8);
-    assert_eq!(written.found(), Found::whole(7));
+    assert_eq!(written.found(), FileState::whole(7));
 }

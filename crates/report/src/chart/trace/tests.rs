@@ -17,13 +17,13 @@ fn chart(requests: &[Request]) -> Chart {
     trace("trace", "a <log>", &summary, &course)
 }
 
-fn request(submitted_ns: u64, kind: Kind, offset_bytes: u64) -> Request {
+fn request(submitted_ns: u64, kind: RequestKind, offset_bytes: u64) -> Request {
     Request {
         submitted_ns,
         completed_ns: Some(submitted_ns + 20),
         kind,
         offset_bytes,
-        length_bytes: if kind == Kind::Flush { 0 } else { 4096 },
+        length_bytes: if kind == RequestKind::Flush { 0 } else { 4096 },
         flags: Flags::empty(),
         origin: None,
     }
@@ -31,7 +31,7 @@ fn request(submitted_ns: u64, kind: Kind, offset_bytes: u64) -> Request {
 
 #[test]
 fn kinds_that_do_not_occur_have_no_panel() {
-    let found = chart(&[request(0, Kind::Write, 0), request(50, Kind::Flush, 0)]);
+    let found = chart(&[request(0, RequestKind::Write, 0), request(50, RequestKind::Flush, 0)]);
     assert!(found.svg.contains("written: position") && found.svg.contains("in flight"));
     assert!(!found.svg.contains("read"), "{}", found.svg);
     assert!(
@@ -49,7 +49,7 @@ proptest! {
     fn a_chart_stays_small_however_many_requests_there_are(
         requests in prop::collection::vec((0..3_usize, 0..1_u64 << 20), 20_000)
     ) {
-        let kinds = [Kind::Read, Kind::Write, Kind::Discard];
+        let kinds = [RequestKind::Read, RequestKind::Write, RequestKind::Discard];
         let requests: Vec<Request> = (0..)
             .zip(requests)
             .map(|(at, (kind, page))| request(at * 100, kinds[kind], page * 4096))

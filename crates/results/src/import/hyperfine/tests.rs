@@ -15,10 +15,10 @@ fn a_sync_is_seen_by_its_word() {
 }
 
 /// Treatments with their numbers of trials, and notes, of a file.
-fn imported(results: &str) -> (Vec<(String, usize)>, crate::import::Run) {
+fn imported(results: &str) -> (Vec<(String, usize)>, crate::import::ImportedRun) {
     let contents = format!("\u{feff}  {{\"results\": {results}}}\r\n");
     let source =
-        crate::import::Source { name: "a.json", label: None, contents: contents.as_bytes() };
+        crate::import::ImportSource { name: "a.json", label: None, contents: contents.as_bytes() };
     let run = crate::import::import(None, &[source]).unwrap();
     let count = |index| run.schedule.trials.iter().filter(|trial| trial.treatment == index).count();
     let treatments = run.schedule.treatments.iter().enumerate();

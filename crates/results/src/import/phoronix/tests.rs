@@ -30,7 +30,7 @@ fn result(title: &str, scale: &str, more: &str, format: &str, values: &str) -> S
     )
 }
 
-fn found(results: &[String]) -> Result<(Vec<String>, Found), String> {
+fn found(results: &[String]) -> Result<(Vec<String>, ImportedFile), String> {
     let text = format!("<PhoronixTestSuite>{}</PhoronixTestSuite>", results.concat());
     let found = read(&text).map_err(|fault| fault.of("a.xml").to_string())?;
     let names = found.samples.iter().flat_map(|sample| &sample.phases);

@@ -43,7 +43,7 @@ fn contents_are_those_that_bonnie_writes_rewrites_and_seeks() {
         let byte = &mut file[chunk * size + chunk % size];
         *byte = byte.wrapping_sub(1);
     }
-    let data = Data::Chunks(Chunks { chunk_bytes: size, rewrites: 2, seeks });
+    let data = BonnieData::Chunks(Chunks { chunk_bytes: size, rewrites: 2, seeks });
     let mut buffer = vec![0; file.len()];
     data.fill(0, &mut buffer);
     assert!(buffer == file);
@@ -57,7 +57,7 @@ fn a_seed_decides_everything_and_another_changes_it() {
     let seeks = |seed| Seeks { seed, chunks: 64, made: 0 }.all().take(50).collect::<Vec<_>>();
     assert_eq!(seeks(1), seeks(1));
     assert_ne!(seeks(1), seeks(2));
-    let files = |seed| small_files(&SIZES, Order::Random, seed);
+    let files = |seed| small_files(&SIZES, BonnieOrder::Random, seed);
     assert_eq!(files(1), files(1));
     assert_ne!(files(1), files(2));
     assert_eq!(shuffled(100, 1, 0), shuffled(100, 1, 0));
@@ -66,10 +66,10 @@ fn a_seed_decides_everything_and_another_changes_it() {
 
 #[test]
 fn names_are_formed_as_bonnie_forms_them() {
-    let sequential = small_files(&SIZES, Order::Sequential, 1);
+    let sequential = small_files(&SIZES, BonnieOrder::Sequential, 1);
     assert!(sequential.is_sorted_by_key(|file| &file.name));
     assert!(sequential[255].name.starts_with("00000000ff"));
-    let random = small_files(&SIZES, Order::Random, 1);
+    let random = small_files(&SIZES, BonnieOrder::Random, 1);
     assert!(!random.is_sorted_by_key(|file| &file.name));
     assert!(random[255].name.ends_with("00000000ff"));
     assert!(random.iter().all(|file| (10..=22).contains(&file.name.len())));

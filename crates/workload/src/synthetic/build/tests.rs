@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::model::{Model, fingerprint};
+use super::super::model::{BuildModel, fingerprint};
 use super::*;
 
 /// Performs the three phases; returns the directory after each.
-fn checked(build: &Build) -> [Model; 3] {
-    let mut model = Model::default();
+fn checked(build: &BuildScripts) -> [BuildModel; 3] {
+    let mut model = BuildModel::default();
     [&build.clone, &build.make, &build.clean].map(|script| {
         model.perform(script);
         model.clone()

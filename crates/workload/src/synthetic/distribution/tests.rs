@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn ramp() -> Quantiles {
-    Quantiles(std::array::from_fn(|entry| entry_position(entry) >> 12))
+fn ramp() -> SizeQuantiles {
+    SizeQuantiles(std::array::from_fn(|entry| entry_position(entry) >> 12))
 }
 
 #[test]

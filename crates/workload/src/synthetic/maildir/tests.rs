@@ -36,7 +36,7 @@ fn mailboxes_are_emptied_when_they_are_full() {
     for agent in [MailAgent::Postfix, MailAgent::Dovecot] {
         let mut tree = Tree::default();
         let mut fetched = 0;
-        for Step { script, is_operation } in Spool::new(work(agent), 3) {
+        for ScriptStep { script, is_operation } in Spool::new(work(agent), 3) {
             let unlinks = |operation: &&Operation| matches!(operation, Operation::Unlink { .. });
             if !is_operation {
                 assert_eq!(script.operations.iter().filter(unlinks).count(), 7);
@@ -57,7 +57,7 @@ fn mailboxes_are_emptied_when_they_are_full() {
 
 #[test]
 fn half_of_the_messages_are_smaller_than_4_kib_and_few_make_up_most_bytes() {
-    let mut random = Random::new(1, Stream::Mail);
+    let mut random = RandomStream::new(1, RandomPurpose::Mail);
     let sizes: Vec<u64> = (0..100_000).map(|_| size_bytes(&mut random)).collect();
     let share = |most: u64| sizes.iter().filter(|bytes| **bytes < most).count() as f64 / 100_000.0;
     for (most, expected) in [(900, 0.0), (4096, 0.4917), (131_072, 0.933), (4 << 20, 1.0)] {

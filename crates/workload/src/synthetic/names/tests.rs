@@ -1,10 +1,10 @@
-use super::super::random::{Stream, to_u64};
+use super::super::random::{RandomPurpose, to_u64};
 use super::*;
 
 #[test]
 fn names_are_unique_and_valid_however_short() {
-    let mut random = Random::new(1, Stream::Tree);
-    let mut names = Names::default();
+    let mut random = RandomStream::new(1, RandomPurpose::Tree);
+    let mut names = TakenNames::default();
     let mut seen = BTreeSet::new();
     for round in 0..500 {
         let name = names.claim(round % 3, "c", &mut random);
@@ -16,7 +16,7 @@ fn names_are_unique_and_valid_however_short() {
 
 #[test]
 fn words_have_the_length_asked_for() {
-    let mut random = Random::new(1, Stream::Tree);
+    let mut random = RandomStream::new(1, RandomPurpose::Tree);
     for length in 1..60 {
         assert_eq!(to_u64(word(length, &mut random).len()), length);
     }

@@ -2,21 +2,21 @@ use super::*;
 
 #[test]
 fn the_stream_is_pinned() {
-    let mut random = Random::new(1, Stream::Tree);
+    let mut random = RandomStream::new(1, RandomPurpose::Tree);
     let drawn: Vec<u64> = (0..4).map(|_| random.below(1000)).collect();
     assert_eq!(drawn, [95, 738, 775, 957]);
 }
 
 #[test]
 fn streams_of_one_seed_differ() {
-    let first = |stream| Random::new(7, stream).bits();
-    assert_ne!(first(Stream::Tree), first(Stream::Build));
+    let first = |stream| RandomStream::new(7, stream).bits();
+    assert_ne!(first(RandomPurpose::Tree), first(RandomPurpose::Build));
 }
 
 #[test]
 fn a_shuffle_keeps_every_item() {
     let mut items: Vec<u32> = (0..100).collect();
-    Random::new(1, Stream::Tree).shuffle(&mut items);
+    RandomStream::new(1, RandomPurpose::Tree).shuffle(&mut items);
     assert_ne!(items[..5], [0, 1, 2, 3, 4]);
     items.sort_unstable();
     assert!(items.into_iter().eq(0..100));
@@ -25,7 +25,7 @@ fn a_shuffle_keeps_every_item() {
 #[test]
 fn low_ranks_are_drawn_more_often() {
     let zipf = Zipf::new(1000, 0);
-    let mut random = Random::new(1, Stream::Text);
+    let mut random = RandomStream::new(1, RandomPurpose::Text);
     let mut drawn = [0_u32; 1000];
     for _ in 0..100_000 {
         drawn[zipf.rank(&mut random)] += 1;

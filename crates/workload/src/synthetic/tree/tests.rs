@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::super::kernel::{DIRECTORIES, FILES};
-use super::super::model::{Model, fingerprint};
+use super::super::model::{BuildModel, fingerprint};
 use super::*;
 
 /// The tree of a plan that says nothing about it.
 const DEFAULT: TreeShape = TreeShape { files: 36_706, bytes: 493_000_000 };
 
-fn checked(shape: TreeShape, seed: u64) -> Model {
+fn checked(shape: TreeShape, seed: u64) -> BuildModel {
     let script = synthetic(shape, seed).unpack();
-    let mut model = Model::default();
+    let mut model = BuildModel::default();
     model.perform(&script);
     assert_eq!(to_u64(model.files.len()), shape.files);
     let expected = if shape.files == 0 { 0 } else { shape.bytes };
@@ -22,7 +22,7 @@ fn checked(shape: TreeShape, seed: u64) -> Model {
 }
 
 /// As many files and bytes as were measured.
-static KERNEL: LazyLock<Model> =
+static KERNEL: LazyLock<BuildModel> =
     LazyLock::new(|| checked(TreeShape { files: FILES, bytes: 874_773_076 }, 1));
 
 #[test]

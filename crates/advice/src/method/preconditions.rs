@@ -1,12 +1,12 @@
 //! Checks what was measured on: the machine, and the state of its filesystem and drive.
 
 use ssdlab_plan::{Factor, LabKind};
-use ssdlab_results::{Record, Told};
+use ssdlab_results::{Record, StatedMethod};
 
 use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
 use crate::comparison::{done_differently, facts};
-use crate::machine::Machine;
+use crate::machine::MeasuredMachine;
 use crate::warning::Warning;
 
 /// A round in SNIA's Solid State Storage Performance Test Specification: a minute. Steady state
@@ -69,7 +69,7 @@ pub(super) fn environment(run: &ExaminedRun<'_>) -> Check {
 }
 
 /// Whether a record contains something.
-type Tells<'a> = &'a dyn Fn(&Record) -> bool;
+type RecordTest<'a> = &'a dyn Fn(&Record) -> bool;
 
 /// What comparisons need and imports may lack; ssdlab's own runs always record it.
 fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
@@ -79,7 +79,7 @@ fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
     let applied = |key: &'static str, factor: Factor| {
         move |r: &Record| r.applied.contains_key(key) || r.levels.0.contains_key(&factor)
     };
-    let wanted: [(&str, Tells<'_>); 8] = [
+    let wanted: [(&str, RecordTest<'_>); 8] = [
         ("kernel", &|r| !r.environment.kernel.is_empty()),
         ("processor", &|r| !r.environment.cpu.is_empty()),
         ("memory", &|r| r.environment.memory_bytes > 0),
@@ -101,7 +101,7 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
     let differs = |record: &&Record| {
         let other = &record.environment;
         // Machines may differ: comparisons are within a machine.
-        let of_machine = |r: &&&Record| Machine::of(r) == Machine::of(record);
+        let of_machine = |r: &&&Record| MeasuredMachine::of(r) == MeasuredMachine::of(record);
         let first = run.well.iter().find(of_machine).unwrap_or(record);
         // Treatments may differ in the drive.
         let is_own = |r: &&&Record| r.trial.treatment == record.trial.treatment;
@@ -160,8 +160,9 @@ pub(super) fn steady_state(run: &ExaminedRun<'_>) -> Check {
         };
     }
     let (mut short, mut open) = (Vec::new(), Vec::new());
-    for (phase, told) in run.told() {
-        let is_open = |told: &&&Told| told.writes != Some(false) && told.is_steady != Some(true);
+    for (phase, told) in run.stated_methods() {
+        let is_open =
+            |told: &&&StatedMethod| told.writes != Some(false) && told.is_steady != Some(true);
         let shortest = told.iter().filter(is_open).filter_map(|told| told.took_ns).min();
         match shortest {
             Some(took_ns) if took_ns < ROUND_NS => short.push(Warning::Short { phase, took_ns }),

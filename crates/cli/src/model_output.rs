@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_flash::Grounded;
+use ssdlab_flash::EvidencedValue;
 use ssdlab_flash::evidence::Evidence;
 
 use super::output;
@@ -13,7 +13,7 @@ use super::output;
 const SHOWN_SCHEMA: u32 = 1;
 
 /// Names the values of a file that have no evidence; `example` prints a file that has all.
-pub fn tell_bare(values: &[Grounded], example: &str) {
+pub fn tell_bare(values: &[EvidencedValue], example: &str) {
     let bare = values.iter().filter(|value| value.evidence.is_none());
     let bare: Vec<&str> = bare.map(|value| value.key.as_str()).collect();
     if !bare.is_empty() {
@@ -26,7 +26,8 @@ pub fn tell_bare(values: &[Grounded], example: &str) {
 
 /// A drive or a host in JSON: its values, and what they rest on.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Shown {
+#[schemars(rename = "Shown")]
+pub struct ModelOutput {
     /// The version of this format.
     schema: u32,
     name: String,
@@ -38,8 +39,8 @@ pub struct Shown {
     evidence: BTreeMap<String, Evidence>,
 }
 
-impl Shown {
-    pub fn of(name: String, description: String, grounded: Vec<Grounded>) -> Self {
+impl ModelOutput {
+    pub fn of(name: String, description: String, grounded: Vec<EvidencedValue>) -> Self {
         let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
         for value in grounded {
             evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));

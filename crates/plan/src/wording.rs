@@ -6,17 +6,17 @@
 use ssdlab_quantity::listed;
 
 use super::factor::Factor;
-use super::varied::Varied;
-use super::written::{Claim, OneOrMany, Plan};
+use super::varied::VariedFactor;
+use super::written::{OneOrMany, Plan, WrittenClaim};
 
 /// What a plan says when it runs with these factors.
-pub(super) struct Worded<'a> {
+pub(super) struct PlanWording<'a> {
     plan: &'a Plan,
-    factors: &'a [Varied],
+    factors: &'a [VariedFactor],
 }
 
-impl<'a> Worded<'a> {
-    pub fn new(plan: &'a Plan, factors: &'a [Varied]) -> Self {
+impl<'a> PlanWording<'a> {
+    pub fn new(plan: &'a Plan, factors: &'a [VariedFactor]) -> Self {
         Self { plan, factors }
     }
 
@@ -25,7 +25,7 @@ impl<'a> Worded<'a> {
         filled(text, |factor| Some(self.varied(factor)?.levels.clone()))
     }
 
-    fn varied(&self, factor: Factor) -> Option<&Varied> {
+    fn varied(&self, factor: Factor) -> Option<&VariedFactor> {
         self.factors.iter().find(|varied| varied.factor == factor && !varied.levels.is_empty())
     }
 
@@ -46,9 +46,9 @@ impl<'a> Worded<'a> {
     }
 
     /// A claim with its sentences filled.
-    pub fn claim(&self, claim: &Claim) -> Claim {
+    pub fn claim(&self, claim: &WrittenClaim) -> WrittenClaim {
         let of = |text: &Option<String>| text.as_ref().map(|text| self.filled(text));
-        Claim {
+        WrittenClaim {
             says: self.filled(&claim.says),
             if_holds: of(&claim.if_holds),
             if_refuted: of(&claim.if_refuted),

@@ -12,7 +12,8 @@ use super::contents::{self, REPLACED_BYTES, logged};
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Fault {
+#[schemars(rename = "Fault")]
+pub enum Damage {
     /// There is no such file.
     Missing,
     /// It cannot be read.
@@ -27,7 +28,7 @@ pub enum Fault {
     Garbage,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Missing => "missing",
@@ -42,18 +43,19 @@ impl fmt::Display for Fault {
 
 /// The state in which a file is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Found {
+#[schemars(rename = "Found")]
+pub struct FileState {
     /// The version whose contents are whole; of a log, its whole records; of a database, the
     /// commits that are there after recovery.
     pub version: Option<u32>,
     /// What is wrong; of a log, behind its whole records.
-    pub fault: Option<Fault>,
+    pub fault: Option<Damage>,
 }
 
-impl Found {
+impl FileState {
     /// A file with this fault, and without a version.
     #[must_use]
-    pub const fn faulty(fault: Fault) -> Self {
+    pub const fn faulty(fault: Damage) -> Self {
         Self { version: None, fault: Some(fault) }
     }
 
@@ -67,20 +69,20 @@ impl Found {
     #[must_use]
     pub fn of_replaced(file: u32, bytes: &[u8]) -> Self {
         if bytes.is_empty() {
-            return Self::faulty(Fault::Empty);
+            return Self::faulty(Damage::Empty);
         }
         let Some(version) = contents::version(bytes) else {
             let is_zeros = bytes.iter().all(|byte| *byte == 0);
-            return Self::faulty(if is_zeros { Fault::Zeros } else { Fault::Garbage });
+            return Self::faulty(if is_zeros { Damage::Zeros } else { Damage::Garbage });
         };
         let expected = contents::replaced(file, version);
         if bytes == expected {
             return Self::whole(version);
         }
         Self::faulty(if bytes.len() > REPLACED_BYTES {
-            Fault::Garbage
+            Damage::Garbage
         } else {
-            fault(bytes, &expected).unwrap_or(Fault::Torn)
+            fault(bytes, &expected).unwrap_or(Damage::Torn)
         })
     }
 
@@ -94,18 +96,18 @@ impl Found {
         let expected = (count..).flat_map(|number| logged(number, record_bytes));
         let fault = (!rest.is_empty()).then(|| {
             let expected: Vec<u8> = expected.take(rest.len()).collect();
-            fault(rest, &expected).unwrap_or(Fault::Torn)
+            fault(rest, &expected).unwrap_or(Damage::Torn)
         });
         Self { version: Some(count), fault }
     }
 }
 
 /// How bytes differ from the expected ones.
-pub(super) fn fault(found: &[u8], expected: &[u8]) -> Option<Fault> {
+pub(super) fn fault(found: &[u8], expected: &[u8]) -> Option<Damage> {
     let mut differing = found.iter().zip(expected).filter(|(found, expected)| found != expected);
     let first = differing.next()?;
     let is_zeros = *first.0 == 0 && differing.all(|(found, _)| *found == 0);
-    Some(if is_zeros { Fault::Zeros } else { Fault::Garbage })
+    Some(if is_zeros { Damage::Zeros } else { Damage::Garbage })
 }
 
 #[cfg(test)]

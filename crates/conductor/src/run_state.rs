@@ -1,17 +1,17 @@
-//! Where trials take place, and the desk that collects their records.
+//! Where trials take place, and the state of a run, which has their records.
 
 use std::collections::BTreeSet;
 
 use ssdlab_advice as advice;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Schedule, Setup};
-use ssdlab_results::{Ending, Record, Run, Status};
+use ssdlab_results::{Ending, Record, RunFolder, TrialStatus};
 
 use super::error::ConductorError;
-use super::observer::{Event, Observer};
+use super::observer::{Observer, RunEvent};
 
 /// Where the trials of a run take place: on this machine, in guests, or on other machines.
-pub trait Stage {
+pub trait Executor {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
@@ -20,17 +20,21 @@ pub trait Stage {
         true
     }
 
-    /// Runs trials, of as many blocks as need no decision in between, and puts each record on the
-    /// desk as soon as it is complete. False means that the run is to stop.
-    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
+    /// Runs trials, of as many blocks as need no decision in between, and adds each record to the
+    /// state as soon as it is complete. False means that the run is to stop.
+    fn perform(
+        &mut self,
+        trials: &[Trial],
+        run_state: &mut RunState<'_>,
+    ) -> Result<bool, ConductorError>;
 }
 
 /// A run's plan and progress: its schedule and its records.
-pub struct Desk<'a> {
+pub struct RunState<'a> {
     /// What to do.
     pub schedule: &'a Schedule,
     /// Where records go.
-    pub run: &'a mut Run,
+    pub run: &'a mut RunFolder,
     /// Who is told about progress.
     pub observer: &'a mut dyn Observer,
     /// The records so far; those of an earlier session of the run come first.
@@ -43,15 +47,15 @@ pub struct Desk<'a> {
     pub(super) refusals: Vec<Record>,
 }
 
-impl<'a> Desk<'a> {
-    /// The desk of a run that may already have records.
+impl<'a> RunState<'a> {
+    /// The state of a run that may already have records.
     pub fn new(
         schedule: &'a Schedule,
-        run: &'a mut Run,
+        run: &'a mut RunFolder,
         observer: &'a mut dyn Observer,
         records: Vec<Record>,
     ) -> Self {
-        let mut desk = Self {
+        let mut run_state = Self {
             schedule,
             run,
             observer,
@@ -61,22 +65,22 @@ impl<'a> Desk<'a> {
             refusals: Vec::new(),
         };
         for record in records {
-            desk.enter(record);
+            run_state.enter(record);
         }
-        desk
+        run_state
     }
 
     fn enter(&mut self, record: Record) {
         self.recorded.insert((record.trial.block, record.trial.treatment));
-        if record.status == Status::Unavailable {
+        if record.status == TrialStatus::Unavailable {
             self.unavailable.insert(record.trial.treatment);
         }
         self.records.push(record);
     }
 
     /// A trial begins.
-    pub(super) fn begin(&mut self, trial: Trial) {
-        self.observer.notice(Event::TrialStarted {
+    pub(super) fn begin_trial(&mut self, trial: Trial) {
+        self.observer.notice(RunEvent::TrialStarted {
             levels: &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels),
             done: self.ran(),
             planned: self.planned(),
@@ -84,19 +88,19 @@ impl<'a> Desk<'a> {
     }
 
     /// A phase of a trial begins.
-    pub(super) fn phase(&mut self, trial: Trial, name: &str) {
+    pub(super) fn begin_phase(&mut self, trial: Trial, name: &str) {
         let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
-        self.observer.notice(Event::PhaseStarted { name, levels });
+        self.observer.notice(RunEvent::PhaseStarted { name, levels });
     }
 
     /// Stores the record of a trial.
-    pub(super) fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
+    pub(super) fn add_record(&mut self, record: Record) -> Result<(), ConductorError> {
         self.run.push(&record)?;
         let levels = self.schedule.distinct(&record.levels);
         self.enter(record);
         if let Some(record) = self.records.last() {
             let (levels, records) = (&levels, &self.records);
-            self.observer.notice(Event::TrialEnded { record, levels, records });
+            self.observer.notice(RunEvent::TrialEnded { record, levels, records });
         }
         Ok(())
     }
@@ -105,11 +109,11 @@ impl<'a> Desk<'a> {
     pub(super) fn merge(&mut self) -> Result<(), ConductorError> {
         let found = self.run.unmerged(self.schedule, &self.records)?;
         for text in &found.warnings {
-            self.observer.notice(Event::Trouble { text });
+            self.observer.notice(RunEvent::Trouble { text });
         }
         for record in found.records {
-            self.begin(record.trial);
-            self.keep(record)?;
+            self.begin_trial(record.trial);
+            self.add_record(record)?;
         }
         self.refusals = found.refusals;
         Ok(())
@@ -124,7 +128,7 @@ impl<'a> Desk<'a> {
     /// Whether a trial of a treatment has run.
     pub(super) fn has_run(&self, treatment: usize) -> bool {
         let is_of = |record: &&Record| record.trial.treatment == treatment;
-        self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
+        self.records.iter().filter(is_of).any(|record| record.status != TrialStatus::Unavailable)
     }
 
     /// Whether only one of several treatments can run, and more of its trials answer nothing: no
@@ -154,7 +158,7 @@ impl<'a> Desk<'a> {
     }
 
     fn ran(&self) -> usize {
-        self.records.iter().filter(|record| record.status != Status::Unavailable).count()
+        self.records.iter().filter(|record| record.status != TrialStatus::Unavailable).count()
     }
 
     pub(super) fn is_enough(&self, block: u32) -> Option<Ending> {

@@ -10,11 +10,15 @@ fn locks(folder: &Path, is_root: bool) -> Locks {
     Locks { of_all, of_root, is_root }
 }
 
-/// Takes the turn, with no patience; what is told is sent.
-fn taken(locks: &Locks, interrupt: &Interrupt, told: &Sender<Told>) -> Option<Turn> {
-    let mut tell = |what: &Told| told.send(what.clone()).unwrap();
-    let mut patience = Duration::ZERO;
-    locks.take(&mut patience, interrupt, &mut tell).unwrap()
+/// Takes the lock without waiting for others; the events are sent.
+fn taken(
+    locks: &Locks,
+    interrupt: &Interrupt,
+    told: &Sender<LockEvent>,
+) -> Option<MeasurementLock> {
+    let mut tell = |what: &LockEvent| told.send(what.clone()).unwrap();
+    let mut timeout = Duration::ZERO;
+    locks.take(&mut timeout, interrupt, &mut tell).unwrap()
 }
 
 #[test]
@@ -24,9 +28,9 @@ fn a_lock_that_others_spoil_does_not_keep_root_from_measuring() {
     std::os::unix::fs::symlink("nowhere", &root.of_all).unwrap();
     let (told, heard) = mpsc::channel();
     assert!(taken(&root, &Interrupt::default(), &told).is_some());
-    assert!(matches!(heard.try_recv().unwrap(), Told::Unusable { .. }));
-    let mut patience = Duration::ZERO;
-    assert!(other.take(&mut patience, &Interrupt::default(), &mut |_| {}).is_err());
+    assert!(matches!(heard.try_recv().unwrap(), LockEvent::Unusable { .. }));
+    let mut timeout = Duration::ZERO;
+    assert!(other.take(&mut timeout, &Interrupt::default(), &mut |_| {}).is_err());
 }
 
 #[test]
@@ -40,7 +44,7 @@ fn a_turn_is_waited_for_and_the_wait_can_be_ended() {
         let turn = taken(&first, &interrupt, &sender).unwrap();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| taken(&second, &interrupt, &sender));
-            let Told::Waiting { holder: Some(holder), .. } = told.recv().unwrap() else {
+            let LockEvent::Waiting { holder: Some(holder), .. } = told.recv().unwrap() else {
                 panic!("it has not waited, or for nobody")
             };
             assert!(holder.is_this_process() && !waiting.is_finished());
@@ -62,7 +66,7 @@ fn a_user_who_holds_the_lock_of_all_does_not_keep_root_from_measuring() {
     let (sender, told) = mpsc::channel();
     let squatter = try_lock(&root.of_all, 0o644).unwrap().unwrap();
     let turn = taken(&root, &interrupt, &sender).unwrap();
-    let Told::Beside { lock, holder: Some(holder) } = told.recv().unwrap() else {
+    let LockEvent::Beside { lock, holder: Some(holder) } = told.recv().unwrap() else {
         panic!("it is beside somebody")
     };
     assert!(lock == root.of_all && holder.is_this_process());
@@ -70,7 +74,7 @@ fn a_user_who_holds_the_lock_of_all_does_not_keep_root_from_measuring() {
     drop(squatter);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| taken(&user, &interrupt, &sender));
-        assert!(matches!(told.recv().unwrap(), Told::Waiting { .. }));
+        assert!(matches!(told.recv().unwrap(), LockEvent::Waiting { .. }));
         drop(turn);
         assert!(waiting.join().unwrap().is_some());
     });

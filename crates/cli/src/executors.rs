@@ -1,11 +1,13 @@
-//! The stages that run trials on this machine: the machine itself, or guests.
+//! The executors that run trials on this machine: the machine itself, or guests.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
-use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
+use ssdlab_conductor::{
+    self as conductor, Executor, Guests, GuestsInput, LocalExecutor, WriteLedger,
+};
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
@@ -17,9 +19,9 @@ use ssdlab_lab::{self as lab, Lab, LabError, Tools};
 use ssdlab_plan::schedule::{Claim, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
-use ssdlab_workload::{self as workload, Workload, WorkloadError};
+use ssdlab_workload::{self as workload, PreparedWorkload, WorkloadError};
 
-use super::exit::Wrong;
+use super::exit::UsageError;
 use super::{drive, elsewhere, host, output, restore};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
@@ -27,7 +29,7 @@ const WRITTEN_BYTES: u64 = 1 << 30;
 
 /// Options for trials on this machine.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manner<'a> {
+pub struct RunOptions<'a> {
     /// The proof that the device may be wiped (device lab).
     pub wipe: Option<&'a str>,
     /// The lab kernel (virtual lab); `None` means the cached one.
@@ -40,15 +42,15 @@ pub struct Manner<'a> {
     pub any_size: bool,
 }
 
-/// A stage that is ready.
-pub enum Ready<'a> {
+/// An executor that is ready.
+pub enum ReadyExecutor<'a> {
     /// This machine, and whether requests are recorded.
-    Here(Here<'a>, bool),
+    Here(LocalExecutor<'a>, bool),
     /// Guests, and how many run in parallel.
     Guests(Box<Guests<'a>>, usize),
 }
 
-impl Ready<'_> {
+impl ReadyExecutor<'_> {
     /// Trials that run in parallel.
     pub fn jobs(&self) -> usize {
         match self {
@@ -67,15 +69,15 @@ impl Ready<'_> {
     /// Sends request logs to a folder, if they are kept.
     pub fn log_to(&mut self, folder: &Path) -> Result<(), Report> {
         match self {
-            Self::Here(here, true) => here.books = Books::in_folder(folder),
+            Self::Here(here, true) => here.write_ledger = WriteLedger::in_folder(folder),
             Self::Here(_, false) => {}
             Self::Guests(guests, _) => guests.log_to(folder)?,
         }
         Ok(())
     }
 
-    /// The stage.
-    pub fn stage(&mut self) -> &mut dyn Stage {
+    /// The executor.
+    pub fn executor(&mut self) -> &mut dyn Executor {
         match self {
             Self::Here(here, _) => here,
             Self::Guests(guests, _) => &mut **guests,
@@ -86,31 +88,31 @@ impl Ready<'_> {
 /// The target of a schedule's trials; an imported run has none.
 pub fn target(schedule: &Schedule) -> Result<&Target, Report> {
     schedule.target.as_ref().ok_or_else(|| {
-        Wrong::report(
+        UsageError::report(
             format!("{} was imported and cannot be run", schedule.plan),
             "import it again with additional files: ssdlab import FILE...",
         )
     })
 }
 
-/// Prepares the stage for a schedule's trials, and calls a function with it.
-pub fn with_stage<T>(
+/// Prepares the executor of a schedule's trials, and calls a function with it.
+pub fn with_executor<T>(
     schedule: &Schedule,
-    manner: Manner<'_>,
+    run_options: RunOptions<'_>,
     journal: &mut Journal,
     interrupt: &Interrupt,
-    act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
+    act: impl FnOnce(ReadyExecutor<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
     let target = target(schedule)?;
     let mut workload =
-        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
+        PreparedWorkload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let marker = journal.marker().to_owned();
-    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
+    let rules = Rules { marker: &marker, limit: lab::SURVEY_TIMEOUT, interrupt };
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
-            let (guests, jobs) = guests(schedule, manner, journal, interrupt)?;
-            return act(Ready::Guests(guests, jobs));
+            let (guests, jobs) = guests(schedule, run_options, journal, interrupt)?;
+            return act(ReadyExecutor::Guests(guests, jobs));
         }
         Target::Image { size_bytes, folder } => {
             check_fits(&workload, *size_bytes)?;
@@ -118,21 +120,21 @@ pub fn with_stage<T>(
         }
         Target::Device { path } => {
             let node = path.as_ref().ok_or_else(elsewhere::no_device)?;
-            lab::open_device(node, manner.wipe, &mut tools)?
+            lab::open_device(node, run_options.wipe, &mut tools)?
         }
         Target::Directory { path } => open_directory(path, schedule)?,
     };
-    let here = Here {
+    let here = LocalExecutor {
         target,
         lab: &mut *lab,
         workload: &mut workload,
         journal,
         interrupt,
-        books: Books::default(),
+        write_ledger: WriteLedger::default(),
         aged: &Store::of_user(),
         tools: conductor::tools(schedule),
     };
-    act(Ready::Here(here, !manner.no_trace))
+    act(ReadyExecutor::Here(here, !run_options.no_trace))
 }
 
 /// Refuses what `run` would refuse before its first trial for the plan's own sake, as far as the
@@ -143,7 +145,7 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
     if inputs.peek().is_some() && inputs.all(Path::exists) {
         let interrupt = Interrupt::default();
         let (of, seed) = (&schedule.workload, schedule.seed);
-        match (Workload::new(of, &schedule.inputs, seed, &interrupt), target) {
+        match (PreparedWorkload::new(of, &schedule.inputs, seed, &interrupt), target) {
             // It may be where the plan will run.
             (Err(WorkloadError::Program(ProgramError::Missing { .. })), _) => {}
             (Err(error), _) => return Err(error.into()),
@@ -183,7 +185,7 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
     let reasons = schedule.each_distinct().zip(missing);
     let reasons = reasons.filter_map(|(levels, why)| Some(format!("{levels}: {}", why?)));
     let reasons = reasons.collect::<Vec<_>>().join("\n");
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!(
             "{} of {count} treatments cannot run in {}, so that nothing would be compared:\n\
              {reasons}",
@@ -197,7 +199,7 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
 /// The guests of a schedule of the virtual lab, and how many of them run at once.
 fn guests<'a>(
     schedule: &'a Schedule,
-    manner: Manner<'_>,
+    run_options: RunOptions<'_>,
     journal: &mut Journal,
     interrupt: &'a Interrupt,
 ) -> Result<(Box<Guests<'a>>, usize), Report> {
@@ -207,33 +209,33 @@ fn guests<'a>(
              only the lab kernel keeps guests from this user's files. Run no strangers' plans",
         );
     }
-    let kernels = kernels(schedule, manner.kernel)?;
-    let load = if manner.any_size { drive::load_of_any_size } else { drive::load };
+    let kernels = kernels(schedule, run_options.kernel)?;
+    let load = if run_options.any_size { drive::load_of_any_size } else { drive::load };
     let Models { drives, plausible, hosts } = models(schedule, load, interrupt)?;
     let maps_bytes = maps_bytes(schedule, &drives);
     check_memory(maps_bytes)?;
-    let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
-    let provided = Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
+    let jobs = run_options.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
+    let provided = GuestsInput { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
     Ok((Box::new(Guests::open(provided, journal)?), jobs))
 }
 
 /// Has guests do something with a schedule of the virtual lab, and undoes what they left.
 pub fn in_guests<T>(
     schedule: &Schedule,
-    manner: Manner<'_>,
+    run_options: RunOptions<'_>,
     interrupt: &Interrupt,
     act: impl FnOnce(Guests<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
     if !matches!(target(schedule)?, Target::Virtual { .. }) {
-        return Err(Wrong::report(
+        return Err(UsageError::report(
             format!("{} is for the {} lab, where no guests run", schedule.plan, schedule.origin()),
             "name a run of the virtual lab",
         ));
     }
     // Each guest prepares its own. What of its input is missing or has changed is said before.
-    Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
+    PreparedWorkload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let mut journal = restore::journal()?;
-    let (guests, _) = guests(schedule, manner, &mut journal, interrupt)?;
+    let (guests, _) = guests(schedule, run_options, &mut journal, interrupt)?;
     let done = act(*guests)?;
     journal.finish().into_diagnostic()?;
     Ok(done)
@@ -270,7 +272,7 @@ fn check_uncertain(drive: &str, of: &Plausible, schedule: &Schedule) -> Result<(
     if !of.uncertain().is_empty() {
         return Ok(());
     }
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!(
             "no value of {drive} is uncertain, so that all {} plausible drives would be the same",
             schedule.plausible
@@ -297,7 +299,7 @@ fn kernels(
 ) -> Result<BTreeMap<KernelLevel, LabKernel>, Report> {
     let levels = kernel_levels(schedule);
     if default.is_some() && !levels.contains(&KernelLevel::Default) {
-        return Err(Wrong::report(
+        return Err(UsageError::report(
             "--kernel is for plans that name no kernel, but this one has the factor `kernel`",
             "omit it, or name the kernel's path as a level: --set kernel=PATH",
         ));
@@ -408,12 +410,12 @@ fn check_memory(maps_bytes: u64) -> Result<(), Report> {
 }
 
 /// The size of an archive's tree is known only now.
-fn check_fits(workload: &Workload, image: u64) -> Result<(), Report> {
+fn check_fits(workload: &PreparedWorkload, image: u64) -> Result<(), Report> {
     let tree = workload.archive_bytes();
     if tree <= image {
         return Ok(());
     }
-    Err(Wrong::report(
+    Err(UsageError::report(
         format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
         "set a larger size in the plan's [target], or unpack part of the archive: --scale",
     ))

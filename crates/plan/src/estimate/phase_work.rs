@@ -1,13 +1,13 @@
 //! The work that a phase asks for: system calls, bytes and waiting time.
 
 use ssdlab_operations::cuts::contents::REPLACED_BYTES;
-use ssdlab_operations::cuts::database::{LOG_BLOCK_BYTES, Shape, TornPages};
+use ssdlab_operations::cuts::database::{DatabaseShape, LOG_BLOCK_BYTES, TornPages};
 
 use crate::bonnie::{Bonnie, BonnieTest};
 use crate::database::Database;
-use crate::io::{End, Io, SyncPolicy};
+use crate::io::{Io, IoEnd, IoSyncPolicy};
 use crate::recordings::{self, Recording};
-use crate::schedule::{Action, Build, Tree, Workload};
+use crate::schedule::{Action, Build, FileTree, Workload};
 use crate::transactions::{JournalMode, PAGE_BYTES, Synchronous, Transactions};
 use crate::versions::{Append, Replace};
 
@@ -45,7 +45,7 @@ const SEEKS_PER_WRITE: u64 = 10;
 
 /// The work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct PhaseWork {
     pub calls: u64,
     /// Calls that make or delete a tree, which the virtual lab makes many at once.
     pub tree_calls: u64,
@@ -63,7 +63,7 @@ pub(super) struct Asked {
     pub is_open: bool,
 }
 
-impl Asked {
+impl PhaseWork {
     /// The work of both.
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Asked {
 
 /// The work before the first phase: the files that phases begin with, each of which is written
 /// once.
-pub(super) fn before_phases(workload: &Workload) -> Asked {
+pub(super) fn before_phases(workload: &Workload) -> PhaseWork {
     let laid_out = workload.files().values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
     let history = workload.phases.iter().fold(0, |sum: u64, phase| {
         sum.saturating_add(match &phase.action {
@@ -91,11 +91,11 @@ pub(super) fn before_phases(workload: &Workload) -> Asked {
             _ => 0,
         })
     });
-    Asked { bytes: history, streamed_bytes: laid_out, ..Asked::default() }
+    PhaseWork { bytes: history, streamed_bytes: laid_out, ..PhaseWork::default() }
 }
 
 /// The work of looking, after a power cut, at all that phases have left.
-pub(super) fn of_look(workload: &Workload) -> Asked {
+pub(super) fn of_look(workload: &Workload) -> PhaseWork {
     let of_phase = |action: &Action| match action {
         Action::Replace(replace) => {
             (replace.files.into(), u64::from(replace.files) * REPLACED_BYTES as u64)
@@ -105,23 +105,23 @@ pub(super) fn of_look(workload: &Workload) -> Asked {
         Action::Sequences(work) => (work.calls(), work.written_bytes()),
         _ => (0, 0),
     };
-    workload.phases.iter().fold(Asked::default(), |sum, phase| {
+    workload.phases.iter().fold(PhaseWork::default(), |sum, phase| {
         let (files, bytes) = of_phase(&phase.action);
-        sum.and(Asked { calls: files * CALLS_TO_READ, bytes, ..Asked::default() })
+        sum.and(PhaseWork { calls: files * CALLS_TO_READ, bytes, ..PhaseWork::default() })
     })
 }
 
 /// The work of a phase; `None` if it depends on a program's own time, or on a file that has not
 /// been read yet.
-pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
-    let of_tree = |tree_calls, bytes| Some(Asked { tree_calls, bytes, ..Asked::default() });
+pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<PhaseWork> {
+    let of_tree = |tree_calls, bytes| Some(PhaseWork { tree_calls, bytes, ..PhaseWork::default() });
     let of_build = || match workload.build.as_ref()? {
         Build::Synthetic { files, bytes } => Some((*files, *bytes)),
         Build::Git { .. } => None,
     };
     let of_files = || match (&workload.tree, &workload.build) {
-        (Some(Tree::Synthetic { files, bytes }), _) => Some((*files, *bytes)),
-        (Some(Tree::Archive { .. }), _) => None,
+        (Some(FileTree::Synthetic { files, bytes }), _) => Some((*files, *bytes)),
+        (Some(FileTree::Archive { .. }), _) => None,
         (None, Some(_)) => of_build(),
         (None, None) => Some((0, 0)),
     };
@@ -136,12 +136,14 @@ pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             .and_then(|(files, bytes)| of_tree(files * CALLS_TO_MAKE, bytes / 100 * BUILT_PERCENT)),
         Action::Read { .. } => {
             let (files, _) = of_files()?;
-            Some(Asked { calls: files * CALLS_TO_READ, ..Asked::default() })
+            Some(PhaseWork { calls: files * CALLS_TO_READ, ..PhaseWork::default() })
         }
         Action::Delete => of_files().and_then(|(files, _)| of_tree(files * CALLS_TO_DELETE, 0)),
         Action::Clean => of_build().and_then(|(files, _)| of_tree(files * CALLS_TO_DELETE, 0)),
-        Action::Sync | Action::Fstrim | Action::Remount => Some(Asked::default()),
-        Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),
+        Action::Sync | Action::Fstrim | Action::Remount => Some(PhaseWork::default()),
+        Action::Idle { quiet_ns } => {
+            Some(PhaseWork { waits_ns: *quiet_ns, ..PhaseWork::default() })
+        }
         Action::Bonnie { test } => Some(of_bonnie(*test, workload.bonnie.as_ref()?)),
         Action::Io(io) => Some(of_io(io)),
         Action::Transactions(work) => Some(of_transactions(work)),
@@ -149,24 +151,24 @@ pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
         Action::Append(append) => Some(of_append(*append)),
         Action::Database(database) => Some(of_database(*database)),
         // What they write is most of what is there before them.
-        Action::Sequences(work) => Some(Asked { calls: work.calls(), ..Asked::default() }),
-        Action::Maildir(maildir) => Some(Asked {
+        Action::Sequences(work) => Some(PhaseWork { calls: work.calls(), ..PhaseWork::default() }),
+        Action::Maildir(maildir) => Some(PhaseWork {
             calls: u64::from(maildir.messages) * CALLS_OF_A_MESSAGE,
             syncs: maildir.messages.into(),
             bytes: maildir.written_bytes(),
             waits_ns: u64::from(maildir.messages).saturating_mul(maildir.think_ns),
-            ..Asked::default()
+            ..PhaseWork::default()
         }),
-        Action::Rotate(rotate) => Some(Asked {
+        Action::Rotate(rotate) => Some(PhaseWork {
             calls: u64::from(rotate.records),
             bytes: rotate.written_bytes(),
             waits_ns: u64::from(rotate.records).saturating_mul(rotate.think_ns),
-            ..Asked::default()
+            ..PhaseWork::default()
         }),
         Action::Replay { log: Recording::Shipped(name) } => {
             let log = recordings::find(name)?;
             let (calls, bytes) = (log.operations, log.written_bytes);
-            Some(Asked { calls, bytes, ..Asked::default() })
+            Some(PhaseWork { calls, bytes, ..PhaseWork::default() })
         }
         Action::Replay { log: Recording::File(_) }
         | Action::Command { .. }
@@ -177,47 +179,49 @@ pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
 
 /// Reads and writes: as many as the end allows, at their rate if they have one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares are 0 to 1")]
-fn of_io(io: &Io) -> Asked {
+fn of_io(io: &Io) -> PhaseWork {
     let block = io.mean_block_bytes().max(1);
     let (operations, moved) = match (io.end, io.period_ns) {
-        (End::Bytes(bytes), _) => (bytes.div_ceil(block), bytes),
-        (End::Operations(operations), _) => (operations, operations.saturating_mul(block)),
-        (End::Time(ns), period) => {
+        (IoEnd::Bytes(bytes), _) => (bytes.div_ceil(block), bytes),
+        (IoEnd::Operations(operations), _) => (operations, operations.saturating_mul(block)),
+        (IoEnd::Time(ns), period) => {
             let operations = ns.div_ceil(period.unwrap_or(CLOSED_NS).max(1));
             (operations, operations.saturating_mul(block))
         }
     };
-    let is_open = matches!((io.end, io.period_ns), (End::Time(_), None)) && io.read_share < 1.0;
+    let is_open = matches!((io.end, io.period_ns), (IoEnd::Time(_), None)) && io.read_share < 1.0;
     let written = |amount: u64| (amount as f64 * (1.0 - io.read_share)) as u64;
     let syncs = match io.sync {
-        SyncPolicy::Never => 0,
-        SyncPolicy::AtEnd => io.files.into(),
-        SyncPolicy::Every(writes) => written(operations) / writes.max(1),
+        IoSyncPolicy::Never => 0,
+        IoSyncPolicy::AtEnd => io.files.into(),
+        IoSyncPolicy::Every(writes) => written(operations) / writes.max(1),
     };
     let waits_ns = match io.end {
-        End::Time(ns) => ns,
-        End::Bytes(_) | End::Operations(_) => operations.saturating_mul(io.period_ns.unwrap_or(0)),
+        IoEnd::Time(ns) => ns,
+        IoEnd::Bytes(_) | IoEnd::Operations(_) => {
+            operations.saturating_mul(io.period_ns.unwrap_or(0))
+        }
     };
-    Asked {
+    PhaseWork {
         calls: operations.saturating_add(syncs),
         syncs,
         // What only the drive decides is not guessed.
         streamed_bytes: if is_open { 0 } else { written(moved) },
         waits_ns,
         is_open,
-        ..Asked::default()
+        ..PhaseWork::default()
     }
 }
 
-fn of_transactions(work: &Transactions) -> Asked {
+fn of_transactions(work: &Transactions) -> PhaseWork {
     let is_closed = work.period_ns.is_none();
     let number = match work.end {
-        End::Operations(number) => number,
-        End::Time(ns) if is_closed => ns / work.think_ns.max(LONG_PAUSE_NS),
-        End::Time(ns) => ns.div_ceil(work.pause_ns().max(1)),
-        End::Bytes(_) => 0,
+        IoEnd::Operations(number) => number,
+        IoEnd::Time(ns) if is_closed => ns / work.think_ns.max(LONG_PAUSE_NS),
+        IoEnd::Time(ns) => ns.div_ceil(work.pause_ns().max(1)),
+        IoEnd::Bytes(_) => 0,
     };
-    let is_open = is_closed && matches!(work.end, End::Time(_)) && work.think_ns < LONG_PAUSE_NS;
+    let is_open = is_closed && matches!(work.end, IoEnd::Time(_)) && work.think_ns < LONG_PAUSE_NS;
     let pages = number.saturating_mul(work.pages + 1);
     let changed = match work.journal {
         // The old page into the journal, and the new one.
@@ -235,21 +239,21 @@ fn of_transactions(work: &Transactions) -> Asked {
         (Synchronous::Normal, JournalMode::Wal) | (Synchronous::Off, _) => 0,
     };
     let committed = if is_open { 0 } else { changed.saturating_mul(PAGE_BYTES as u64) };
-    Asked {
+    PhaseWork {
         calls: number.saturating_mul(CALLS_OF_A_TRANSACTION),
         syncs: number.saturating_mul(syncs),
         bytes: work.streamed_bytes().saturating_add(committed),
         waits_ns: work.lasts_ns(),
         is_open,
-        ..Asked::default()
+        ..PhaseWork::default()
     }
 }
 
 /// A commit writes and syncs a block of the log, with the images of pages that it is the first to
 /// change; a checkpoint writes each changed page.
-fn of_database(database: Database) -> Asked {
+fn of_database(database: Database) -> PhaseWork {
     let Database { shape, commits, think_ns } = database;
-    let Shape { page_bytes, table_pages, pages, checkpoint_every, torn_pages } = shape;
+    let DatabaseShape { page_bytes, table_pages, pages, checkpoint_every, torn_pages } = shape;
     let (commits, every) = (u64::from(commits), u64::from(checkpoint_every).max(1));
     let changed = |commits: u64| {
         let pages = distinct(table_pages.into(), commits.saturating_mul(pages.into()));
@@ -263,12 +267,12 @@ fn of_database(database: Database) -> Asked {
         TornPages::DoubleWrite => checkpointed,
     };
     let log = commits.saturating_mul(LOG_BLOCK_BYTES as u64);
-    Asked {
+    PhaseWork {
         calls: database.calls(),
         syncs: commits.saturating_add(checkpoints.saturating_mul(2)),
         bytes: log.saturating_add(checkpointed).saturating_add(copies),
         waits_ns: commits.saturating_mul(think_ns),
-        ..Asked::default()
+        ..PhaseWork::default()
     }
 }
 
@@ -280,32 +284,32 @@ fn distinct(all: u64, drawn: u64) -> u64 {
     (all * (1.0 - missed)).round() as u64
 }
 
-fn of_replace(replace: Replace) -> Asked {
+fn of_replace(replace: Replace) -> PhaseWork {
     let operations = replace.operations();
     let syncs = u64::from(replace.sync.file()) + u64::from(replace.sync.directory());
-    Asked {
+    PhaseWork {
         calls: operations.saturating_mul(CALLS_TO_MAKE),
         syncs: operations.saturating_mul(syncs),
         bytes: operations.saturating_mul(REPLACED_BYTES as u64),
         waits_ns: operations.saturating_mul(replace.think_ns),
-        ..Asked::default()
+        ..PhaseWork::default()
     }
 }
 
-fn of_append(append: Append) -> Asked {
+fn of_append(append: Append) -> PhaseWork {
     let records = u64::from(append.records);
-    Asked {
+    PhaseWork {
         calls: records,
         syncs: append.sync_every.map_or(0, |every| records / u64::from(every).max(1)),
         bytes: append.written_bytes(),
         waits_ns: records.saturating_mul(append.think_ns),
-        ..Asked::default()
+        ..PhaseWork::default()
     }
 }
 
-fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
+fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> PhaseWork {
     let chunks = bonnie.size_bytes / bonnie.chunk_bytes;
-    let moved = |calls, bytes| Asked { calls, bytes, ..Asked::default() };
+    let moved = |calls, bytes| PhaseWork { calls, bytes, ..PhaseWork::default() };
     let asked = match test {
         BonnieTest::SeqOutputChar => moved(bonnie.char_bytes, bonnie.char_bytes),
         BonnieTest::SeqInputChar => moved(bonnie.char_bytes, 0),
@@ -316,7 +320,7 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
             let written = u64::from(bonnie.seeks) / SEEKS_PER_WRITE;
             moved(3 * u64::from(bonnie.seeks), written.saturating_mul(bonnie.chunk_bytes))
         }
-        BonnieTest::SeqCreate | BonnieTest::RandomCreate => Asked {
+        BonnieTest::SeqCreate | BonnieTest::RandomCreate => PhaseWork {
             // Each is looked for among those before it in its directory.
             searched_entries: bonnie.files.saturating_mul(bonnie.files) / 2 / bonnie.directories,
             ..moved(
@@ -331,5 +335,5 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
     };
     // A test that ends sooner is repeated.
     let is_open = bonnie.least_ns > 0 && asked.bytes > 0;
-    Asked { waits_ns: bonnie.least_ns, is_open, ..asked }
+    PhaseWork { waits_ns: bonnie.least_ns, is_open, ..asked }
 }

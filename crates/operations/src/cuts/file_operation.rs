@@ -3,14 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::database::{Shape, TornPages};
+use super::database::{DatabaseShape, TornPages};
 use super::sequence::Sequence;
 
 /// A file of the workload, or a database of several.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-pub enum Subject {
+#[schemars(rename = "Subject")]
+pub enum WatchedFile {
     /// A file that is replaced as a whole, by its number. Its version counts the replacements.
     Replaced(u32),
     /// The file that is appended to. Its version is the number of its records.
@@ -22,7 +23,7 @@ pub enum Subject {
     Sequence(Sequence),
 }
 
-impl Subject {
+impl WatchedFile {
     /// Its name in the trial's directory.
     #[must_use]
     pub fn name(self) -> String {
@@ -39,44 +40,46 @@ impl Subject {
 
 /// The files that exist before the first phase, synced, each in its version 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subjects {
+pub struct WatchedFiles {
     /// How many are replaced.
     pub replaced: u32,
     /// The bytes of each record of the one that is appended to, if one is.
     pub log: Option<u32>,
     /// The databases: one of each kind.
     #[serde(default)]
-    pub databases: Vec<Shape>,
+    pub databases: Vec<DatabaseShape>,
     /// The most operations of the sequences, of which there are all; none if 0.
     #[serde(default)]
     pub sequences: u32,
 }
 
-impl Subjects {
+impl WatchedFiles {
     /// Each of them, in the order in which they are examined.
-    pub fn each(&self) -> impl Iterator<Item = Subject> {
-        let databases = self.databases.iter().map(|shape| Subject::Database(shape.torn_pages));
-        let files = (0..self.replaced).map(Subject::Replaced);
-        let sequences = Sequence::all(self.sequences).into_iter().map(Subject::Sequence);
-        files.chain(self.log.map(|_| Subject::Log)).chain(databases).chain(sequences)
+    pub fn each(&self) -> impl Iterator<Item = WatchedFile> {
+        let databases = self.databases.iter().map(|shape| WatchedFile::Database(shape.torn_pages));
+        let files = (0..self.replaced).map(WatchedFile::Replaced);
+        let sequences = Sequence::all(self.sequences).into_iter().map(WatchedFile::Sequence);
+        files.chain(self.log.map(|_| WatchedFile::Log)).chain(databases).chain(sequences)
     }
 }
 
 /// A step of making a new version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deed {
+#[schemars(rename = "Deed")]
+pub struct FileOperation {
     /// The file.
-    pub of: Subject,
+    pub of: WatchedFile,
     /// The version.
     pub version: u32,
     /// The step.
-    pub step: Step,
+    pub step: FileOperationStep,
 }
 
 /// The steps of a new version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+#[schemars(rename = "Step")]
+pub enum FileOperationStep {
     /// Its contents were promised: a sync of the new file returned, before it was in place.
     Contents,
     /// It is being put in place: the rename, or the write that appends, comes next.

@@ -1,4 +1,4 @@
-//! Defines the calendar: until when a guest may run, in its time.
+//! Defines the time controller of a guest: until when a guest may run, in its time.
 //!
 //! A User-Mode Linux guest in external time travel asks before its time passes. The messages have
 //! the form of those of Linux's `include/uapi/linux/um_timetravel.h`; the guest's side is
@@ -26,7 +26,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 
 use crate::DiskError;
 use crate::invalid::InvalidValue;
-use crate::socket::{Arrived, Socket};
+use crate::socket::{GuestSocket, SocketRead};
 
 /// Later than anything: the guest panics before it sleeps for 2^63 ns.
 pub const NEVER: Nanos = Nanos(1 << 62);
@@ -58,10 +58,10 @@ impl Message {
 
 /// A message from the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum GuestRequest {
     /// A message that needs nothing more.
     Message,
-    /// Requests of this disk wait; the guest waits for [`Calendar::free_until`].
+    /// Requests of this disk wait; the guest waits for [`TimeController::free_until`].
     Kick(u32),
     /// The guest has ended.
     End,
@@ -69,8 +69,8 @@ pub enum Heard {
 
 /// The time of a guest, and what it waits for.
 #[derive(Debug)]
-pub struct Calendar {
-    socket: Socket,
+pub struct TimeController {
+    socket: GuestSocket,
     /// The time of its clock at time 0, in nanoseconds since 1970.
     epoch: Nanos,
     now: Nanos,
@@ -81,9 +81,9 @@ pub struct Calendar {
     free_until: Nanos,
 }
 
-impl Calendar {
-    /// A calendar for the guest at the other end of a socket.
-    pub fn new(socket: Socket, epoch: Nanos) -> Self {
+impl TimeController {
+    /// A time controller for the guest at the other end of a socket.
+    pub fn new(socket: GuestSocket, epoch: Nanos) -> Self {
         Self {
             socket,
             epoch,
@@ -95,7 +95,7 @@ impl Calendar {
     }
 
     /// The socket, to wait for.
-    pub fn socket(&self) -> &Socket {
+    pub fn socket(&self) -> &GuestSocket {
         &self.socket
     }
 
@@ -110,11 +110,11 @@ impl Calendar {
     }
 
     /// Receives one message of the guest, and answers it unless it waits or kicks.
-    pub fn hear(&mut self) -> Result<Heard, DiskError> {
+    pub fn receive(&mut self) -> Result<GuestRequest, DiskError> {
         let mut message = Message::new_zeroed();
         let mut descriptors = Vec::new();
-        if self.socket.fill(message.as_mut_bytes(), &mut descriptors)? == Arrived::End {
-            return Ok(Heard::End);
+        if self.socket.fill(message.as_mut_bytes(), &mut descriptors)? == SocketRead::End {
+            return Ok(GuestRequest::End);
         }
         let (number, time) = (message.number.get(), Nanos(message.time.get()));
         let answer = match message.operation.get() {
@@ -124,12 +124,12 @@ impl Calendar {
                 }
                 self.has_started = true;
                 self.answer_start(number)?;
-                return Ok(Heard::Message);
+                return Ok(GuestRequest::Message);
             }
             WAIT => {
                 self.check_order("WAIT", time)?;
                 self.waits_until = Some(time);
-                return Ok(Heard::Message);
+                return Ok(GuestRequest::Message);
             }
             KICK => {
                 self.check_order("KICK", time)?;
@@ -139,7 +139,7 @@ impl Calendar {
                     return Err(self.fault("KICK", "the time", expected, time.0));
                 }
                 self.now = time;
-                return Ok(Heard::Kick(number));
+                return Ok(GuestRequest::Kick(number));
             }
             GET => self.now,
             GET_TOD => self.epoch + self.now,
@@ -148,15 +148,15 @@ impl Calendar {
             }
         };
         self.tell(&[Message::new(ACK, number, answer)], &[])?;
-        Ok(Heard::Message)
+        Ok(GuestRequest::Message)
     }
 
     /// Tells a guest what it waits for; it is gone only if it was killed. All goes in one write,
     /// as each costs the guest a wake-up.
     fn tell(&self, messages: &[Message], descriptors: &[BorrowedFd<'_>]) -> Result<(), DiskError> {
         match self.socket.send(messages.as_bytes(), descriptors)? {
-            Arrived::All => Ok(()),
-            Arrived::End => Err(DiskError::GuestGone {
+            SocketRead::All => Ok(()),
+            SocketRead::End => Err(DiskError::GuestGone {
                 peer: self.socket.peer().to_owned(),
                 expected: "anything more",
                 now: self.now,

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// The results shipped with the program, as `make evidence` writes them.
-pub const KEPT: &str = include_str!("../../kept.toml");
+pub const STORED_RESULTS: &str = include_str!("../../kept.toml");
 
 /// Kept results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept {
+pub struct StoredResults {
     /// By plan.
-    pub runs: BTreeMap<String, KeptRun>,
+    pub runs: BTreeMap<String, StoredRun>,
 }
 
 /// A run's results for the published numbers of its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeptRun {
+pub struct StoredRun {
     /// The version of ssdlab that ran it.
     pub release: String,
     /// The command that repeats it.
@@ -29,15 +29,15 @@ pub struct KeptRun {
     pub ours: BTreeMap<String, f64>,
 }
 
-impl Kept {
-    /// Parses a file like [`KEPT`].
+impl StoredResults {
+    /// Parses a file like [`STORED_RESULTS`].
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
     /// The run of a plan.
     #[must_use]
-    pub fn of(&self, plan: &str) -> Option<&KeptRun> {
+    pub fn of(&self, plan: &str) -> Option<&StoredRun> {
         self.runs.get(plan)
     }
 }

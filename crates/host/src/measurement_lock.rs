@@ -23,42 +23,42 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use super::interrupt::Interrupt;
-use super::lock::{FileLock, Holder, holder};
+use super::lock::{FileLock, LockHolder, holder};
 use super::missing::if_there;
 
 /// The interval at which a held lock is retried.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long this process, if it is root's, waits for other users in total.
-const PATIENCE: Duration = Duration::from_hours(1);
+const TOTAL_TIMEOUT: Duration = Duration::from_hours(1);
 
-/// The remaining patience.
-static LEFT: Mutex<Duration> = Mutex::new(PATIENCE);
+/// The remaining timeout.
+static TIME_LEFT: Mutex<Duration> = Mutex::new(TOTAL_TIMEOUT);
 
 /// The measurement lock, released when dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct MeasurementLock {
     _locks: Vec<FileLock>,
 }
 
 /// An event while waiting for the measurement lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum LockEvent {
     /// Waiting for the holder of a lock.
     Waiting {
         /// The lock.
         lock: PathBuf,
         /// The holder, as far as it is visible.
-        holder: Option<Holder>,
+        holder: Option<LockHolder>,
     },
     /// Another user held the shared lock for too long: root measures anyway.
     Beside {
         /// The lock.
         lock: PathBuf,
         /// The holder, as far as it is visible.
-        holder: Option<Holder>,
+        holder: Option<LockHolder>,
     },
-    /// The lock of all cannot be used, which any user can bring about: the turn is root's all the
+    /// The lock of all cannot be used, which any user can bring about: the lock is root's all the
     /// same.
     Unusable {
         /// What is wrong with it.
@@ -66,11 +66,14 @@ pub enum Told {
     },
 }
 
-impl Turn {
+impl MeasurementLock {
     /// Waits for the measurement lock of this machine; `tell` is called once with its holder.
     /// `None` if the run was to stop meanwhile.
-    pub fn take(interrupt: &Interrupt, tell: &mut dyn FnMut(&Told)) -> io::Result<Option<Self>> {
-        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn take(
+        interrupt: &Interrupt,
+        tell: &mut dyn FnMut(&LockEvent),
+    ) -> io::Result<Option<Self>> {
+        let mut left = TIME_LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         Locks::of_machine()?.take(&mut left, interrupt, tell)
     }
 }
@@ -96,8 +99,8 @@ impl Locks {
         &self,
         left: &mut Duration,
         interrupt: &Interrupt,
-        tell: &mut dyn FnMut(&Told),
-    ) -> io::Result<Option<Turn>> {
+        tell: &mut dyn FnMut(&LockEvent),
+    ) -> io::Result<Option<MeasurementLock>> {
         if !self.is_root {
             let attempt = || {
                 // Checked beforehand, too, so as not to obstruct root.
@@ -108,7 +111,7 @@ impl Locks {
                 Ok(holder(&self.of_root).is_none().then_some(lock))
             };
             let lock = self.wait(attempt, Duration::MAX, interrupt, tell)?;
-            return Ok(lock.map(|lock| Turn { _locks: vec![lock] }));
+            return Ok(lock.map(|lock| MeasurementLock { _locks: vec![lock] }));
         }
         let own = || try_lock(&self.of_root, 0o600);
         let Some(own) = self.wait(own, Duration::MAX, interrupt, tell)? else { return Ok(None) };
@@ -119,16 +122,16 @@ impl Locks {
             Ok(None) if interrupt.is_set() => return Ok(None),
             Ok(None) => {
                 let lock = self.of_all.clone();
-                tell(&Told::Beside { holder: holder(&lock), lock });
+                tell(&LockEvent::Beside { holder: holder(&lock), lock });
                 None
             }
             Ok(of_all) => of_all,
             Err(error) => {
-                tell(&Told::Unusable { cause: error.to_string() });
+                tell(&LockEvent::Unusable { cause: error.to_string() });
                 None
             }
         };
-        Ok(Some(Turn { _locks: of_all.into_iter().chain([own]).collect() }))
+        Ok(Some(MeasurementLock { _locks: of_all.into_iter().chain([own]).collect() }))
     }
 
     /// Retries for up to this long. `None` if it failed, or the run is to stop.
@@ -137,7 +140,7 @@ impl Locks {
         mut attempt: impl FnMut() -> io::Result<Option<T>>,
         longest: Duration,
         interrupt: &Interrupt,
-        tell: &mut dyn FnMut(&Told),
+        tell: &mut dyn FnMut(&LockEvent),
     ) -> io::Result<Option<T>> {
         let began = Instant::now();
         let mut is_told = false;
@@ -157,10 +160,10 @@ impl Locks {
     }
 
     /// The event for the holder of a lock: root before others.
-    fn held(&self) -> Told {
+    fn held(&self) -> LockEvent {
         let of_root = holder(&self.of_root).filter(|holder| !holder.is_this_process());
         let lock = if of_root.is_some() { &self.of_root } else { &self.of_all };
-        Told::Waiting { lock: lock.clone(), holder: of_root.or_else(|| holder(lock)) }
+        LockEvent::Waiting { lock: lock.clone(), holder: of_root.or_else(|| holder(lock)) }
     }
 }
 
