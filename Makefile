@@ -12,7 +12,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual gallery today \
-	install deb dist test check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
+	install deb dist test test-virtual check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -108,6 +108,10 @@ test: kernel
 	# Tests make folders that nobody else may be able to write to.
 	umask 022; SSDLAB_TEST_PROGRAM="$(abspath $(TARGET))/release/ssdlab" \
 		$(CARGO) test --workspace --locked --no-fail-fast
+
+# Those of the virtual lab alone.
+test-virtual: kernel
+	SSDLAB_TEST_PROGRAM="$(abspath $(TARGET))/release/ssdlab" $(CARGO) test --locked --test virtual
 
 # What must hold of the source.
 check: lint rustdoc

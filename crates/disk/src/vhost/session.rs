@@ -165,7 +165,7 @@ impl Session {
             VhostRequest::SET_FEATURES => self.choose(fixed::<U64>(&body)?.get(), device)?,
             VhostRequest::GET_PROTOCOL_FEATURES => return Ok(reply(self.protocol())),
             VhostRequest::SET_PROTOCOL_FEATURES => {
-                self.choose_protocol(fixed::<U64>(&body)?.get())?
+                self.choose_protocol(fixed::<U64>(&body)?.get())?;
             }
             VhostRequest::GET_CONFIG => return Ok(VhostReply::Reply(read_config(&body, device)?)),
             VhostRequest::SET_CONFIG => {
