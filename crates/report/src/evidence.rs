@@ -23,7 +23,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
                 parts.extend(plausible::evidence(claim, over));
             }
             None if matches!(estimate.found, EstimatedValue::AgainstNothing(_)) => {
-                parts.push(found)
+                parts.push(found);
             }
             None => {
                 let hosts = estimate.across_hosts;

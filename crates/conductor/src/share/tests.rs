@@ -39,15 +39,16 @@ fn blocks_stay_together_on_a_wall_clock_and_trials_are_spread_in_virtual_time() 
         assert_eq!(own.count(), 2);
     }
     let simulated = schedule(LabKind::Virtual, "discard = [\"off\", \"on\"]\n");
-    let spread = shares(&simulated, &Division::new(&simulated, 3));
-    assert_eq!(spread.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 3]);
+    let spread = shares(&simulated, &Division::new(&simulated, 5));
+    assert_eq!(spread.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 2, 2, 2]);
     let more = shares(&image, &Division::new(&image, 9));
     assert_eq!(more.iter().filter(|own| own.is_empty()).count(), 4);
 }
 
 #[test]
 fn a_share_is_for_one_kind_of_machine() {
-    let factors = "node_feature = [\"a\", \"b\"]\ndiscard = [\"off\", \"on\"]\n";
+    let factors = "node_feature = [\"a\", \"b\"]\ndiscard = [\"off\", \"on\"]\n\
+                   [baseline]\ndiscard = \"off\"\n";
     let schedule = schedule(LabKind::Image, factors);
     assert_eq!(Division::new(&schedule, 1).count, 2, "one for each kind at least");
     for count in 2..9 {

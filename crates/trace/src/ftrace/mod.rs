@@ -20,7 +20,7 @@
 //!
 //! [`Flags::PREFLUSH`]: crate::Flags::PREFLUSH
 //! [`Flags::FUA`]: crate::Flags::FUA
-//! [`Origin`]: crate::Origin
+//! [`WriteOrigin`]: crate::WriteOrigin
 
 mod assembler;
 mod block;
