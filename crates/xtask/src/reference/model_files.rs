@@ -16,7 +16,7 @@ pub const DRIVE: Tables = Tables {
     tables: &[
         ("", "The drive"),
         ("WearTable", "`[wear]`"),
-        ("TrimTable", "`[trim]`"),
+        ("Trim", "`[trim]`"),
         ("WriteBufferTable", "`[write_buffer]`"),
         ("SlcCacheTable", "`[slc_cache]`"),
         ("MapCacheTable", "`[map_cache]`"),
