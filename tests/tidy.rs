@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use self::size::{Size, ambiguous_types, size};
+use self::size::{Size, ambiguous_types, is_test, size};
 
 /// Crates whose rooms are pure must not name these.
 const IMPURE: [&str; 6] =
@@ -163,7 +163,6 @@ fn every_file_says_what_it_defines_and_stays_small() {
 fn pure_rooms_touch_nothing_outside() {
     let mut wrong = Vec::new();
     // Tests may use what pure code must not.
-    let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/");
     for (path, text) in PURE.iter().flat_map(|folder| sources(folder)) {
         for word in IMPURE {
             if text.contains(word) && !is_test(&path) {

@@ -12,6 +12,8 @@ use std::iter::Peekable;
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
+use super::size::is_test;
+
 /// A module's place below the root of its crate, or a path as written in the code.
 type Path = Vec<String>;
 
@@ -149,7 +151,6 @@ fn modules(root: &str, sources: &[(String, String)]) -> BTreeMap<Path, Module> {
         (place, module)
     };
     // Modules that only tests have are declared in tests.
-    let is_test = |file: &str| file.ends_with("/tests.rs") || file.contains("/tests/");
     sources.iter().filter(|(file, _)| !is_test(file)).map(read).collect()
 }
 

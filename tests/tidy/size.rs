@@ -36,7 +36,8 @@ pub fn ambiguous_types(sources: &[(String, String)]) -> Vec<String> {
     files.into_iter().map(line).collect()
 }
 
-fn is_test(path: &str) -> bool {
+/// Whether only tests and benchmarks have a file.
+pub fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/benches/")
 }
 
