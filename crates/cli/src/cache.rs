@@ -51,16 +51,15 @@ impl CacheCommand {
         match (&self.what, self.json) {
             (Some(What::Clear), _) => clear()?,
             (None, true) => {
-                output::print_json(&CacheOutput { schema: CACHE_SCHEMA, entries: entries()? });
+                output::print_json(&CacheOutput {
+                    schema: CACHE_SCHEMA,
+                    entries: kernel::cached()?,
+                });
             }
-            (None, false) => output::print(&shown(&entries()?)),
+            (None, false) => output::print(&shown(&kernel::cached()?)),
         }
         Ok(Exit::Done)
     }
-}
-
-fn entries() -> Result<Vec<CacheEntry>, Report> {
-    Ok(kernel::cached()?)
 }
 
 fn shown(entries: &[CacheEntry]) -> String {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use ssdlab_host::missing::if_there;
 use ssdlab_host::whole_file;
 
+use super::cache::remove;
 use super::error::KernelError;
 
 /// A copy that is being made.
@@ -37,7 +38,7 @@ impl TreeCopy {
             }
             fs::remove_file(&list).map_err(KernelError::at("remove", &list))?;
         } else {
-            if_there(fs::remove_dir_all(&output)).map_err(KernelError::at("remove", &output))?;
+            remove(&output)?;
         }
         Ok(Self { list, files })
     }

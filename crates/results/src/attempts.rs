@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use ssdlab_host::missing::if_there;
 use ssdlab_host::regular_file;
 use ssdlab_plan::Schedule;
 
@@ -111,12 +112,9 @@ fn read(
 /// The files of attempts' records.
 fn files(run: &Path) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
     let folder = run.join(ATTEMPTS);
-    let entries = match fs::read_dir(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        other => other.map_err(at("read the folder", &folder))?,
-    };
+    let entries = if_there(fs::read_dir(&folder)).map_err(at("read the folder", &folder))?;
     let mut found = BTreeSet::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         let path = entry.map_err(at("read the folder", &folder))?.path();
         if path.extension().is_some_and(|ending| ending == "jsonl") {
             found.extend(AttemptId::of_file(&path).map(|id| (id, path)));
