@@ -1,4 +1,4 @@
-//! The stage for trials on other machines: they perform shares, whose records are merged here.
+//! The executor of trials on other machines: they perform shares, whose records are merged here.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{ATTEMPTS, Record};
 
 use super::share::{Division, RunShare};
-use super::slurm::{Array, Slurm};
+use super::slurm::{Array, Slurm, output_name};
 use super::{ConductorError, Executor, RunEvent, RunState};
 
 /// Other machines.
@@ -70,8 +70,8 @@ impl Elsewhere<'_> {
         let refused = run_state.refusals.iter().map(|record| refusal(record, run_state));
         let ended = self.open.iter().map(|number| {
             let share = RunShare { number: *number, count: self.division.count };
-            let path =
-                run_state.run.folder().join(ATTEMPTS).join(format!("{}_{number}.out", share.count));
+            let name = output_name(share.count, &number.to_string());
+            let path = run_state.run.folder().join(ATTEMPTS).join(name);
             let said = regular_file::read_end_of_own(&path);
             let said = said.map_or_else(|error| error.to_string(), |text| program::tail(&text));
             format!("share {share}: {said}")

@@ -94,7 +94,7 @@ impl Division {
     }
 }
 
-/// A stage that performs one share of a run.
+/// An executor that performs one share of a run.
 pub struct OwnShare<'a> {
     /// Where its trials take place.
     pub executor: &'a mut dyn Executor,

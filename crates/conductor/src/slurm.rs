@@ -89,6 +89,11 @@ pub(super) struct Array<'a> {
     pub count: u32,
 }
 
+/// The name of the file, among the attempts, with what a task has printed.
+pub(super) fn output_name(count: u32, share: &str) -> String {
+    format!("{count}_{share}.out")
+}
+
 impl Slurm<'_> {
     /// Finds sbatch.
     pub fn find() -> Result<PathBuf, SlurmError> {
@@ -121,7 +126,7 @@ impl Slurm<'_> {
         let options = [
             ("job-name", (*name).to_owned()),
             ("array", shares.join(",")),
-            ("output", format!("{attempts}/{count}_%a.out")),
+            ("output", format!("{attempts}/{}", output_name(*count, "%a"))),
             ("partition", self.partition.clone().unwrap_or_default()),
             ("constraint", features.join("&")),
             ("export", EXPORTED.to_owned()),
