@@ -19,6 +19,10 @@ use super::varied::VariedFactor;
 use super::wording::PlanWording;
 use super::written::{self, Bound, Plan};
 
+mod answer;
+
+pub(super) use answer::answer;
+
 pub(super) fn resolve(
     plan: &Plan,
     schedule: &Schedule,
@@ -285,38 +289,12 @@ fn published_value(
     })
 }
 
-/// The claims that answer the question.
-pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, PlanFault> {
-    let Some(written) = &plan.answer else {
-        return Ok(match claims {
-            [only] => vec![only.id.clone()],
-            _ => Vec::new(),
-        });
-    };
-    let ids = written.get_ref();
-    let is_unknown = |id: &&String| !claims.iter().any(|claim| claim.id == **id);
-    let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
-    if let Some(id) = ids.iter().find(is_unknown) {
-        let message = format!("`answer` names `{id}`, and no claim is called so");
-        return Err(PlanFault::at(
-            written.span(),
-            message,
-            format!("claims: {}", known.join(", ")),
-        ));
-    }
-    if let Some((_, id)) = ids.iter().enumerate().find(|(index, id)| ids[..*index].contains(id)) {
-        let message = format!("`answer` names `{id}` twice");
-        return Err(PlanFault::at(written.span(), message, "name each claim once"));
-    }
-    Ok(ids.clone())
-}
-
 impl Schedule {
     /// The claim that answers the question, or the first of several. None if another metric was
     /// asked for: what is shown is then not the answer.
     #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
-        let id = self.answer.first().filter(|_| !self.is_asked_for)?;
+        let id = self.answer.decides.first().filter(|_| !self.is_asked_for)?;
         self.claims.iter().find(|claim| claim.id == *id)
     }
 }

@@ -5,6 +5,7 @@
 
 mod age;
 mod amounts;
+mod answer;
 mod bonnie;
 mod by_hand;
 mod claims;
@@ -42,6 +43,8 @@ mod resolve;
 pub mod rotation;
 pub mod schedule;
 mod scheduler;
+
+mod sentence;
 pub mod sequences;
 mod setting;
 mod setup;
@@ -70,6 +73,7 @@ use std::path::Path;
 use ssdlab_quantity::{in_words, was_meant};
 
 pub use age::{Age, PROFILES, Profile};
+pub use answer::{Answer, AnswerBasis, AnswerVerdict, Remark};
 pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{PlanError, PlanFault};
 pub use estimate::{Estimate, estimate};
@@ -89,6 +93,7 @@ pub use question::{AskedFilesystem, Question, QuestionWork};
 pub use resolve::check_name;
 pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
+pub use sentence::{ClaimFact, Part, Sentence};
 pub use setting::ChosenLevel;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, SimulatedMachine, names_file};

@@ -94,7 +94,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
-    schedule.answer = claims::answer(plan, &schedule.claims)?;
+    let (wording, is_ranked) = (PlanWording::new(plan, &factors), schedule.ranking.is_some());
+    schedule.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked)?;
     schedule.published = claims::published(plan, &schedule, &factors)?;
     postponed::wait(&mut schedule);
     Ok(schedule)

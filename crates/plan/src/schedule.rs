@@ -10,6 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::answer::Answer;
 use super::bonnie::{Bonnie, BonnieTest};
 use super::cuts::Cuts;
 use super::database::Database;
@@ -93,9 +94,9 @@ pub struct Schedule {
     /// The steps, in order; none for a run that measures every treatment in every block.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// The ids of the claims that answer the question.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answer: Vec<String>,
+    /// How the question is answered.
+    #[serde(default, skip_serializing_if = "Answer::is_empty")]
+    pub answer: Answer,
     /// The claims to judge.
     pub claims: Vec<Claim>,
     /// Published measurements.

@@ -27,6 +27,10 @@ use super::side::WrittenSide;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
+mod answer;
+
+pub use answer::{AnswerTable, WrittenAnswer, WrittenCondition, WrittenRemark};
+
 /// A question about filesystems on SSDs, and the experiment that settles it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -104,11 +108,11 @@ pub struct Plan {
     #[serde(default)]
     #[schemars(with = "Vec<WrittenStep>")]
     pub steps: Vec<Spanned<WrittenStep>>,
-    /// The ids of the claims that answer the question, in the order in which the answer states them
-    /// (default: the only claim). The answer to a yes-or-no question is yes if all of them hold.
-    #[schemars(with = "Option<Vec<String>>")]
-    #[schemars(example = ["bfq-slower"])]
-    pub answer: Option<Spanned<Vec<String>>>,
+    /// How the question is answered. A list of claims, as in plans of earlier releases, is read as
+    /// `decides`.
+    #[schemars(with = "Option<AnswerTable>")]
+    #[schemars(example = json!({"decides":["bfq-slower"],"yes":"bfq takes {bfq-slower.times} as long."}))]
+    pub answer: Option<Spanned<WrittenAnswer>>,
     /// Statements to judge.
     #[serde(default)]
     #[schemars(with = "Vec<WrittenClaim>")]

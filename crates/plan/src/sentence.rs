@@ -1,0 +1,149 @@
+//! Sentences by a plan's author, which the results complete.
+//!
+//! Between braces a sentence names a claim and what is to be known of it: `{delete-slower.value}`.
+//! A brace without a claim, `{.against}`, is about the claim named last, or the first that decides.
+
+use serde::{Deserialize, Serialize};
+
+/// A sentence with gaps for what is found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Sentence(Vec<Part>);
+
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Words.
+    Text(String),
+    /// What is known of a claim.
+    Gap {
+        /// The claim's id; `None` for the claim of the gap before, or the first that decides.
+        claim: Option<String>,
+        /// What of it.
+        what: ClaimFact,
+    },
+    /// The best of the last ranking, `{best}`, with what cannot be told apart from it.
+    Best,
+}
+
+/// The gap of [`Part::Best`].
+const BEST: &str = "best";
+
+/// What is known of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimFact {
+    /// The metric on the claim's side.
+    Value,
+    /// The metric on the side that it is compared with.
+    Against,
+    /// The ratio: `73 times`.
+    Times,
+    /// The ratio as a difference: `4 % more`.
+    More,
+    /// The ratio as a share: `91 %`.
+    Percent,
+    /// The range of ratio or amount over drives, or over runs.
+    Range,
+    /// On how many plausible drives it holds.
+    Share,
+    /// The parameter of drives that decides.
+    Separates,
+    /// What else differs, and explains most of it.
+    Reason,
+}
+
+impl ClaimFact {
+    const NAMES: [(&'static str, Self); 9] = [
+        ("value", Self::Value),
+        ("against", Self::Against),
+        ("times", Self::Times),
+        ("more", Self::More),
+        ("percent", Self::Percent),
+        ("range", Self::Range),
+        ("share", Self::Share),
+        ("separates", Self::Separates),
+        ("reason", Self::Reason),
+    ];
+
+    fn find(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(own, _)| *own == name).map(|(_, finding)| finding)
+    }
+
+    fn name(self) -> &'static str {
+        Self::NAMES.into_iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Sentence {
+    /// Its parts in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
+    /// The claims that it names.
+    pub fn claims(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Gap { claim, .. } => claim.as_deref(),
+            Part::Text(_) | Part::Best => None,
+        })
+    }
+
+    /// Whether it names the best of a ranking.
+    #[must_use]
+    pub fn names_best(&self) -> bool {
+        self.0.contains(&Part::Best)
+    }
+}
+
+impl TryFrom<String> for Sentence {
+    type Error = String;
+
+    /// # Errors
+    ///
+    /// Says which gap is not closed, or names nothing that can be known of a claim.
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((gap, after)) = after.split_once('}') else {
+                return Err(format!("`{{{after}` has no closing brace"));
+            };
+            if !before.is_empty() {
+                parts.push(Part::Text(before.to_owned()));
+            }
+            rest = after;
+            if gap == BEST {
+                parts.push(Part::Best);
+                continue;
+            }
+            let (claim, name) = gap.rsplit_once('.').unwrap_or((gap, ""));
+            let what = ClaimFact::find(name).ok_or_else(|| {
+                let known: Vec<&str> = ClaimFact::NAMES.iter().map(|(name, _)| *name).collect();
+                format!(
+                    "`{{{gap}}}` is neither `{{{BEST}}}` nor a claim and one of .{}",
+                    known.join(", .")
+                )
+            })?;
+            let claim = (!claim.is_empty()).then(|| claim.to_owned());
+            parts.push(Part::Gap { claim, what });
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl From<Sentence> for String {
+    fn from(sentence: Sentence) -> Self {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Best => format!("{{{BEST}}}"),
+            Part::Gap { claim, what } => {
+                format!("{{{}.{}}}", claim.as_deref().unwrap_or_default(), what.name())
+            }
+        };
+        sentence.0.iter().map(text).collect()
+    }
+}
