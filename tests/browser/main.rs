@@ -112,7 +112,7 @@ fn discard() -> Page {
         html: html(&schedule, &analysis, plan),
         expected: json!({
             "question": schedule.question,
-            "answer": "^Yes: until the drive is quiet, delete and sync_deleted take ",
+            "answer": "^Yes. With discard the drive is busy for ",
             "sections": [
                 "claims", "charts", "treatments", "samples", "caveats", "method", "environment",
                 "again",
@@ -150,7 +150,7 @@ fn steps() -> Page {
         html: html(&schedule, &analysis, "name = \"chain\"\n"),
         expected: json!({
             "question": schedule.question,
-            "answer": "^The best by the rate of operations over 2 phases is xfs, bfq",
+            "answer": "^By the rate of operations over 2 phases xfs, bfq is the best",
             "sections": [
                 "claims", "rankings", "charts", "treatments", "features", "samples", "caveats",
                 "method", "environment", "again",

@@ -136,19 +136,29 @@ fn records(schedule: &Schedule) -> Vec<Record> {
 
 /// Whether a formatted number begins with an amount in this unit, and has no other.
 fn is_of(unit: Unit, shown: &str) -> bool {
-    let end = shown.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(shown.len());
+    let is_number = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let end = shown.find(|c: char| !is_number(c)).unwrap_or(shown.len());
     let (number, rest) = shown.split_at(end);
     let symbol = rest.trim_start().split([' ', '[', '(', '<', ',', ';']).next().unwrap_or_default();
+    // Sentences end with a full stop, and group digits.
+    let symbol = symbol.trim_end_matches('.');
+    let number = number.trim_end_matches(['.', ',']).replace(',', "");
+    let is_spoken = |units: &[&str]| units.contains(&symbol.trim_end_matches('s'));
     let prefixed = |unit: &str| {
         ["", "k", "M", "G", "T"].iter().any(|prefix| symbol == format!("{prefix}{unit}"))
     };
     number.parse::<f64>().is_ok()
         && match unit {
-            Unit::Ns => ["ns", "us", "ms", "s", "min"].contains(&symbol),
+            Unit::Ns => {
+                ["ns", "us", "ms", "s", "min"].contains(&symbol)
+                    || is_spoken(&["minute", "hour", "day"])
+            }
             Unit::Bytes => prefixed("B"),
             Unit::BytesPerS => prefixed("B/s"),
-            Unit::PerS => prefixed("/s"),
-            Unit::Years => prefixed("") && rest.contains(" years") || symbol == "years",
+            Unit::PerS => prefixed("/s") || rest.starts_with(" a second"),
+            Unit::Years => {
+                prefixed("") && rest.contains(" years") || is_spoken(&["year", "month", "day"])
+            }
             Unit::Percent => symbol == "%",
             Unit::Ratio => symbol.is_empty(),
             Unit::Number => prefixed(""),

@@ -24,7 +24,7 @@ const SMALLER: [(&[&str], &str, &str); 5] = [
 ];
 
 /// Plans that other tests run: that of all filesystems, and that of the README.
-const ELSEWHERE: [&str; 2] = ["filesystems", "discard"];
+const ELSEWHERE: [&str; 2] = ["filesystems", "sqlite"];
 
 /// The page of the tutorial with a plan.
 const TUTORIAL: &str = include_str!("../../docs/tutorial/own-plan.md");

@@ -39,6 +39,12 @@ pub struct ReportCommand {
     /// several in each table. Claims keep theirs.
     #[arg(long, value_name = "NAME,...")]
     metric: Option<String>,
+    /// Print why: each claim with its number, what follows, and what limits it.
+    #[arg(long, conflicts_with_all = ["tables", "verbose"])]
+    why: bool,
+    /// Print the tables and charts.
+    #[arg(long, conflicts_with = "verbose")]
+    tables: bool,
     /// Print the whole text report: every claim with its evidence, every table, every caveat.
     #[arg(long)]
     verbose: bool,
@@ -141,7 +147,12 @@ impl ReportCommand {
 
     /// The writer of the report for the terminal.
     fn text(&self) -> Text {
-        if self.verbose { report::text } else { report::brief }
+        match self {
+            Self { verbose: true, .. } => report::text,
+            Self { why: true, .. } => report::why,
+            Self { tables: true, .. } => report::tables,
+            _ => report::screen,
+        }
     }
 }
 

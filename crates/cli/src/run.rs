@@ -331,21 +331,9 @@ impl Running {
             output::print_json(&AnsweredAnalysis::new(&session.schedule, analysis));
             return;
         }
-        let text = if self.verbose { ssdlab_report::text } else { ssdlab_report::brief };
+        let text = if self.verbose { ssdlab_report::text } else { ssdlab_report::screen };
         output::print_coloured(&text(&session.schedule, analysis, output::style()));
-        let folder = session.run.folder();
-        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        let run = analysis.folder.as_deref().unwrap_or(&name);
-        let run = shlex::try_quote(run).unwrap_or_default();
-        let every = if self.verbose {
-            String::new()
-        } else {
-            format!("The whole report: ssdlab report {run} --verbose\n")
-        };
-        output::print(&format!(
-            "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --out {name}.html\n",
-            folder.display()
-        ));
+        output::tell(&format!("Records: {}", session.run.folder().display()));
     }
 }
 

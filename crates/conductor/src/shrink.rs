@@ -5,9 +5,9 @@ use std::mem;
 use std::sync::mpsc;
 
 use ssdlab_operations::cuts::{CutOutcome, Finding};
-use ssdlab_plan::Schedule;
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::{Treatment, Trial, Workload};
+use ssdlab_plan::{Answer, Schedule};
 use ssdlab_results::Record;
 
 use super::error::TaskError;
@@ -148,7 +148,7 @@ fn alone(schedule: &Schedule, trial: Trial) -> Schedule {
         trials: vec![Trial { treatment: 0, ..trial }],
         ranking: None,
         steps: Vec::new(),
-        answer: Vec::new(),
+        answer: Answer::default(),
         claims: Vec::new(),
         published: Vec::new(),
         ..schedule.clone()

@@ -1,181 +1,256 @@
-//! The answer of a run: its first sentence in every report, and what else was found.
-//!
-//! The sentence combines the claims that the plan names for it, or the ranking, each with its
-//! number, its range and its main cause.
+//! The answer to a run's question: the plan's own sentences with what was found, or, where the plan
+//! has none, one short sentence for each claim that decides.
 
 use std::collections::BTreeSet;
 
-use ssdlab_advice::{
-    Analysis, Completeness, Effect, FEWEST_RUNS, MetricSummary, NoRatio, PhaseSummary,
-    RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus, Verdict, ZeroComparison,
-    are_by_construction,
-};
-use ssdlab_plan::{Factor, Levels, Schedule, metric};
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, TreatmentStatus, Verdict};
+use ssdlab_plan::{AnswerVerdict, Part, Remark, Schedule, Sentence};
 use ssdlab_quantity::listed;
 
-use super::answering::{claims, listed_levels, noun, over};
 use super::cuts;
-use super::evidence::sides;
 use super::levels::label;
-use super::number;
-use super::plausible;
-use super::reason::{ReasonSide, main_reason};
-use super::words::counted;
+use super::nouns::capitalised;
+
+mod certainty;
+mod facts;
+mod generated;
+mod ranking;
+
+pub use certainty::Certainty;
+
+use facts::ClaimFacts;
+
+/// A question with its answer, as every report begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Answer")]
+pub struct AnsweredQuestion {
+    /// What became of the question.
+    pub verdict: AnswerVerdict,
+    /// The answer in words, with its numbers.
+    pub sentence: String,
+    /// What else was found.
+    pub also: Vec<String>,
+    /// What to do.
+    #[serde(rename = "do")]
+    pub actions: Vec<String>,
+    /// What the answer is worth.
+    pub sure: Certainty,
+    /// Why: on how much it rests, its range, and what it does not show.
+    pub because: String,
+}
+
+/// An analysis with its answer, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Answered")]
+pub struct AnsweredAnalysis<'a> {
+    /// The answer to the question.
+    pub answer: AnsweredQuestion,
+    /// The analysis.
+    #[serde(flatten)]
+    pub analysis: &'a Analysis,
+}
+
+impl<'a> AnsweredAnalysis<'a> {
+    /// The analysis with its answer.
+    #[must_use]
+    pub fn new(schedule: &Schedule, analysis: &'a Analysis) -> Self {
+        Self { answer: answer(schedule, analysis), analysis }
+    }
+}
 
 /// The answer of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The answer to the question, in one sentence.
-    pub sentence: String,
-    /// Other results, in sentences of their own.
-    pub more: Option<String>,
-}
-
-/// The answer; what limits it comes first.
 #[must_use]
-pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
-    let measured = analysis.treatments.iter().filter(|own| own.status == TreatmentStatus::Ok);
-    let measured = measured.count();
-    if measured == 0 {
-        return Answer { sentence: sentence(schedule, analysis, &nothing(analysis)), more: None };
-    }
-    // Whoever cuts the power asks what is lost.
-    let losses = analysis.claims.is_empty().then(|| cuts::losses(schedule, analysis)).flatten();
-    let has_losses = losses.is_some();
-    let found = [
-        best(schedule, analysis),
-        claims(schedule, analysis),
-        verdicts(analysis),
-        losses,
-        largest(schedule, analysis),
-    ];
-    let mut found: Vec<String> = found.into_iter().flatten().collect();
-    // If nothing answers the question by itself, all findings together have to.
-    let is_answered = !analysis.rankings.is_empty() || !schedule.answer.is_empty() || has_losses;
-    let more = found.split_off(if is_answered { 1.min(found.len()) } else { found.len() });
-    let more = more.iter().map(|more| format!("{}.", capitalised(more))).collect::<Vec<_>>();
-    let more = (!more.is_empty()).then(|| more.join(" "));
-    let first = if found.is_empty() {
-        alone(analysis).unwrap_or_else(|| {
-            format!("{} measured, and nothing to compare", counted(measured, "treatment"))
-        })
-    } else {
-        found.join("; ")
+pub fn answer(schedule: &Schedule, analysis: &Analysis) -> AnsweredQuestion {
+    let reader = AnswerReader { schedule, analysis };
+    let (verdict, sentence) = reader.sentence();
+    let sentence = match analysis.status {
+        Completeness::Complete => sentence,
+        Completeness::Partial => format!("So far: {sentence}"),
     };
-    Answer { sentence: sentence(schedule, analysis, &first), more }
-}
-
-fn sentence(schedule: &Schedule, analysis: &Analysis, answer: &str) -> String {
-    match analysis.status {
-        Completeness::Complete => format!("{}.", capitalised(answer)),
-        Completeness::Partial => {
-            let ran: usize = analysis.treatments.iter().map(|own| own.trials.len()).sum();
-            let all = schedule.expected_trials().max(ran);
-            format!("Partial, {ran} of at least {all} trials have run: {answer}.")
-        }
+    let (sure, because) = certainty::certainty(schedule, analysis, &reader.deciding());
+    AnsweredQuestion {
+        verdict,
+        sentence,
+        also: reader.also(),
+        actions: reader.actions(),
+        sure,
+        because,
     }
 }
 
-fn nothing(analysis: &Analysis) -> String {
-    let reason = analysis.treatments.iter().find_map(|treatment| treatment.reason.as_deref());
+/// Reads a run for its answer.
+struct AnswerReader<'a> {
+    schedule: &'a Schedule,
+    analysis: &'a Analysis,
+}
+
+impl<'a> AnswerReader<'a> {
+    /// The cases of a claim; empty if the run does not judge it.
+    fn cases(&self, id: &str) -> Vec<&'a Judgement> {
+        self.analysis.claims.iter().filter(|judged| judged.claim.id == id).collect()
+    }
+
+    /// The cases of each claim that decides. None if another metric was asked for: what is shown
+    /// is then not the answer.
+    fn deciding(&self) -> Vec<Vec<&'a Judgement>> {
+        if self.schedule.is_asked_for {
+            return Vec::new();
+        }
+        let ids = self.schedule.answer.decides.iter();
+        ids.map(|id| self.cases(id)).filter(|cases| !cases.is_empty()).collect()
+    }
+
+    fn sentence(&self) -> (AnswerVerdict, String) {
+        if let Some(nothing) = nothing(self.analysis) {
+            return (AnswerVerdict::Untested, nothing);
+        }
+        let deciding = self.deciding();
+        let Some(found) = verdict(&deciding) else {
+            return (AnswerVerdict::Answered, self.without_claims());
+        };
+        let says = &self.schedule.answer.says;
+        let own = |verdict| says.get(&verdict).and_then(|sentence| self.filled(sentence));
+        let is_testable =
+            deciding.iter().flatten().all(|case| case.outcome.verdict() != Verdict::Untested);
+        if let Some(says) = own(AnswerVerdict::Answered).filter(|_| is_testable) {
+            return (AnswerVerdict::Answered, says);
+        }
+        let says = own(found).unwrap_or_else(|| {
+            let first = generated::claims(self.schedule, self.analysis, &deciding);
+            let ranked = ranking::leader(self.schedule, self.analysis);
+            ranked.into_iter().chain([first]).collect::<Vec<_>>().join(" ")
+        });
+        let word = first_word(found, asks_which(&self.analysis.question));
+        (found, if word.is_empty() { says } else { format!("{word} {says}") })
+    }
+
+    /// The answer of a run without claims that decide.
+    fn without_claims(&self) -> String {
+        let (schedule, analysis) = (self.schedule, self.analysis);
+        // Whoever cuts the power asks what is lost.
+        let losses = analysis.claims.is_empty().then(|| cuts::losses(schedule, analysis)).flatten();
+        let found = ranking::leader(schedule, analysis)
+            .or_else(|| losses.map(|losses| format!("{}.", capitalised(&losses))))
+            .or_else(|| generated::largest(schedule, analysis))
+            .or_else(|| generated::alone(analysis));
+        found.unwrap_or_else(|| "Nothing was compared.".to_owned())
+    }
+
+    /// A sentence with its gaps filled; `None` if one of them is not known.
+    fn filled(&self, sentence: &Sentence) -> Option<String> {
+        let mut last = self.schedule.answer.decides.first().map_or("", String::as_str);
+        let mut filled = String::new();
+        for part in sentence.parts() {
+            match part {
+                Part::Text(text) => filled += text,
+                Part::Best => filled += &ranking::best(self.schedule, self.analysis)?,
+                Part::Gap { claim, what } => {
+                    last = claim.as_deref().unwrap_or(last);
+                    let cases = self.cases(last);
+                    let facts = ClaimFacts { analysis: self.analysis, cases: &cases };
+                    filled += &facts.find(*what)?;
+                }
+            }
+        }
+        Some(filled)
+    }
+
+    /// Further sentences whose claims came out as they say, and what could not be answered.
+    fn also(&self) -> Vec<String> {
+        let came_out = |ids: &[String], verdict: Verdict| {
+            ids.iter().all(|id| {
+                let cases = self.cases(id);
+                !cases.is_empty() && cases.iter().all(|case| case.outcome.verdict() == verdict)
+            })
+        };
+        let is_said = |remark: &&Remark| {
+            came_out(&remark.holds, Verdict::Holds) && came_out(&remark.refuted, Verdict::Refuted)
+        };
+        let own = self.schedule.answer.also.iter().filter(is_said);
+        let own = own.filter_map(|remark| self.filled(&remark.says));
+        own.chain(unmeasured(self.schedule, self.analysis)).collect()
+    }
+
+    /// What to do: first what follows from the claims that decide.
+    fn actions(&self) -> Vec<String> {
+        let decides = &self.schedule.answer.decides;
+        let is_deciding = |ids: &[String]| {
+            let of = |id: &String| self.analysis.claims.iter().find(|own| own.id == *id);
+            let mut claims = ids.iter().filter_map(of);
+            claims.any(|own| decides.contains(&own.claim.id))
+        };
+        let (mut actions, others): (Vec<_>, Vec<_>) =
+            self.analysis.settings.iter().partition(|setting| is_deciding(&setting.claims));
+        actions.extend(others);
+        actions.iter().map(|setting| setting.says.clone()).collect()
+    }
+}
+
+/// What becomes of the question; `None` if no claim decides.
+fn verdict(deciding: &[Vec<&Judgement>]) -> Option<AnswerVerdict> {
+    let all: BTreeSet<Option<bool>> = deciding.iter().flatten().map(|case| told(case)).collect();
+    let is =
+        |verdict: Verdict| deciding.iter().flatten().any(|case| case.outcome.verdict() == verdict);
+    let verdicts: Vec<Option<bool>> = all.into_iter().collect();
+    Some(match &verdicts[..] {
+        [] => return None,
+        _ if is(Verdict::Undecided) => AnswerVerdict::Undecided,
+        _ if is(Verdict::Depends) => AnswerVerdict::Depends,
+        [None] => AnswerVerdict::Untested,
+        [Some(true)] => AnswerVerdict::Yes,
+        [Some(false)] => AnswerVerdict::No,
+        _ => AnswerVerdict::InPart,
+    })
+}
+
+/// Whether a case holds; `None` if it has no verdict.
+fn told(case: &Judgement) -> Option<bool> {
+    match case.outcome.verdict() {
+        Verdict::Holds => Some(true),
+        Verdict::Refuted => Some(false),
+        Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => None,
+    }
+}
+
+/// Whether neither yes nor no answers a question.
+fn asks_which(question: &str) -> bool {
+    const WORDS: [&str; 8] = ["which", "what", "how", "why", "when", "where", "who", "whose"];
+    let first = question.split_whitespace().next().unwrap_or_default().to_lowercase();
+    WORDS.contains(&first.as_str())
+}
+
+/// The first word of an answer; empty if it needs none.
+fn first_word(verdict: AnswerVerdict, is_open: bool) -> &'static str {
+    match verdict {
+        AnswerVerdict::Yes if !is_open => "Yes.",
+        AnswerVerdict::No if !is_open => "No.",
+        AnswerVerdict::InPart if !is_open => "In part.",
+        AnswerVerdict::Depends => "It depends on the drive.",
+        AnswerVerdict::Undecided => "Not decided yet.",
+        AnswerVerdict::Untested => "Not testable here.",
+        AnswerVerdict::Yes
+        | AnswerVerdict::No
+        | AnswerVerdict::InPart
+        | AnswerVerdict::Answered => "",
+    }
+}
+
+/// Why nothing could be measured, if nothing was.
+fn nothing(analysis: &Analysis) -> Option<String> {
+    if analysis.treatments.iter().any(|own| own.status == TreatmentStatus::Ok) {
+        return None;
+    }
+    let reason = analysis.treatments.iter().find_map(|own| own.reason.as_deref());
+    let reason = reason.and_then(|why| why.lines().next());
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-    format!("nothing could be measured{reason}")
+    Some(format!("Nothing could be measured{reason}."))
 }
 
-/// What was measured of the only treatment; `None` if there are others.
-fn alone(analysis: &Analysis) -> Option<String> {
-    let [only] = &analysis.treatments[..] else { return None };
-    let metric = &analysis.metric;
-    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(metric)?));
-    let measured: Vec<(String, MetricSummary)> = only.summary.iter().filter_map(of).collect();
-    let n = measured.first()?.1.n;
-    let says = |(phase, found): &(String, MetricSummary)| {
-        format!("{} in {phase}", number::value(metric, found.mean))
-    };
-    let says: Vec<String> = measured.iter().map(says).collect();
-    Some(format!("{} is {} (n = {n})", noun(metric), listed(&says)))
-}
-
-/// How many claims came out how, as a clause; `None` if there are none.
-pub(super) fn verdicts(analysis: &Analysis) -> Option<String> {
-    let count = |verdict: Verdict| {
-        analysis.claims.iter().filter(|c| c.outcome.verdict() == verdict).count()
-    };
-    let all = analysis.claims.len();
-    let [holds, refuted, depends, undecided, identical, untested] = Verdict::ALL.map(count);
-    let is = |count: usize| if count == 1 { "is" } else { "are" };
-    let mut parts = vec![match (all, holds) {
-        (0, _) => return None,
-        (1, 1) => "the claim holds".to_owned(),
-        (1, _) if depends == 1 => return Some("the claim depends on the drive".to_owned()),
-        (1, _) => return Some(format!("the claim is {}", analysis.claims[0].outcome.verdict())),
-        _ if holds == all => format!("all {all} claims hold"),
-        _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
-    }];
-    if depends > 0 {
-        let depend = if depends == 1 { "depends" } else { "depend" };
-        parts.push(format!("{depends} {depend} on the drive"));
-    }
-    let others = [
-        (refuted, Verdict::Refuted),
-        (undecided, Verdict::Undecided),
-        (identical, Verdict::Identical),
-        (untested, Verdict::Untested),
-    ];
-    for (count, word) in others {
-        if count > 0 {
-            parts.push(format!("{count} {} {word}", is(count)));
-        }
-    }
-    let word = if are_by_construction(&analysis.claims) && all > 1 {
-        " (all by construction)"
-    } else {
-        ""
-    };
-    Some(format!("{}{word}", parts.join(", ")))
-}
-
-/// The leader of the last ranking, for each combination of the factors that the question is not
-/// about, which are those that the baseline does not name.
-fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
-    let ranking = analysis.rankings.last()?;
-    let mut groups: Vec<(Levels, Vec<&RankedTreatment>)> = Vec::new();
-    for place in &ranking.places {
-        let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
-        let context = schedule.distinct(&place.levels).only(is_context);
-        match groups.iter_mut().find(|(known, _)| *known == context) {
-            Some((_, places)) => places.push(place),
-            None => groups.push((context, vec![place])),
-        }
-    }
-    let measure =
-        format!("{} over {}", noun(&ranking.metric), counted(ranking.phases.len(), "phase"));
-    let by = format!("the best by {measure}");
-    let unranked = unranked(schedule, analysis);
-    match &groups[..] {
-        [] => None,
-        [(_, places)] if places.len() > 1 && are_alike(places) => Some(format!(
-            "no difference that matters: by {measure}, {} are within 2 % of one another{unranked}",
-            listed(&named(schedule, places))
-        )),
-        [(_, places)] => {
-            let leader = leader(schedule, analysis, ranking, places)?;
-            Some(format!("{by} is {leader}{unranked}"))
-        }
-        _ => {
-            let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
-                let leader = leader_of_group(schedule, analysis, ranking, places)?;
-                Some(format!("for {} {leader}", listed_levels(context)))
-            };
-            let leaders: Vec<String> = groups.iter().filter_map(of).collect();
-            Some(format!("{by} is {}{unranked}", leaders.join("; ")))
-        }
-    }
-}
-
-/// The treatments of which nothing was measured, by the reason: a ranking of the others does not
-/// answer for them.
-fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
+/// The treatments of which nothing was measured, by the reason: what is said of the others does
+/// not hold for them.
+fn unmeasured(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let is_lost = |own: &&TreatmentResult| {
         matches!(own.status, TreatmentStatus::Failed | TreatmentStatus::Unavailable)
     };
@@ -193,205 +268,9 @@ fn unranked(schedule: &Schedule, analysis: &Analysis) -> String {
         few => format!("{} ({why})", listed(few)),
     };
     let lost: Vec<String> = lost.into_iter().map(of_reason).collect();
-    if lost.is_empty() { String::new() } else { format!("; not answered: {}", lost.join("; ")) }
+    let is_answered = nothing(analysis).is_none();
+    (is_answered && !lost.is_empty()).then(|| format!("Not measured: {}.", lost.join("; ")))
 }
 
-/// Whether none of these places differs from the first by what matters.
-fn are_alike(places: &[&RankedTreatment]) -> bool {
-    places.iter().all(|place| is_negligible(place.ratio / places[0].ratio))
-}
-
-fn named(schedule: &Schedule, places: &[&RankedTreatment]) -> Vec<String> {
-    places.iter().map(|place| label(schedule, &place.levels)).collect()
-}
-
-fn are_told_apart(one: &RankedTreatment, other: &RankedTreatment) -> bool {
-    !one.sets.iter().any(|set| other.sets.contains(set))
-}
-
-/// The best of all, what cannot be distinguished from it, and how far behind the next is.
-fn leader(
-    schedule: &Schedule,
-    analysis: &Analysis,
-    ranking: &StepRanking,
-    places: &[&RankedTreatment],
-) -> Option<String> {
-    let (first, others) = places.split_first()?;
-    let alike = others.iter().take_while(|place| is_negligible(place.ratio)).count();
-    if let (1.., Some(next)) = (alike, others.get(alike)) {
-        let behind = number::times(next.ratio, next.interval);
-        return Some(format!(
-            "{}, which do not differ by what matters, 2 % ({} comes to {behind} that of the first)",
-            listed(&named(schedule, &places[..=alike])),
-            label(schedule, &next.levels)
-        ));
-    }
-    let rivals = others.iter().filter(|place| !are_told_apart(first, place));
-    let rivals: Vec<String> = rivals.map(|place| label(schedule, &place.levels)).collect();
-    let told_apart = match rivals.len() {
-        _ if others.is_empty() => String::new(),
-        0 => ", and can be told apart from all others".to_owned(),
-        _ => format!(", but cannot be told apart from {}", listed(&rivals)),
-    };
-    let next = others.first().map_or(String::new(), |next| {
-        let behind = number::times(next.ratio, next.interval);
-        let sides = [&first.levels, &next.levels];
-        let why = main_reason(analysis, both(sides, &ranking.phases), &ranking.metric);
-        let why = why.filter(|_| rivals.is_empty());
-        let why = why.map_or(String::new(), |why| format!(", because {why}"));
-        format!(" ({} comes to {behind} that{why})", label(schedule, &next.levels))
-    });
-    Some(format!("{}{next}{told_apart}", label(schedule, &first.levels)))
-}
-
-/// The best of a group, compared with the baseline or, if it is the baseline, with the next.
-fn leader_of_group(
-    schedule: &Schedule,
-    analysis: &Analysis,
-    ranking: &StepRanking,
-    places: &[&RankedTreatment],
-) -> Option<String> {
-    let (first, others) = places.split_first()?;
-    let own = |levels: &Levels| {
-        listed_levels(&levels.only(|factor| schedule.baseline.0.contains_key(factor)))
-    };
-    if !others.is_empty() && are_alike(places) {
-        let all: Vec<String> = places.iter().map(|place| own(&place.levels)).collect();
-        return Some(format!(
-            "none by what matters ({} are within 2 % of one another)",
-            listed(&all)
-        ));
-    }
-    let phases: BTreeSet<&String> = ranking.phases.iter().collect();
-    let effect = |levels: &Levels| {
-        analysis.effects.iter().find(|effect| {
-            effect.metric == ranking.metric
-                && effect.levels == *levels
-                && effect.phases.iter().collect::<BTreeSet<_>>() == phases
-        })
-    };
-    let beside = match (effect(&first.levels), others.first()) {
-        (Some(found), _) => {
-            let times = number::times(found.ratio, found.interval);
-            let sides = [&found.levels, &found.baseline];
-            let why = main_reason(analysis, both(sides, &found.phases), &found.metric);
-            let why = why.map_or(String::new(), |why| format!(", because {why}"));
-            format!(" ({times} {}{why})", own(&found.baseline))
-        }
-        (None, Some(next)) => effect(&next.levels).map_or(String::new(), |found| {
-            let times = number::times(found.ratio, found.interval);
-            format!(" ({} comes to {times} that)", own(&next.levels))
-        }),
-        (None, None) => String::new(),
-    };
-    let rivals = others.iter().filter(|place| !are_told_apart(first, place));
-    let rivals: Vec<String> = rivals.map(|place| own(&place.levels)).collect();
-    let told_apart = match rivals.len() {
-        0 => String::new(),
-        _ => format!(", not told apart from {}", listed(&rivals)),
-    };
-    Some(format!("{}{beside}{told_apart}", own(&first.levels)))
-}
-
-/// Two treatments in the same phases.
-fn both<'a>(treatments: [&'a Levels; 2], phases: &'a [String]) -> [ReasonSide<'a>; 2] {
-    treatments.map(|levels| ReasonSide { levels, phases })
-}
-
-/// The largest of the differences of the plan's metric of which one side has nothing in every run,
-/// if there are runs enough; `None` if there is none.
-fn against_nothing(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
-    let is_shown = |own: &&NoRatio| {
-        let ZeroComparison { in_runs, of, .. } = own.found;
-        in_runs == of && (of >= FEWEST_RUNS || analysis.plausible_drives > 0)
-    };
-    let amount = |own: &NoRatio| own.found.own.max(own.found.other.unwrap_or(0.0));
-    let shown = analysis.without_ratio.iter().filter(is_shown);
-    let largest = shown.max_by(|one, other| amount(one).total_cmp(&amount(other)))?;
-    let [changed, from, context] = sides(schedule, &largest.levels, &largest.baseline);
-    let context = if context.is_empty() { context } else { format!(" ({context})") };
-    Some(format!(
-        "{} in {} with {changed} against {from}{context} is {}",
-        noun(&analysis.metric),
-        largest.phase,
-        number::against_nothing(&analysis.metric, &largest.found)
-    ))
-}
-
-/// A ratio of something to next to nothing, such as the time until an idle drive is quiet.
-const OF_NOTHING: f64 = 1e6;
-
-/// The phases that wait: the plan decides how long.
-fn waits(schedule: &Schedule) -> BTreeSet<String> {
-    let phases = (0..schedule.treatments.len()).flat_map(|index| schedule.phases(index));
-    phases.filter(|phase| phase.idle().is_some()).map(|phase| phase.name).collect()
-}
-
-/// What changes by less than this share is no difference that matters to anyone, however surely it
-/// is one.
-const NEGLIGIBLE: f64 = 0.02;
-
-fn is_negligible(ratio: f64) -> bool {
-    (1.0 - NEGLIGIBLE..=1.0 + NEGLIGIBLE).contains(&ratio)
-}
-
-/// The largest of the effects on the plan's metric that are shown; a ratio to next to nothing only
-/// if there is no other.
-fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
-    if let Some(found) = against_nothing(schedule, analysis) {
-        return Some(found);
-    }
-    let waits: BTreeSet<String> = waits(schedule);
-    let is_of_metric = |effect: &&Effect| {
-        let is_of_a_wait = || effect.phases.iter().any(|phase| waits.contains(phase));
-        let is_duration = metric::of(&effect.metric).source.is_duration();
-        effect.metric == analysis.metric && !(is_duration && is_of_a_wait())
-    };
-    let shown = |effect: &&Effect| is_of_metric(effect) && effect.is_shown();
-    if !analysis.effects.iter().any(|effect| is_of_metric(&effect)) {
-        return None;
-    }
-    let size = |effect: &Effect| effect.ratio.ln().abs();
-    let rank = |effect: &Effect| (size(effect) < OF_NOTHING.ln(), size(effect));
-    let compared = |one: &&Effect, other: &&Effect| {
-        let ((is_one, one), (is_other, other)) = (rank(one), rank(other));
-        is_one.cmp(&is_other).then(one.total_cmp(&other))
-    };
-    let Some(effect) = analysis.effects.iter().filter(shown).max_by(compared) else {
-        // One trial cannot show an effect; do not say so if claims say more.
-        let most = analysis.treatments.iter().map(|own| own.trials.len()).max().unwrap_or(0);
-        return match most {
-            0..=1 if !analysis.claims.is_empty() => None,
-            _ if most >= FEWEST_RUNS || analysis.plausible_drives > 0 => {
-                Some(format!("no effect on {} is shown", noun(&analysis.metric)))
-            }
-            few => Some(format!(
-                "undecided: {} a treatment, and an effect on {} takes {FEWEST_RUNS} to be shown",
-                counted(few, "run"),
-                noun(&analysis.metric)
-            )),
-        };
-    };
-    if is_negligible(effect.ratio) {
-        let noun = noun(&analysis.metric);
-        let most = number::times(effect.ratio, effect.interval);
-        return Some(format!("no difference in {noun} that matters: the largest is {most}"));
-    }
-    let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
-    let context = if context.is_empty() { context } else { format!(" ({context})") };
-    let sides = [&effect.levels, &effect.baseline];
-    let why = main_reason(analysis, both(sides, &effect.phases), &effect.metric);
-    let why = why.map_or(String::new(), |why| format!(": {why}"));
-    Some(format!(
-        "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",
-        noun(&effect.metric),
-        over(&effect.phases),
-        plausible::effect(effect).trim_start_matches('x')
-    ))
-}
-
-/// A sentence with its first letter in upper case.
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
+#[cfg(test)]
+mod tests;

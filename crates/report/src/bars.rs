@@ -3,21 +3,20 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Schedule, metric};
 use textwrap::core::display_width;
 
 use super::compared::ComparedTreatments;
 use super::grid::FILE_WIDTH;
 use super::levels::label;
+use super::nouns;
 use super::number;
-use super::table::mean;
+use super::table::{mean, total};
 use super::words::{Style, plain, written};
 
-/// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit, and
-/// on a screen with the claims fewer still.
+/// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit.
 const MOST_LINES: usize = 48;
 const MOST_LINES_OF_ANSWER: usize = 24;
-const MOST_LINES_OF_SCREEN: usize = 10;
 
 /// The length of the longest bar, in columns, and the least that is readable.
 const LONGEST: usize = 48;
@@ -67,22 +66,69 @@ pub(super) fn answering<'a>(
     Some((&claim.metric, bars))
 }
 
-/// The same of only the treatments that the answer compares, in the first phases that fit on a
-/// screen.
-pub(super) fn brief<'a>(
-    schedule: &'a Schedule,
-    compared: &ComparedTreatments<'_>,
+/// What the claims that decide compare, as bars of at most so many lines; `None` if they do not
+/// fit, or compare nothing.
+pub(super) fn of_answer(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    room: usize,
     style: Style,
-) -> Option<(&'a str, String)> {
-    let claim = schedule.answering_claim()?;
-    let treatments = compared.treatments.iter();
-    let treatments: Vec<Named<'_>> = treatments.map(|own| (*own, compared.name(own))).collect();
-    let phases = claim.all_phases();
-    let bars = (1..=phases.len()).rev().find_map(|number| {
-        let quantity = (claim.metric.as_str(), &phases[..number]);
-        of_phases(&treatments, quantity, MOST_LINES_OF_SCREEN, style)
-    })?;
-    Some((&claim.metric, bars))
+) -> Option<String> {
+    let compared = ComparedTreatments::of_answer(schedule, analysis);
+    let first = schedule.answering_claim()?;
+    let decides = &schedule.answer.decides;
+    let deciding = schedule.claims.iter().filter(|claim| decides.contains(&claim.id));
+    let mut groups: Vec<&[String]> = Vec::new();
+    for claim in deciding.filter(|claim| claim.metric == first.metric) {
+        for phases in [&claim.phases[..], claim.other_phases()] {
+            if !groups.contains(&phases) {
+                groups.push(phases);
+            }
+        }
+    }
+    let bars_of = |phases: &&[String]| {
+        let bars = compared.treatments.iter().filter_map(|own| {
+            let value = total(analysis, &own.levels, phases, &first.metric)?;
+            let says = number::spoken(metric::of(&first.metric).unit, value);
+            let (phase, name) = (nouns::phases(phases), compared.name(own));
+            value.is_finite().then_some(Bar { phase, name, value, says })
+        });
+        bars.collect::<Vec<Bar>>()
+    };
+    let groups: Vec<Vec<Bar>> =
+        groups.iter().map(bars_of).filter(|bars| !bars.is_empty()).collect();
+    // One group needs no name of its phases, as the answer has it.
+    let names = usize::from(groups.len() > 1);
+    let lines = |group: &Vec<Bar>| group.len() + names;
+    let mut left = room;
+    let fit = groups.iter().take_while(|group| {
+        let fits = lines(group) <= left;
+        left = left.saturating_sub(lines(group));
+        fits
+    });
+    let fit: Vec<&Vec<Bar>> = fit.collect();
+    let all = || fit.iter().copied().flatten();
+    let width_of = |of: fn(&Bar) -> &str| all().map(|bar| display_width(of(bar))).max();
+    let (names_width, values) = (width_of(|bar| &bar.name)?, width_of(|bar| &bar.says)?);
+    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
+    let columns = width.saturating_sub(INDENT.len() + names_width + values + 2).min(LONGEST);
+    // A bar alone compares nothing.
+    if all().count() < 2 || columns < SHORTEST {
+        return None;
+    }
+    let most = all().map(|bar| bar.value).fold(0.0, f64::max);
+    let text = written(|out| {
+        for group in &fit {
+            if names > 0 {
+                writeln!(out, "{INDENT}{}", group[0].phase)?;
+            }
+            group
+                .iter()
+                .try_for_each(|bar| write_bar(out, bar, most, [names_width, values], columns))?;
+        }
+        Ok(())
+    });
+    Some(text.trim_end().to_owned())
 }
 
 fn of_phases(
@@ -148,13 +194,21 @@ fn write_phase(
     }
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     writeln!(out, "{}", bars[0].phase)?;
-    for Bar { name, value, says, .. } in bars {
-        let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
-        let drawn = drawn(share, room);
-        let [names, values] = [names - display_width(name), values - display_width(says)];
-        writeln!(out, "{INDENT}{name}{:names$} {:values$}{says} {drawn}", "", "")?;
-    }
-    Ok(())
+    bars.iter().try_for_each(|bar| write_bar(out, bar, most, [names, values], room))
+}
+
+/// A bar beside its name and value, which are padded to these widths.
+fn write_bar(
+    out: &mut String,
+    Bar { name, value, says, .. }: &Bar,
+    most: f64,
+    [names, values]: [usize; 2],
+    room: usize,
+) -> std::fmt::Result {
+    let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
+    let drawn = drawn(share, room);
+    let [names, values] = [names - display_width(name), values - display_width(says)];
+    writeln!(out, "{INDENT}{name}{:names$} {:values$}{says} {drawn}", "", "")
 }
 
 /// A bar that takes a share of the room; a share above 0 is always visible.

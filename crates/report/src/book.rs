@@ -6,8 +6,8 @@ use crate::figures::{Agreement, Figure, FigureReference, PublishedAmount};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::capitalised;
 use super::grid::ReportTable;
+use super::nouns::capitalised;
 use super::number;
 use super::words::{Style, counted};
 

@@ -6,7 +6,6 @@ use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{Schedule, metric};
 use ssdlab_quantity::listed;
 
-use super::compared::ComparedTreatments;
 use super::grid::ReportTable;
 use super::levels::label;
 use super::number;
@@ -16,10 +15,6 @@ use super::words::argument;
 /// The table's heading.
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), what was lost \
                                   at random moments (median / 99 % / worst), and the cost";
-
-/// The heading of [`brief_table`].
-pub(super) const BRIEF_HEADING: &str =
-    "After power cuts: how many did what, the median of the time lost, and the cost";
 
 /// A treatment with power cuts, and what they did.
 struct Row<'a> {
@@ -42,21 +37,6 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<ReportTa
         .iter()
         .filter_map(|treatment| Row::of(label(schedule, &treatment.levels), treatment));
     of(analysis, cut.collect())
-}
-
-/// The same for the treatments that the answer compares, with one line for each: intervals, the
-/// last columns, and all quantiles but the median are left out.
-pub(super) fn brief_table(
-    analysis: &Analysis,
-    compared: &ComparedTreatments<'_>,
-) -> Option<ReportTable> {
-    let cut = compared.treatments.iter().filter_map(|own| Row::of(compared.name(own), own));
-    let ReportTable { header, rows, numbers } = of(analysis, cut.collect())?;
-    let columns = header.len() - DETAILS;
-    let first_line =
-        |cell: &String| cell.lines().next().unwrap_or_default().replace("less than", "<");
-    let short = |row: &Vec<String>| row[..columns].iter().map(first_line).collect();
-    Some(ReportTable { header: short(&header), rows: rows.iter().map(short).collect(), numbers })
 }
 
 fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<ReportTable> {
@@ -172,9 +152,6 @@ fn cost(metric: &str, treatment: &TreatmentResult) -> Option<f64> {
 /// The places among the columns of what the plan's own check says, and of the plan's metric.
 const REJECTED: usize = 6;
 const COST: usize = 8;
-
-/// The number of columns at the end that are details.
-const DETAILS: usize = 3;
 
 /// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";

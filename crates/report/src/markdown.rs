@@ -10,11 +10,13 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
+use super::bars;
 use super::claims::{ReportedClaim, advice, claims};
 use super::cuts;
 use super::grid::ReportTable;
 use super::hosts;
 use super::number;
+use super::screen::{COLUMNS, MOST_LINES};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
 use super::words::{Style, counted, plain, written};
@@ -30,11 +32,7 @@ pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
 
 fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
     writeln!(out, "### {}\n", inline(&analysis.question))?;
-    let answer = answer(schedule, analysis);
-    writeln!(out, "{}\n", inline(&answer.sentence))?;
-    if let Some(more) = &answer.more {
-        writeln!(out, "{}\n", inline(more))?;
-    }
+    write_answer(out, schedule, analysis)?;
     for claim in claims(schedule, analysis) {
         write_claim(out, &claim)?;
     }
@@ -91,6 +89,28 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
         writeln!(out, "- {}", inline(&warned.says))?;
     }
     Ok(())
+}
+
+/// The first screen, without the question.
+#[must_use]
+pub fn answer_markdown(schedule: &Schedule, analysis: &Analysis) -> String {
+    written(|out| write_answer(out, schedule, analysis))
+}
+
+fn write_answer(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
+    let found = answer(schedule, analysis);
+    let sentences = [&found.sentence].into_iter().chain(&found.also);
+    let sentences: Vec<String> = sentences.map(|says| inline(says)).collect();
+    writeln!(out, "{}\n", sentences.join(" "))?;
+    let style = Style { width: Some(COLUMNS), ..Style::default() };
+    if let Some(bars) = bars::of_answer(schedule, analysis, MOST_LINES, style) {
+        // A fence longer than any in a level's name.
+        writeln!(out, "~~~~~~text\n{bars}\n~~~~~~\n")?;
+    }
+    for action in &found.actions {
+        writeln!(out, "- **Do**: {}", inline(action))?;
+    }
+    writeln!(out, "- **How sure**: {}: {}\n", found.sure.word(), inline(&found.because))
 }
 
 fn write_claim(out: &mut String, claim: &ReportedClaim<'_>) -> std::fmt::Result {

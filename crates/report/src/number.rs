@@ -166,16 +166,6 @@ pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     }
 }
 
-/// A ratio with its interval, as part of a sentence.
-pub fn times(ratio: f64, interval: Option<[f64; 2]>) -> String {
-    let found = effect(ratio, interval);
-    let found = found.trim_start_matches('x');
-    found.split_once(' ').map_or_else(
-        || format!("{found} times"),
-        |(ratio, interval)| format!("{ratio} times {interval}"),
-    )
-}
-
 /// What two sides have, where one has nothing in some runs.
 pub fn against_nothing(metric: &str, found: &ZeroComparison) -> String {
     let ZeroComparison { own, other, in_runs, of } = *found;
@@ -206,6 +196,90 @@ pub fn measured(metric: &str, mean: f64, interval: Option<[f64; 2]>) -> String {
         Some([lo, hi]) => format!("{mean} [{}, {}]", value(metric, lo), value(metric, hi)),
         None => mean,
     }
+}
+
+/// A value as people say it: two significant digits, in the unit that fits.
+pub(super) fn spoken(unit: Unit, value: f64) -> String {
+    let plain = |value: f64| two_digits(value).trim_end_matches(".0").to_owned();
+    let several = |value: f64, name: &str| {
+        let number = plain(value);
+        let s = if number == "1" { "" } else { "s" };
+        format!("{number} {name}{s}")
+    };
+    match unit {
+        Unit::Ns => match value / 1e9 {
+            s if s >= 48.0 * 3600.0 => several(s / 86_400.0, "day"),
+            s if s >= 100.0 * 60.0 => several(s / 3600.0, "hour"),
+            s if s >= 99.5 => several(s / 60.0, "minute"),
+            s if s >= 0.0995 => format!("{} s", plain(s)),
+            _ => {
+                let (value, unit) = unit_of(value, 1000.0, &["ns", "us", "ms"]);
+                format!("{} {unit}", plain(value))
+            }
+        },
+        Unit::Years => match value {
+            years if years >= 1.95 => format!("{} years", plain(years)),
+            years if years * 12.0 >= 1.95 => several(years * 12.0, "month"),
+            years => several(years * 365.25, "day"),
+        },
+        Unit::Bytes | Unit::BytesPerS => {
+            let (value, unit_name) = unit_of(value, 1000.0, &["B", "kB", "MB", "GB", "TB"]);
+            let per = if unit == Unit::BytesPerS { "/s" } else { "" };
+            format!("{} {unit_name}{per}", plain(value))
+        }
+        Unit::PerS => format!("{} a second", plain(value)),
+        Unit::Percent => format!("{} %", plain(value)),
+        Unit::Ratio | Unit::Number => plain(value),
+    }
+}
+
+/// A ratio as people say it: two significant digits, three near 1.
+pub(super) fn spoken_ratio(ratio: f64) -> String {
+    if (0.9..1.1).contains(&ratio) { format!("{ratio:.2}") } else { two_digits(ratio) }
+}
+
+/// A ratio as a difference in percent, or as a multiple from 2 on.
+pub(super) fn spoken_change(ratio: f64) -> String {
+    let percent = |share: f64| two_digits(100.0 * share).trim_end_matches(".0").to_owned();
+    match ratio {
+        r if (r - 1.0).abs() < 0.005 => "as much".to_owned(),
+        r if r >= 2.0 => format!("{} times as much", spoken_ratio(r)),
+        r if r > 1.0 => format!("{} % more", percent(r - 1.0)),
+        r => format!("{} % less", percent(1.0 - r)),
+    }
+}
+
+/// A value in the largest of these units in which it is at least 1.
+fn unit_of<'a>(mut value: f64, step: f64, units: &[&'a str]) -> (f64, &'a str) {
+    let mut unit = 0;
+    while value.abs() >= 0.995 * step && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    (value, units[unit])
+}
+
+/// Two significant digits, with commas between thousands.
+fn two_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "an exponent of ten is small")]
+    let exponent = format!("{value:.1e}")
+        .split_once('e')
+        .map_or(0, |(_, exponent)| exponent.parse::<f64>().unwrap_or(0.0) as i32);
+    let step = 10f64.powi(exponent - 1);
+    let digits = usize::try_from(1 - exponent).unwrap_or(0);
+    let rounded = format!("{:.digits$}", (value / step).round() * step);
+    let (whole, rest) = rounded.split_at(rounded.find('.').unwrap_or(rounded.len()));
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && digit != '-' && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + rest
 }
 
 #[cfg(test)]

@@ -26,25 +26,6 @@ pub(super) fn range(claim: &Judgement, spread: &DriveSpread) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// The result of a claim over plausible drives, as the end of a sentence.
-pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
-    let times = if claim.claim.is_absolute() { "" } else { " times" };
-    let holds = match over.holds {
-        0 => format!("the claim is false on {}", all(over)),
-        holds => {
-            let it = if holds == over.of { "" } else { "it holds " };
-            format!("{it}on {holds} of {}", counted(over.of, "plausible drive"))
-        }
-    };
-    let (but, with) = match over.published {
-        None => ("", ""),
-        Some(true) if over.published_differs() => (", but true on the published one", " with it"),
-        Some(false) if over.published_differs() => (", but not on the published one", " with it"),
-        Some(_) => ("", " with the published one"),
-    };
-    format!("{holds}{but}, {}{times}{with}", range(claim, &over.spread))
-}
-
 /// All plausible drives.
 fn all(over: &OverDrives) -> String {
     match over.of {

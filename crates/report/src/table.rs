@@ -14,7 +14,6 @@ use ssdlab_plan::metric;
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 use ssdlab_results::TrialStatus;
 
-use super::compared::ComparedTreatments;
 use super::grid::{self, ReportTable};
 use super::levels::{label, named};
 use super::number;
@@ -62,24 +61,6 @@ impl<'a> TableLayout<'a> {
             }
         }
         Self { schedule, analysis, columns, rows, phases: schedule.phase_names() }
-    }
-
-    /// Only the treatments that the answer compares, in the phases in which it does.
-    pub fn answering(
-        schedule: &'a Schedule,
-        analysis: &'a Analysis,
-        compared: &ComparedTreatments<'_>,
-    ) -> Self {
-        let mut layout = Self::new(schedule, analysis);
-        let is_compared =
-            |levels: &Levels| compared.treatments.iter().any(|own| own.levels == *levels);
-        let (columns, rows) = (layout.columns.clone(), layout.rows.clone());
-        layout.columns.retain(|column| rows.iter().any(|row| is_compared(&row.with(column))));
-        layout.rows.retain(|row| columns.iter().any(|column| is_compared(&row.with(column))));
-        if !compared.phases.is_empty() {
-            layout.phases.clone_from(&compared.phases);
-        }
-        layout
     }
 
     fn shows(&self, levels: &Levels) -> bool {
@@ -400,6 +381,20 @@ pub(super) fn shown(
 pub(super) fn mean(treatment: &TreatmentResult, phase: &str, metric: &str) -> Option<f64> {
     let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
     Some(summary.metrics.get(metric)?.mean)
+}
+
+/// A metric's mean over the trials of a treatment, its phases taken together; `None` if they
+/// cannot be.
+pub(super) fn total(
+    analysis: &Analysis,
+    levels: &Levels,
+    phases: &[String],
+    metric: &str,
+) -> Option<f64> {
+    let treatment = analysis.treatments.iter().find(|own| own.levels == *levels)?;
+    let means: Option<Vec<f64>> =
+        phases.iter().map(|phase| mean(treatment, phase, metric)).collect();
+    metric::of(metric).taken_together(&means?)
 }
 
 /// The time until the device is quiet, if it exceeds the phase's own by more than a tenth.

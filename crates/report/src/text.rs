@@ -47,10 +47,11 @@ fn write_head(
 ) -> std::fmt::Result {
     let answer = answer(schedule, analysis);
     writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
-    writeln!(out, "{}", wrapped("", &answer.sentence, "", style))?;
-    if let Some(more) = &answer.more {
-        writeln!(out, "{}", wrapped("", more, "", style))?;
+    for says in [&answer.sentence].into_iter().chain(&answer.also) {
+        writeln!(out, "{}", wrapped("", says, "", style))?;
     }
+    let sure = format!("{}: {}", answer.sure.word(), answer.because);
+    writeln!(out, "{}", wrapped("How sure: ", &sure, "", style))?;
     write_setting(out, schedule, analysis, style)?;
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
@@ -130,6 +131,16 @@ fn drawn(tables: &[ReportTable], style: Style) -> String {
     tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
 }
 
+/// The tables and charts of a run.
+#[must_use]
+pub fn tables(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    written(|out| {
+        writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
+        write_answering_bars(out, schedule, analysis, style)?;
+        write_tables(out, schedule, analysis, style)
+    })
+}
+
 /// Every table, chart and list.
 fn write_tables(
     out: &mut String,
@@ -196,8 +207,9 @@ fn write_claims(
     Ok(())
 }
 
-/// Where, on what and how often it ran, and whether it is complete.
-pub(super) fn how(analysis: &Analysis) -> String {
+/// Where, on what and how often a run's trials ran, and whether it is complete.
+#[must_use]
+pub fn how(analysis: &Analysis) -> String {
     let ended = analysis.seed.map_or(String::new(), |_| ended(analysis));
     format!("{}{ended}", so_far(analysis))
 }

@@ -6,7 +6,7 @@ use ssdlab_advice::{Analysis, analyse};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
-use ssdlab_report::{Style, answer, brief, html, markdown, text};
+use ssdlab_report::{Style, answer, html, markdown, screen, text};
 use ssdlab_results::{Ending, EngineSeries, Latency, PhaseRecord, Record, Work};
 use ssdlab_stats::latency::LatencySummary;
 
@@ -80,10 +80,8 @@ fn turso_1864_the_answer_says_how_the_phases_compare_and_why() {
     let schedule = plan("\"ext4\"", "at_least = 1.5");
     let analysis = run(&schedule);
     let sentence = answer(&schedule, &analysis).sentence;
-    let begins = "Yes: the rate of operations in fdatasync is 1.";
+    let begins = "Yes. The rate of operations in fdatasync is 1.9 times that in fsync.";
     assert!(sentence.starts_with(begins), "{sentence}");
-    let why = "that in fsync, because there are 1.00 k flushes against 1.90 k (filesystem = ext4";
-    assert!(sentence.contains(why), "{sentence}");
     let sides = "phase = fdatasync against phase = fsync (filesystem = ext4, drive = tlc-dram";
     let text = text(&schedule, &analysis, Style::default());
     assert!(text.contains(&format!("          {sides}")), "{text}");
@@ -95,7 +93,7 @@ fn turso_1864_the_answer_says_how_the_phases_compare_and_why() {
     let json = serde_json::to_value(&analysis).unwrap();
     let phases = (&json["claims"][0]["phases"][0], &json["claims"][0]["against_phase"]);
     assert_eq!(phases, (&"fdatasync".into(), &"fsync".into()));
-    assert!(brief(&schedule, &analysis, Style::default()).contains("fsync"));
+    assert!(screen(&schedule, &analysis, Style::default()).contains("fsync"));
 }
 
 #[test]
@@ -103,8 +101,8 @@ fn cases_share_the_phases_and_differ_in_the_treatment() {
     let schedule = plan("[\"ext4\", \"xfs\"]", "metric = \"time_ns\"\nat_most = 0.7");
     let analysis = run(&schedule);
     let sentence = answer(&schedule, &analysis).sentence;
-    assert!(sentence.starts_with("Yes: fdatasync takes 0.5"), "{sentence}");
-    assert!(sentence.contains(" times as long as fsync for ext4 and xfs"), "{sentence}");
+    assert!(sentence.starts_with("Yes. Fdatasync takes 0.5"), "{sentence}");
+    assert!(sentence.contains(" times as long as fsync in 2 cases"), "{sentence}");
     let text = text(&schedule, &analysis, Style::default());
     let shared = "2 cases   fdatasync commits at least half as often again\n          \
                   phase = fdatasync against phase = fsync\n";

@@ -8,6 +8,8 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use super::cells::times;
 use super::strip::strip;
 use crate::claims::{ClaimCase, ReportedClaim, advice};
+use crate::evidence;
+use crate::screen::mark;
 use crate::words::counted;
 
 /// The settings that follow; `None` if no verdict has one.
@@ -42,42 +44,30 @@ pub(super) fn claims(claims: &[ReportedClaim<'_>]) -> Option<Markup> {
     })
 }
 
+/// A line that opens: verdict, claim and number, and below what the verdict rests on.
 fn claim(index: usize, claim: &ReportedClaim<'_>) -> Markup {
+    let first = claim.cases[0].judgement;
     let is_one = claim.cases.len() == 1;
     markup! {
         li id={ "claim-" (index + 1) } {
-            @if !is_one {
-                p.verdict { (counted(claim.cases.len(), "case")) }
-                div {
-                    p.says { (claim.says) }
-                    @for says in &claim.shared { p.about { (times(says)) } }
-                    p.about { (measured(claim.cases[0].judgement)) }
+            details {
+                summary {
+                    @if is_one { (verdict(first.outcome.verdict())) }
+                    @else { span.verdict { (counted(claim.cases.len(), "case")) } }
+                    span.says { (claim.says) }
+                    @if let Some(amount) = evidence::amount(first).filter(|_| is_one) {
+                        span.amount { (times(&amount)) }
+                    }
+                }
+                @for says in &claim.shared { p.about { (times(says)) } }
+                p.about {
+                    (measured(first)) @if is_one { ": " (claim.cases[0].sides) }
+                }
+                @for one in &claim.cases {
+                    @if !is_one { p { (verdict(one.judgement.outcome.verdict())) " " (one.sides) } }
+                    (found(one))
                 }
             }
-            @for one in &claim.cases {
-                @if is_one { (only_case(one, claim.says)) } @else { (case(one)) }
-            }
-        }
-    }
-}
-
-fn only_case(case: &ClaimCase<'_>, says: &str) -> Markup {
-    markup! {
-        (verdict(case.judgement.outcome.verdict()))
-        div {
-            p.says { (says) }
-            (found(case))
-            p.about { (measured(case.judgement)) ": " (case.sides) }
-        }
-    }
-}
-
-fn case(case: &ClaimCase<'_>) -> Markup {
-    markup! {
-        (verdict(case.judgement.outcome.verdict()))
-        div {
-            p { (case.sides) }
-            (found(case))
         }
     }
 }
@@ -85,7 +75,7 @@ fn case(case: &ClaimCase<'_>) -> Markup {
 fn verdict(verdict: Verdict) -> Markup {
     let word = verdict.to_string();
     markup! {
-        p.verdict.(word) { span aria-hidden="true" { (symbol(verdict)) } " " (word) }
+        span.verdict.(word) { span aria-hidden="true" { (mark(verdict)) } " " (word) }
     }
 }
 
@@ -102,16 +92,5 @@ fn measured(Judgement { claim, .. }: &Judgement) -> Markup {
     markup! {
         code { (claim.metric) } " of " (claim.phases.join(" + "))
         @if let Some(phase) = against { " against " (phase) }
-    }
-}
-
-fn symbol(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "✓",
-        Verdict::Refuted => "✗",
-        Verdict::Depends => "◐",
-        Verdict::Undecided => "?",
-        Verdict::Identical => "=",
-        Verdict::Untested => "–",
     }
 }

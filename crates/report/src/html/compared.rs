@@ -5,7 +5,7 @@ use ssdlab_advice::{Analysis, StepRanking};
 use ssdlab_plan::Schedule;
 
 use super::cells::{boxed, times};
-use crate::answer::capitalised;
+use crate::nouns::capitalised;
 use crate::text::LETTERS;
 use crate::words::counted;
 use crate::{aged, features, table};

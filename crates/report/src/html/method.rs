@@ -9,7 +9,7 @@ use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::Repetitions;
 
 use super::cells::boxed;
-use crate::answering::spoken;
+use crate::nouns::spoken;
 use crate::number;
 use crate::words::counted;
 

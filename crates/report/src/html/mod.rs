@@ -40,12 +40,14 @@ pub fn live_html(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s:
 
 fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<u32>) -> String {
     let all_claims = crate::claims::claims(schedule, analysis);
+    let all_charts = charts(schedule, analysis);
+    let (first_chart, other_charts) = all_charts.split_at(all_charts.len().min(1));
     let sections = [
         ("follows", "What follows", claims::settings(analysis, &all_claims)),
         ("claims", "Claims", claims::claims(&all_claims)),
         ("published", "Beside the published numbers", published::table(schedule, analysis)),
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
-        ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
+        ("charts", "Charts", figures::figures(other_charts)),
         ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
         ("cuts", "Power cuts", cuts::cuts(schedule, analysis)),
         ("hosts", "By host", hosts::hosts(schedule, analysis)),
@@ -60,7 +62,8 @@ fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<
     let present = |(id, title, body)| Some((id, title, body?));
     let sections: Vec<page::Section> = sections.into_iter().filter_map(present).collect();
     let answer = answer(schedule, analysis);
-    without_controls(page::page(schedule, analysis, &answer, &sections, reload_s))
+    let chart = figures::figures(first_chart);
+    without_controls(page::page(schedule, analysis, &answer, chart, &sections, reload_s))
 }
 
 /// HTML does not allow control characters, not even escaped; and characters that change the

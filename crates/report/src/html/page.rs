@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
-use crate::answer::Answer;
+use crate::answer::AnsweredQuestion;
+use crate::screen::limits;
 use crate::text::{how, so_far};
 
 /// A section's anchor, its heading and its content.
@@ -20,7 +21,8 @@ const SCRIPT: &str = include_str!("script.js");
 pub(super) fn page(
     schedule: &Schedule,
     analysis: &Analysis,
-    answer: &Answer,
+    answer: &AnsweredQuestion,
+    chart: Option<Markup>,
     sections: &[Section],
     reload_s: Option<u32>,
 ) -> Markup {
@@ -41,7 +43,7 @@ pub(super) fn page(
                 a.skip href="#answer" { "Skip to the answer" }
                 header { (banner()) }
                 main {
-                    (opening(schedule, analysis, answer, reload_s))
+                    (opening(schedule, analysis, answer, chart, reload_s))
                     (contents(sections))
                     @for section in sections { (shown(section)) }
                 }
@@ -76,11 +78,12 @@ fn banner() -> Markup {
     }
 }
 
-/// The question and its answer.
+/// The first screen: the question, its answer, what to do and how sure it is, and one chart.
 fn opening(
     schedule: &Schedule,
     analysis: &Analysis,
-    answer: &Answer,
+    answer: &AnsweredQuestion,
+    chart: Option<Markup>,
     reload_s: Option<u32>,
 ) -> Markup {
     let is_partial = analysis.status == Completeness::Partial;
@@ -91,7 +94,14 @@ fn opening(
     markup! {
         h1 { (analysis.question) }
         p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer.sentence) }
-        @if let Some(more) = &answer.more { p.more { (more) } }
+        @for says in &answer.also { p.more { (says) } }
+        @if let Some(chart) = chart { (chart) }
+        dl.answer {
+            @for says in limits(analysis) { dt { "But" } dd { (says) } }
+            @for action in &answer.actions { dt { "Do" } dd { (action) } }
+            dt { "How sure" }
+            dd { b { (answer.sure.word()) } ": " (answer.because) }
+        }
         p.about {
             code { (analysis.run) } ": " (how)
             @if let Some(source) = &schedule.source { br; "The question is from " (source) }

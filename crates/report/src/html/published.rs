@@ -5,7 +5,7 @@ use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::{PublishedValue, Schedule};
 
 use super::cells::{boxed, factor_cells, factor_heads, factors};
-use crate::answering::spoken;
+use crate::nouns::spoken;
 use crate::{number, table};
 
 /// The table; `None` if the plan has no published numbers.

@@ -5,7 +5,7 @@ use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Origin, Schedule};
 
 use super::cells::{boxed, factor_cells, factor_heads, factors, times};
-use crate::answering::spoken;
+use crate::nouns::spoken;
 use crate::words::counted;
 use crate::{number, plausible, table};
 

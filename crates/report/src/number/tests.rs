@@ -59,3 +59,35 @@ fn nothing_in_six_of_six_runs_is_said_without_a_ratio() {
     let amount = ZeroComparison { other: None, ..found };
     assert_eq!(against_nothing("written_bytes", &amount), "0 B in 6 of 6 runs");
 }
+
+#[test]
+fn people_say_two_digits() {
+    for (unit, value, says) in [
+        (Unit::Ns, 40.41e9, "40 s"),
+        (Unit::Ns, 0.56e9, "0.56 s"),
+        (Unit::Ns, 3.44e6, "3.4 ms"),
+        (Unit::Ns, 99.6e6, "0.10 s"),
+        (Unit::Ns, 360e9, "6 minutes"),
+        (Unit::Ns, 7.2e12, "2 hours"),
+        (Unit::Bytes, 2.53e9, "2.5 GB"),
+        (Unit::Bytes, 158e3, "160 kB"),
+        (Unit::Bytes, 999.6e3, "1 MB"),
+        (Unit::BytesPerS, 311e6, "310 MB/s"),
+        (Unit::PerS, 34_090.0, "34,000 a second"),
+        (Unit::Years, 4.25, "4.3 years"),
+        (Unit::Years, 0.41, "4.9 months"),
+        (Unit::Years, 0.02, "7.3 days"),
+        (Unit::Percent, 0.0, "0 %"),
+        (Unit::Number, 1_234_567.0, "1,200,000"),
+    ] {
+        assert_eq!(spoken(unit, value), says);
+    }
+    for (ratio, says) in [(72.6, "73"), (1.36, "1.4"), (1.04, "1.04"), (0.357, "0.36")] {
+        assert_eq!(spoken_ratio(ratio), says);
+    }
+    for (ratio, says) in
+        [(1.001, "as much"), (1.038, "3.8 % more"), (0.88, "12 % less"), (2.5, "2.5 times as much")]
+    {
+        assert_eq!(spoken_change(ratio), says);
+    }
+}

@@ -1,0 +1,117 @@
+//! The best of a ranking.
+
+use ssdlab_advice::{Analysis, RankedTreatment, StepRanking};
+use ssdlab_plan::{Factor, Levels, Schedule};
+use ssdlab_quantity::listed;
+
+use crate::levels::label;
+use crate::nouns::{listed_levels, noun};
+use crate::number;
+use crate::words::counted;
+
+/// What changes by less than this share is no difference that matters to anyone, however surely it
+/// is one.
+const NEGLIGIBLE: f64 = 0.02;
+
+pub(super) fn is_negligible(ratio: f64) -> bool {
+    (1.0 - NEGLIGIBLE..=1.0 + NEGLIGIBLE).contains(&ratio)
+}
+
+/// The best of the last ranking; where the question is not about all factors, of each combination
+/// of the others. `None` without a ranking.
+pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let ranking = analysis.rankings.last()?;
+    let groups = groups(schedule, ranking);
+    if let [(_, places)] = &groups[..]
+        && are_alike(places)
+    {
+        return None;
+    }
+    let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
+        let (first, rivals) = split(places)?;
+        let name = |place: &RankedTreatment| match groups.len() {
+            1 => label(schedule, &place.levels),
+            _ => listed_levels(&asked(schedule, &place.levels)),
+        };
+        let rivals: Vec<String> = rivals.iter().map(|place| name(place)).collect();
+        let rivals = match rivals.len() {
+            0 => String::new(),
+            1..=2 => format!(" (level with {})", listed(&rivals)),
+            more => format!(" (level with {more} others)"),
+        };
+        let own = format!("{}{rivals}", name(first));
+        Some(if context.0.is_empty() {
+            own
+        } else {
+            format!("{own} for {}", listed_levels(context))
+        })
+    };
+    let best: Vec<String> = groups.iter().filter_map(of).collect();
+    (!best.is_empty()).then(|| listed(&best))
+}
+
+/// A sentence with the best, and the next if there is but one group; `None` without a ranking.
+pub(super) fn leader(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let ranking = analysis.rankings.last()?;
+    let measure =
+        format!("{} over {}", noun(&ranking.metric), counted(ranking.phases.len(), "phase"));
+    let groups = groups(schedule, ranking);
+    if let [(_, places)] = &groups[..]
+        && are_alike(places)
+    {
+        let all = places.iter().map(|place| label(schedule, &place.levels));
+        let all = listed(&all.collect::<Vec<_>>());
+        return Some(format!("No difference that matters: by {measure} {all} are within 2 %."));
+    }
+    let best = best(schedule, analysis)?;
+    let next = match &groups[..] {
+        [(_, places)] => split(places).and_then(|(_, rivals)| places.get(1 + rivals.len())),
+        _ => None,
+    };
+    let next = next.map_or(String::new(), |next| {
+        let times = number::spoken_ratio(next.ratio);
+        format!(" Next is {}, at {times} times that.", label(schedule, &next.levels))
+    });
+    Some(format!("By {measure} {best} is the best.{next}"))
+}
+
+/// Whether several places do not differ by what matters.
+fn are_alike(places: &[&RankedTreatment]) -> bool {
+    places.len() > 1 && places.iter().all(|place| is_negligible(place.ratio / places[0].ratio))
+}
+
+/// The places by the levels of factors that the question is not about, which are those that the
+/// baseline does not name.
+fn groups<'a>(
+    schedule: &Schedule,
+    ranking: &'a StepRanking,
+) -> Vec<(Levels, Vec<&'a RankedTreatment>)> {
+    let mut groups: Vec<(Levels, Vec<&RankedTreatment>)> = Vec::new();
+    for place in &ranking.places {
+        let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
+        let context = schedule.distinct(&place.levels).only(is_context);
+        match groups.iter_mut().find(|(known, _)| *known == context) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((context, vec![place])),
+        }
+    }
+    groups
+}
+
+/// The levels that the question is about.
+fn asked(schedule: &Schedule, levels: &Levels) -> Levels {
+    levels.only(|factor| schedule.baseline.0.contains_key(factor))
+}
+
+/// The first, and those right behind it that do not differ by what matters, or cannot be told
+/// apart from it.
+fn split<'a>(
+    places: &[&'a RankedTreatment],
+) -> Option<(&'a RankedTreatment, Vec<&'a RankedTreatment>)> {
+    let (first, others) = places.split_first()?;
+    let is_level = |place: &&&RankedTreatment| {
+        is_negligible(place.ratio / first.ratio)
+            || first.sets.iter().any(|set| place.sets.contains(set))
+    };
+    Some((first, others.iter().take_while(is_level).copied().collect()))
+}

@@ -1,0 +1,134 @@
+//! The first screen of a report: the question, the answer, the numbers as bars, what to do and how
+//! sure it is. At most sixteen lines of eighty columns; everything else is a flag away.
+
+use std::fmt::Write;
+
+use ssdlab_advice::{Analysis, Judgement, Verdict, Warning};
+use ssdlab_plan::Schedule;
+
+use super::answer::{AnsweredQuestion, answer};
+use super::bars;
+use super::claims::{advice, claims};
+use super::evidence;
+use super::text::how;
+use super::words::{Style, argument, wrapped, written};
+
+/// The size of a screen, in lines and columns.
+pub(super) const MOST_LINES: usize = 16;
+pub(super) const COLUMNS: u16 = 80;
+
+/// The indent of the answer, and the width of the words that begin the last lines.
+const INDENT: &str = "  ";
+const LABEL: usize = 10;
+
+/// The first screen of a run.
+#[must_use]
+pub fn screen(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    let style = Style { width: Some(style.width.unwrap_or(COLUMNS).min(COLUMNS)), ..style };
+    let found = answer(schedule, analysis);
+    let question = wrapped("", &analysis.question, "", style);
+    let rows = rows(analysis, &found, style);
+    let lines = |text: &str| text.lines().count();
+    // Blank lines follow the question and the answer, and bars.
+    let room = MOST_LINES.saturating_sub(lines(&question) + lines(&rows) + 2);
+    let answer = fitting(&found, room, style);
+    let room = room.saturating_sub(lines(&answer) + 1);
+    let bars = bars::of_answer(schedule, analysis, room, style);
+    written(|out| {
+        writeln!(out, "{question}\n\n{answer}\n")?;
+        if let Some(bars) = bars {
+            writeln!(out, "{bars}\n")?;
+        }
+        out.write_str(&rows)
+    })
+}
+
+/// The answer with as many further sentences as there is room for.
+fn fitting(found: &AnsweredQuestion, room: usize, style: Style) -> String {
+    let text = |also: usize| {
+        let sentences = [&found.sentence].into_iter().chain(&found.also[..also]);
+        let text = sentences.map(String::as_str).collect::<Vec<_>>().join(" ");
+        wrapped(INDENT, &text, INDENT, style)
+    };
+    let fits = |also: &usize| text(*also).lines().count() <= room;
+    text((0..=found.also.len()).rev().find(fits).unwrap_or(0))
+}
+
+/// What limits the answer, what to do, how sure it is, and where there is more.
+fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
+    let limits = limits(analysis).map(|says| ("But", says.to_owned()));
+    let actions = found.actions.first().map(|action| ("Do", action.clone()));
+    let sure = ("How sure", format!("{}: {}", found.sure.word(), found.because));
+    let run = argument(analysis);
+    let more = ("More", format!("ssdlab report {run} --why, --tables or --out report.html"));
+    let rows = limits.chain(actions).chain([sure, more]).map(|(label, says)| {
+        let first = format!("{INDENT}{label:LABEL$}");
+        let indent = " ".repeat(INDENT.len() + LABEL);
+        wrapped(&first, &says, &indent, style) + "\n"
+    });
+    rows.collect()
+}
+
+/// What may change the answer itself: trials that failed, caches that were cut. A sentence each.
+pub(super) fn limits(analysis: &Analysis) -> impl Iterator<Item = &str> {
+    let is_limit =
+        |warning: &Warning| matches!(warning, Warning::Trials { .. } | Warning::CutCache { .. });
+    let limits = analysis.warnings.iter().filter(move |warned| is_limit(&warned.warning));
+    limits.map(|warned| warned.says.split_once(". ").map_or(&*warned.says, |(first, _)| first))
+}
+
+/// Why the answer is what it is: each claim with its mark and its number, what follows, every
+/// caveat, and where and on what the trials ran.
+#[must_use]
+pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    written(|out| {
+        writeln!(out, "{}\n", wrapped("", &analysis.question, "", style))?;
+        for claim in claims(schedule, analysis) {
+            let amount = |judged: &Judgement| {
+                let known = [evidence::amount(judged), evidence::why_open(judged)];
+                let known = known.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                (format!("{} ", mark(judged.outcome.verdict())), known)
+            };
+            if let [only] = &claim.cases[..] {
+                let (mark, amount) = amount(only.judgement);
+                let says = format!("{}: {amount}", claim.says);
+                writeln!(out, "{}", wrapped(&mark, &says, INDENT, style))?;
+                continue;
+            }
+            writeln!(out, "{}", wrapped("", claim.says, INDENT, style))?;
+            for case in &claim.cases {
+                let (mark, amount) = amount(case.judgement);
+                let says = format!("{}: {amount}", case.sides);
+                let first = format!("{INDENT}{mark}");
+                writeln!(out, "{}", wrapped(&first, &says, "    ", style))?;
+            }
+        }
+        if !analysis.claims.is_empty() {
+            writeln!(out, "\nWhat each claim says, and what it rests on: --verbose\n")?;
+        }
+        for setting in &analysis.settings {
+            writeln!(out, "{}", wrapped("- ", &advice(setting), INDENT, style))?;
+        }
+        if !analysis.settings.is_empty() {
+            writeln!(out)?;
+        }
+        writeln!(out, "What limits this")?;
+        for warned in &analysis.warnings {
+            writeln!(out, "{}", wrapped("- ", &warned.says, INDENT, style))?;
+        }
+        let how = format!("{}: {}", analysis.run, how(analysis));
+        writeln!(out, "\n{}", wrapped("", &how, "", style))
+    })
+}
+
+/// A verdict as a sign.
+pub(super) const fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "✓",
+        Verdict::Refuted => "✗",
+        Verdict::Depends => "◐",
+        Verdict::Undecided => "?",
+        Verdict::Identical => "=",
+        Verdict::Untested => "–",
+    }
+}
