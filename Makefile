@@ -13,13 +13,13 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual gallery today \
+.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual answers \
 	install deb dist test test-virtual check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
 
-# Installs what is missing, builds, and answers founding question 1 in the virtual lab.
+# Installs what is missing, builds, and answers the README's question in the virtual lab.
 demo: kernel
 	scripts/install-packages run
-	$(SSDLAB) run discard
+	$(SSDLAB) run sqlite
 
 # The same question, smaller, on two Slurm nodes that this machine pretends to be.
 fleet-demo: kernel
@@ -43,8 +43,8 @@ kernel-6.12: kernel
 # The run that the README shows, made again (some minutes) and written there; `make test` compares.
 readme: kernel
 	rm -rf target/readme
-	$(SSDLAB) run discard --results target/readme >/dev/null
-	cp target/readme/*/records.jsonl tests/data/discard.jsonl
+	$(SSDLAB) run sqlite --results target/readme >/dev/null
+	cp target/readme/*/records.jsonl tests/data/readme.jsonl
 	UPDATE_README=1 $(CARGO) test --locked --test readme
 
 # The pages of the manual that are made from the program; `make test` compares.
@@ -55,13 +55,9 @@ reference:
 manual:
 	scripts/manual
 
-# The reports of the founding plans as pages, and the page of the manual that shows them (an hour or two).
-gallery: kernel
-	scripts/gallery $(SSDLAB) docs/gallery
-
-# What people ask today: docs/today.md, from a run of each plan (ten minutes).
-today: kernel
-	scripts/today $(SSDLAB) target/today
+# The answers in the manual, from a run of each shipped plan (hours; a run that ended is not repeated).
+answers: kernel
+	scripts/answers $(SSDLAB) target/answers
 
 # The program, completions of shells, man pages, licences. Does not build, so that root need not.
 install:

@@ -1,5 +1,6 @@
 //! `cargo xtask`: makes the files of the source that follow from the program.
 
+mod answers;
 mod evidence;
 mod reference;
 mod source;
@@ -13,6 +14,11 @@ use miette::Result;
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
+    /// Write docs/answers and docs/answers.md.
+    Answers {
+        /// The folder with a run of each shipped plan.
+        runs: PathBuf,
+    },
     /// Write docs/reference.
     Reference,
     /// Write docs/evidence.md.
@@ -25,6 +31,7 @@ enum Task {
 
 fn main() -> Result<()> {
     match Task::parse() {
+        Task::Answers { runs } => answers::write(&runs),
         Task::Reference => reference::write(),
         Task::Evidence { runs } => evidence::write(runs.as_deref()),
     }

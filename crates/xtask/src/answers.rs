@@ -1,0 +1,111 @@
+//! The manual's pages of answers: one for each shipped plan, and a table of all.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use ssdlab_advice::analyse;
+use ssdlab_plan::shipped::{self, QuestionEra, ShippedPlan};
+use ssdlab_plan::{Overrides, schedule};
+use ssdlab_report::{answer, answer_markdown, how, inline};
+use ssdlab_results::RunFolder;
+
+use super::source;
+
+/// Writes a page for each shipped plan that has a run in this folder, and, if all have one, the
+/// index.
+pub fn write(runs: &Path) -> Result<()> {
+    let mut rows = Vec::new();
+    for plan in shipped::ALL {
+        let Some(run) = last_run(runs, plan.name)? else { continue };
+        rows.push((plan, write_page(plan, &run)?));
+    }
+    if rows.len() < shipped::ALL.len() {
+        println!("{} of {} plans have a run: no index", rows.len(), shipped::ALL.len());
+        return Ok(());
+    }
+    source::write("docs/answers.md", &index(&rows))
+}
+
+/// The newest run of a plan in a folder; `None` if there is none.
+fn last_run(runs: &Path, plan: &str) -> Result<Option<PathBuf>> {
+    let wrong = || format!("cannot read {}", runs.display());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for run in fs::read_dir(runs).into_diagnostic().wrap_err_with(wrong)? {
+        let run = run.into_diagnostic().wrap_err_with(wrong)?.path();
+        let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_own = name.strip_prefix(plan).is_some_and(|rest| rest.starts_with("-2"));
+        if is_own && run.join("records.jsonl").is_file() {
+            found.push(run);
+        }
+    }
+    found.sort();
+    Ok(found.pop())
+}
+
+/// A row of the index: question, answer and certainty.
+struct IndexRow {
+    question: String,
+    sentence: String,
+    sure: &'static str,
+}
+
+/// Writes the page of a plan. The plan of today says how the run's records answer.
+fn write_page(plan: ShippedPlan, run: &Path) -> Result<IndexRow> {
+    let schedule = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?;
+    let contents = RunFolder::read(run)?;
+    if contents.schedule.trials != schedule.trials {
+        return Err(miette!("{} is a run of another version of the plan", run.display()));
+    }
+    let analysis = analyse(plan.name, &schedule, contents.records, contents.ending);
+    let found = answer(&schedule, &analysis);
+    let mut page = format!("# {}\n\n", inline(&analysis.question));
+    let _ = writeln!(page, "{}", answer_markdown(&schedule, &analysis));
+    let _ = writeln!(page, "{}\n", inline(&format!("It holds for: {}.", how(&analysis))));
+    if let Some(source) = &schedule.source {
+        let _ = writeln!(page, "The question is from {}.\n", inline(source));
+    }
+    let _ = writeln!(
+        page,
+        "```console minutes\n$ ssdlab run {name}\n$ ssdlab report {name} --why\n```",
+        name = plan.name
+    );
+    if plan.asked == QuestionEra::Founding {
+        let name = plan.name;
+        let _ = writeln!(
+            page,
+            "\n![The first chart of the report](../gallery/{name}.svg)\n\n[The whole \
+             report](../gallery/{name}.html)"
+        );
+    }
+    source::write(&format!("docs/answers/{}.md", plan.name), &page)?;
+    Ok(IndexRow {
+        question: analysis.question.clone(),
+        sentence: found.sentence,
+        sure: found.sure.word(),
+    })
+}
+
+fn index(rows: &[(ShippedPlan, IndexRow)]) -> String {
+    let mut page = "# Answers\n\nEach question is a plan; its page has the numbers, what they are \
+                    worth, and the command that repeats them. `make answers` runs all of them. [How \
+                    sure](how-sure.md) says what the four words mean.\n"
+        .to_owned();
+    for (era, heading) in [
+        (QuestionEra::Founding, "From the posts that ssdlab was made for"),
+        (QuestionEra::Today, "What people ask today"),
+    ] {
+        let _ = write!(
+            page,
+            "\n## {heading}\n\n| question | answer | how sure |\n| --- | --- | --- |\n"
+        );
+        for (plan, row) in rows.iter().filter(|(plan, _)| plan.asked == era) {
+            let [question, sentence] = [&row.question, &row.sentence].map(|text| inline(text));
+            let name = plan.name;
+            let _ =
+                writeln!(page, "| [{question}](answers/{name}.md) | {sentence} | {} |", row.sure);
+        }
+    }
+    page
+}
