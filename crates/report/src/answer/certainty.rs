@@ -64,7 +64,8 @@ pub(super) fn certainty(
             } else {
                 String::new()
             };
-            format!("on {}{holds}", drives(over.of))
+            let but = if over.published_differs() { ", unlike the one in question" } else { "" };
+            format!("on {}{holds}{but}", drives(over.of))
         }
         None => format!("in {}", runs(analysis)),
     };

@@ -73,7 +73,14 @@ pub(super) fn drives(number: usize) -> String {
 }
 
 fn ratio(case: &Judgement) -> Option<f64> {
-    if case.claim.is_absolute() { None } else { case.outcome.ratio() }
+    if case.claim.is_absolute() { None } else { median(case).or_else(|| case.outcome.ratio()) }
+}
+
+/// The median over plausible drives, if they all contradict the published one: it stands for what
+/// the answer says.
+fn median(case: &Judgement) -> Option<f64> {
+    let over = case.plausible.as_ref().filter(|over| over.published_differs())?;
+    Some(over.spread.median)
 }
 
 /// The claim's metric on its own side.
@@ -81,7 +88,10 @@ pub(super) fn own(analysis: &Analysis, case: &Judgement) -> Option<f64> {
     let claim = &case.claim;
     match case.outcome.estimate()?.found {
         EstimatedValue::AgainstNothing(found) => Some(found.own),
-        EstimatedValue::Ratio { ratio, .. } if claim.is_absolute() => Some(ratio),
+        EstimatedValue::Ratio { ratio, .. } if claim.is_absolute() => {
+            Some(median(case).unwrap_or(ratio))
+        }
+        EstimatedValue::Ratio { .. } if median(case).is_some() => None,
         EstimatedValue::Ratio { .. } => {
             total(analysis, case.levels.as_ref()?, &claim.phases, &claim.metric)
         }
@@ -93,6 +103,7 @@ fn other(analysis: &Analysis, case: &Judgement) -> Option<f64> {
     let claim = &case.claim;
     match case.outcome.estimate()?.found {
         EstimatedValue::AgainstNothing(found) => found.other,
+        EstimatedValue::Ratio { .. } if median(case).is_some() => None,
         EstimatedValue::Ratio { .. } => {
             total(analysis, case.baseline.as_ref()?, claim.other_phases(), &claim.metric)
         }
