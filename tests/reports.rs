@@ -8,12 +8,13 @@ mod units;
 
 use std::path::Path;
 
+use serde_json::json;
 use ssdlab_advice::{self as advice, Verdict};
 use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
 use ssdlab_report::{Style, brief, markdown, text};
 use ssdlab_results::{Ending, Record, TrialStatus};
 
-use self::records::{chain, fleet, phase, post_1, record, schedule, work};
+use self::records::{chain, edited, fleet, phase, post_1, record, schedule, work};
 
 #[test]
 fn founding_post_1_as_it_was_measured() {
@@ -249,8 +250,9 @@ fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
 
 #[test]
 fn a_plan_cannot_steer_the_terminal() {
-    let mut schedule = schedule("discard", 1);
-    schedule.question = "What?\u{1b}[2J\u{7}".to_owned();
+    let schedule = edited(&schedule("discard", 1), |stored| {
+        stored["question"] = json!("What?\u{1b}[2J\u{7}");
+    });
     let analysis = advice::analyse("x", &schedule, post_1(&schedule), Ending::AllBlocks);
     let report = text(&schedule, &analysis, Style::default());
     assert!(!report.chars().any(|c| c.is_control() && c != '\n'));
@@ -287,8 +289,7 @@ fn verdicts_are_corrected_for_their_number() {
     let analysis = advice::analyse("x", &alone, post_1(&alone), Ending::AllBlocks);
     let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.outcome.p()).collect();
     assert_eq!(raw.len(), 4);
-    let mut one = alone.clone();
-    one.claims.truncate(1);
+    let one = edited(&alone, |stored| stored["claims"].as_array_mut().unwrap().truncate(1));
     let single =
         advice::analyse("x", &one, post_1(&one), Ending::AllBlocks).claims[0].outcome.p().unwrap();
     assert!(raw[0] >= single);

@@ -208,11 +208,13 @@ fn what_is_not_comparable_is_refused() {
     let said = refusal(&larger, "time_ns").to_string();
     assert!(said.contains("a tree of 500 files, 5.0 MB against 1000 files, 10.0 MB"), "{said}");
 
-    let mut other = same.clone();
-    other.workload.phases[1].sync = false;
+    let mut workload = same.workload.clone();
+    workload.phases[1].sync = false;
+    let other = same.clone().with_workload(workload.clone());
     let said = refusal(&other, "time_ns").to_string();
     assert!(said.contains("`delete`") && said.contains("did not do the same"), "{said}");
-    other.workload.phases[1].name = "remove".to_owned();
+    workload.phases[1].name = "remove".to_owned();
+    let other = other.with_workload(workload);
     let said = refusal(&other, "time_ns").to_string();
     assert!(said.contains("phases unpack; remove against unpack; delete"), "{said}");
 

@@ -110,7 +110,7 @@ impl Planned {
             Self::Resumed(session) => &mut session.schedule,
         };
         if schedule.inputs.is_empty() {
-            schedule.inputs = elsewhere::inputs(schedule)?;
+            *schedule = schedule.clone().with_inputs(elsewhere::inputs(schedule)?);
         }
         Ok(())
     }
@@ -158,10 +158,11 @@ impl RunCommand {
 
 impl Running {
     /// Runs a plan.
-    pub fn run(&self, mut resolved: ResolvedPlan) -> Result<Exit, Report> {
-        resolved.schedule.verify = self.verify;
-        seal(&self.results.folder(), &mut resolved);
-        self.conduct(Planned::New(resolved))
+    pub fn run(&self, resolved: ResolvedPlan) -> Result<Exit, Report> {
+        let ResolvedPlan { text, schedule } = resolved;
+        let schedule = if self.verify { schedule.verified() } else { schedule };
+        let schedule = judged_after(&self.results.folder(), &text, schedule);
+        self.conduct(Planned::New(ResolvedPlan { text, schedule }))
     }
 
     fn resume(&self, run: &Path, share: Option<RunShare>) -> Result<Exit, Report> {
@@ -394,16 +395,16 @@ pub fn new_id(schedule: &Schedule) -> String {
 
 /// Marks claims made after the plan's first run as exploratory, which is said, and counts the runs
 /// that left each open.
-fn seal(results: &Path, resolved: &mut ResolvedPlan) {
-    sealing::count_open(results, &mut resolved.schedule);
-    let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
-    if let Some((late, first)) = sealed {
-        output::tell(&format!(
-            "exploratory, because {first} has results and does not make them: {}; to judge them \
-             like the others, give the plan another name and new data",
-            late.join(", ")
-        ));
-    }
+fn judged_after(results: &Path, plan: &str, schedule: Schedule) -> Schedule {
+    let left_open = sealing::left_open(results, &schedule);
+    let schedule = schedule.with_left_open(&left_open);
+    let Some((late, first)) = sealing::late(results, plan, &schedule) else { return schedule };
+    output::tell(&format!(
+        "exploratory, because {first} has results and does not make them: {}; to judge them like \
+         the others, give the plan another name and new data",
+        late.join(", ")
+    ));
+    schedule.with_exploratory(&late, &format!("made or changed after {first} had results"))
 }
 
 fn start(folder: &Path, resolved: ResolvedPlan) -> Result<Session, Report> {

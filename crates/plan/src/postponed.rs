@@ -37,7 +37,7 @@ pub(super) fn wait(schedule: &mut Schedule) {
             phases[index].settles() && !is_waited_for && is_asked(index)
         })
         .collect();
-    for (phase, is_followed) in schedule.workload.phases.iter_mut().zip(followed) {
+    for (phase, is_followed) in schedule.0.workload.phases.iter_mut().zip(followed) {
         phase.postponed_ns = if is_followed { ns } else { 0 };
     }
 }

@@ -13,7 +13,9 @@ use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
+use super::schedule::{
+    Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial, Workload,
+};
 use super::target::Target;
 use super::wording::PlanWording;
 use super::workload::WorkloadContext;
@@ -64,7 +66,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let layer = setups.find_map(|setup| setup.simulated.layer.as_ref());
     cuts::check_layer(plan.cuts.as_ref(), layer)?;
     let mut named = shown::named(plan)?.into_iter();
-    let mut schedule = Schedule {
+    let mut schedule = Schedule(ScheduleContents {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
         question: PlanWording::new(plan, &factors).question(),
@@ -86,16 +88,16 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         seed: overrides.seed.unwrap_or(1),
         notes,
         overrides: overrides.arguments(),
-        ..Schedule::default()
-    };
+        ..ScheduleContents::default()
+    });
     needs::check(&schedule)?;
     measured::check_metrics(plan, &schedule)?;
     programs::check(&schedule)?;
-    schedule.trials = trials(&schedule)?;
-    schedule.ranking = steps::ranking(plan, &schedule)?;
-    schedule.claims = claims::resolve(plan, &schedule, &factors)?;
-    schedule.answer = claims::answer(plan, &schedule.claims)?;
-    schedule.published = claims::published(plan, &schedule, &factors)?;
+    schedule.0.trials = trials(&schedule)?;
+    schedule.0.ranking = steps::ranking(plan, &schedule)?;
+    schedule.0.claims = claims::resolve(plan, &schedule, &factors)?;
+    schedule.0.answer = claims::answer(plan, &schedule.claims)?;
+    schedule.0.published = claims::published(plan, &schedule, &factors)?;
     postponed::wait(&mut schedule);
     Ok(schedule)
 }

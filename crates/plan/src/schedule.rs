@@ -4,6 +4,7 @@
 //! the analysis is computed from; nothing in it depends on the machine.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,17 +30,33 @@ use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::versions::{Append, Replace};
 
 mod claim;
+mod decided;
 mod distinct;
 
 use claim::is_zero;
 pub use claim::{Bounds, Claim, Statement};
+pub use decided::ImportedTrials;
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
 
+/// A plan with everything decided. Only this crate makes or changes one, so that its parts agree;
+/// everybody reads them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schedule(pub(crate) ScheduleContents);
+
+impl Deref for Schedule {
+    type Target = ScheduleContents;
+
+    fn deref(&self) -> &ScheduleContents {
+        &self.0
+    }
+}
+
 /// Everything a run will do.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Schedule {
+pub struct ScheduleContents {
     /// The version of this format.
     pub schema: u32,
     /// The plan's name.

@@ -49,11 +49,11 @@ fn check_next(names: &[String], name: &String) -> Result<(), (String, String)> {
 }
 
 impl Schedule {
-    /// Shows other metrics than the plan's, separated by commas: the first instead of it, the
-    /// others beside that. The published values are about the plan's metric, so they are dropped
-    /// with it. Fails with what is wrong, and what to write instead, if phases have no metric of
-    /// that name.
-    pub fn show(&mut self, names: &str) -> Result<(), (String, String)> {
+    /// With other metrics to show than the plan's, separated by commas: the first instead of it,
+    /// the others beside that. The published values are about the plan's metric, so they are
+    /// dropped with it. Fails with what is wrong, and what to write instead, if phases have no
+    /// metric of that name.
+    pub fn showing(mut self, names: &str) -> Result<Self, (String, String)> {
         let mut asked: Vec<String> = Vec::new();
         for name in names.split(',').map(|name| name.trim().to_owned()) {
             check_next(&asked, &name)?;
@@ -61,12 +61,12 @@ impl Schedule {
         }
         let first = asked.remove(0);
         if self.metric != first {
-            self.metric = first;
-            self.published.clear();
+            self.0.metric = first;
+            self.0.published.clear();
         }
-        self.beside = asked;
-        self.is_asked_for = true;
-        Ok(())
+        self.0.beside = asked;
+        self.0.is_asked_for = true;
+        Ok(self)
     }
 
     /// The metrics that tables show: the plan's, and those beside it.

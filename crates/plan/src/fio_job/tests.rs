@@ -95,7 +95,7 @@ fn planned(phases: &str, lab: LabKind) -> Result<Schedule, String> {
 /// Newcomer, B10: a job that says how long it runs is not ranked by that time.
 #[test]
 fn a_timed_job_is_judged_by_its_rate() {
-    let metric = |phases: &str| planned(phases, LabKind::Directory).unwrap().metric;
+    let metric = |phases: &str| planned(phases, LabKind::Directory).unwrap().0.metric;
     let fio = |job: &str| format!("{{ do = \"fio\", name = \"{job}\", job = \"{job}.fio\" }}");
     assert_eq!(metric(&fio("timed")), "ops_per_second");
     assert_eq!(metric(&format!("{}, {{ do = \"sync\" }}", fio("timed"))), "ops_per_second");
@@ -146,8 +146,8 @@ fn a_job_that_syncs_itself_is_known_to() {
     }
     let is_known = |job: &str| {
         let phase = format!("{{ do = \"fio\", job = \"{job}.fio\" }}");
-        let mut schedule = planned(&phase, LabKind::Directory).unwrap();
-        matches!(schedule.workload.phases.remove(0).action, Action::Fio { syncs: true, .. })
+        let schedule = planned(&phase, LabKind::Directory).unwrap();
+        matches!(schedule.workload.phases[0].action, Action::Fio { syncs: true, .. })
     };
     assert_eq!(["timed", "sized", "missing"].map(is_known), [true, false, false]);
     assert!(syncs("[global]\nfsync=1\n[a]\nrw=write\n[b]\nrw=write\n"));

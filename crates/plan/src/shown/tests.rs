@@ -18,10 +18,10 @@ fn read(metrics: &str) -> Result<Schedule, String> {
 
 #[test]
 fn the_first_of_several_metrics_is_the_plan_s() {
-    let mut schedule = read("metrics = [\"settled_ns\", \"written_bytes\", \"flushes\"]").unwrap();
+    let schedule = read("metrics = [\"settled_ns\", \"written_bytes\", \"flushes\"]").unwrap();
     assert_eq!(schedule.metric, "settled_ns");
     assert_eq!(schedule.beside, ["written_bytes", "flushes"]);
-    schedule.show("flushes").unwrap();
+    let schedule = schedule.showing("flushes").unwrap();
     assert_eq!(schedule.metrics().collect::<Vec<_>>(), ["flushes"]);
     let one = read("metrics = [\"settled_ns\"]").unwrap();
     assert_eq!(one.metrics().collect::<Vec<_>>(), ["settled_ns"]);
