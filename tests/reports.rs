@@ -10,7 +10,8 @@ use std::path::Path;
 
 use serde_json::json;
 use ssdlab_advice::{self as advice, Verdict};
-use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
+use ssdlab_plan::metric::Source;
+use ssdlab_plan::{self as plan, LabKind, Overrides, metric, shipped};
 use ssdlab_report::{Style, brief, markdown, text};
 use ssdlab_results::{Ending, Record, TrialStatus};
 
@@ -237,7 +238,7 @@ fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
     let schedule = plan::schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
     let of = |trial| {
         let mut reads = phase("reads", 500, 0, 0);
-        reads.reported.insert("fio.c.read_iops".to_owned(), 2000.0);
+        reads.reported.insert(metric::of("fio.c.read_iops"), 2000.0);
         record(&schedule, trial, vec![reads])
     };
     let records: Vec<Record> = schedule.trials.iter().map(of).collect();
@@ -358,7 +359,7 @@ fn a_lucky_choice_is_not_flattered_by_its_luck() {
     let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
     let of =
         analysis.treatments.iter().find(|t| t.levels.to_string().contains("xfs, scheduler = bfq"));
-    let mean = of.unwrap().summary[0].metrics["ops_per_second"].mean;
+    let mean = of.unwrap().summary[0].metrics[&Source::OpsRate.into()].mean;
     assert!((130.0..135.0).contains(&mean), "{mean}");
     let last = analysis.rankings.last().unwrap();
     assert!(last.places[1].ratio > 0.5, "{:?}", last.places);

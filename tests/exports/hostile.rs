@@ -4,7 +4,7 @@ use std::fs;
 
 use csv::StringRecord;
 use serde_json::{Value, json};
-use ssdlab_plan::{Factor, Schedule};
+use ssdlab_plan::{Factor, Schedule, metric};
 use ssdlab_results::TrialStatus;
 
 use super::fixture::{Fixture, records, schedule};
@@ -57,7 +57,7 @@ fn fixture() -> Fixture {
         level(&mut record.levels);
         if let Some(phase) = record.phases.first_mut() {
             HOSTILE.clone_into(&mut phase.name);
-            phase.reported.insert(HOSTILE.to_owned(), -1.5);
+            phase.reported.insert(metric::of(HOSTILE), -1.5);
         }
     }
     records[2].reason = Some(HOSTILE.to_owned());

@@ -9,7 +9,7 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,
-    WHOLE_SLC_CACHE_BYTES, schedule,
+    WHOLE_SLC_CACHE_BYTES, metric, schedule,
 };
 use ssdlab_results::{
     Attempt, AttemptId, Ending, Imported, PhaseRecord, Record, StatedMethod, Teardown,
@@ -88,11 +88,10 @@ fn a_percentile_of_few_operations_is_no_percentile() {
         );
         let analysis = run(&schedule, |record| {
             let fewest = reads - f64::from(record.trial.block);
-            record.phases[0].reported = BTreeMap::from([
-                ("reader.p99_ns".to_owned(), 1e6),
-                ("reader.p50_ns".to_owned(), 1e5),
-                ("reader.reads".to_owned(), fewest),
-            ]);
+            let reported =
+                [("reader.p99_ns", 1e6), ("reader.p50_ns", 1e5), ("reader.reads", fewest)];
+            record.phases[0].reported =
+                metric::parsed(reported.map(|(name, value)| (name.to_owned(), value)));
         });
         let few = analysis.warnings.into_iter().filter_map(|warned| match warned.warning {
             Warning::FewOperations { operations, needed, .. } => Some((operations, needed)),
@@ -367,7 +366,8 @@ fn imported_trials_are_no_pairs() {
             record.phases[0].time_ns = Some(own[record.trial.block as usize]);
             record.imported = Some(imported("unpack", StatedMethod::default()));
         });
-        let effect = analysis.effects.iter().find(|effect| effect.metric == "time_ns").unwrap();
+        let effect =
+            analysis.effects.iter().find(|effect| effect.metric.name == "time_ns").unwrap();
         effect.interval.unwrap().map(|end| format!("{end:.9}"))
     };
     assert_eq!(interval([20, 24, 30, 41]), interval([41, 20, 30, 24]));
@@ -414,7 +414,7 @@ fn the_widest_interval_is_the_widest_that_is_shown() {
         let grown = if record.trial.treatment == 0 { 1 } else { 10_u64.pow(record.trial.block) };
         record.phases[1].time_ns = Some(1_000_000 * grown);
     });
-    let wide = analysis.effects.iter().filter(|effect| effect.metric == "time_ns");
+    let wide = analysis.effects.iter().filter(|effect| effect.metric.name == "time_ns");
     let wide = wide.filter_map(|effect| effect.interval);
     let wide = wide.map(|[low, high]| (high / low).sqrt() - 1.0).fold(0.0, f64::max);
     let told = analysis.warnings.iter().find_map(|warned| match &warned.warning {

@@ -12,7 +12,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
 use ssdlab_plan::schedule::{Action, Phase};
-use ssdlab_plan::{Amount, LabKind, Setup};
+use ssdlab_plan::{Amount, LabKind, Setup, metric};
 use ssdlab_results::{self as results, Record, Teardown};
 use ssdlab_workload::{ConcurrentReader, Done, Material, PhaseContext, WorkloadError};
 
@@ -244,7 +244,7 @@ impl LocalExecutor<'_> {
         // While a filesystem postpones its work, reads say nothing of what that work costs.
         let silence = Duration::from_nanos(assignment.workload.quiet_ns);
         let is_beside = |from, to| !watched.was_idle(from, to, silence);
-        measured.reported.extend(reads.metrics(is_beside));
+        measured.reported.extend(metric::parsed(reads.metrics(is_beside)));
         Ok(measured)
     }
 

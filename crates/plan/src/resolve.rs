@@ -12,6 +12,7 @@ use super::error::PlanFault;
 use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
+use super::metric::{self, Metric};
 use super::overrides::Overrides;
 use super::schedule::{
     Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial, Workload,
@@ -150,16 +151,16 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
 
 /// The metric of a plan that names none. The time that a fio job takes is no result if its file
 /// says how long it runs.
-fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> String {
+fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> Metric {
     let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
         matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
     });
     if is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job)) {
-        return "ops_per_second".to_owned();
+        return metric::of("ops_per_second");
     }
     let (usual, note) = usual::metric(workload);
     notes.extend(note);
-    usual.to_owned()
+    usual
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, PlanFault> {

@@ -19,6 +19,7 @@ use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::maildir::Maildir;
+use super::metric::Metric;
 use super::published::Published;
 use super::reading::ReadOrder;
 use super::recordings::Recording;
@@ -66,10 +67,10 @@ pub struct ScheduleContents {
     /// Where it comes from.
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
-    pub metric: String,
+    pub metric: Metric,
     /// The metrics that tables show below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<String>,
+    pub beside: Vec<Metric>,
     /// Whether the reader asked for these metrics: charts show them instead of the answer's.
     #[serde(skip)]
     pub is_asked_for: bool,
@@ -477,7 +478,7 @@ pub struct Repetitions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases it is taken over.
     pub phases: Vec<String>,
 }

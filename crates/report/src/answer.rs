@@ -10,7 +10,7 @@ use ssdlab_advice::{
     RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus, Verdict, ZeroComparison,
     are_by_construction,
 };
-use ssdlab_plan::{Factor, Levels, Schedule, metric};
+use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
 
 use super::answering::{claims, listed_levels, noun, over};
@@ -85,8 +85,8 @@ fn nothing(analysis: &Analysis) -> String {
 /// What was measured of the only treatment; `None` if there are others.
 fn alone(analysis: &Analysis) -> Option<String> {
     let [only] = &analysis.treatments[..] else { return None };
-    let metric = &analysis.metric;
-    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(metric)?));
+    let metric = analysis.metric;
+    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(&metric)?));
     let measured: Vec<(String, MetricSummary)> = only.summary.iter().filter_map(of).collect();
     let n = measured.first()?.1.n;
     let says = |(phase, found): &(String, MetricSummary)| {
@@ -149,7 +149,7 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         }
     }
     let measure =
-        format!("{} over {}", noun(&ranking.metric), counted(ranking.phases.len(), "phase"));
+        format!("{} over {}", noun(ranking.metric), counted(ranking.phases.len(), "phase"));
     let by = format!("the best by {measure}");
     let unranked = unranked(schedule, analysis);
     match &groups[..] {
@@ -236,7 +236,7 @@ fn leader(
     let next = others.first().map_or(String::new(), |next| {
         let behind = number::times(next.ratio, next.interval);
         let sides = [&first.levels, &next.levels];
-        let why = main_reason(analysis, both(sides, &ranking.phases), &ranking.metric);
+        let why = main_reason(analysis, both(sides, &ranking.phases), ranking.metric.name);
         let why = why.filter(|_| rivals.is_empty());
         let why = why.map_or(String::new(), |why| format!(", because {why}"));
         format!(" ({} comes to {behind} that{why})", label(schedule, &next.levels))
@@ -274,7 +274,7 @@ fn leader_of_group(
         (Some(found), _) => {
             let times = number::times(found.ratio, found.interval);
             let sides = [&found.levels, &found.baseline];
-            let why = main_reason(analysis, both(sides, &found.phases), &found.metric);
+            let why = main_reason(analysis, both(sides, &found.phases), found.metric.name);
             let why = why.map_or(String::new(), |why| format!(", because {why}"));
             format!(" ({times} {}{why})", own(&found.baseline))
         }
@@ -312,9 +312,9 @@ fn against_nothing(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     Some(format!(
         "{} in {} with {changed} against {from}{context} is {}",
-        noun(&analysis.metric),
+        noun(analysis.metric),
         largest.phase,
-        number::against_nothing(&analysis.metric, &largest.found)
+        number::against_nothing(analysis.metric, &largest.found)
     ))
 }
 
@@ -344,7 +344,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let waits: BTreeSet<String> = waits(schedule);
     let is_of_metric = |effect: &&Effect| {
         let is_of_a_wait = || effect.phases.iter().any(|phase| waits.contains(phase));
-        let is_duration = metric::of(&effect.metric).source.is_duration();
+        let is_duration = effect.metric.source.is_duration();
         effect.metric == analysis.metric && !(is_duration && is_of_a_wait())
     };
     let shown = |effect: &&Effect| is_of_metric(effect) && effect.is_shown();
@@ -363,28 +363,28 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         return match most {
             0..=1 if !analysis.claims.is_empty() => None,
             _ if most >= FEWEST_RUNS || analysis.plausible_drives > 0 => {
-                Some(format!("no effect on {} is shown", noun(&analysis.metric)))
+                Some(format!("no effect on {} is shown", noun(analysis.metric)))
             }
             few => Some(format!(
                 "undecided: {} a treatment, and an effect on {} takes {FEWEST_RUNS} to be shown",
                 counted(few, "run"),
-                noun(&analysis.metric)
+                noun(analysis.metric)
             )),
         };
     };
     if is_negligible(effect.ratio) {
-        let noun = noun(&analysis.metric);
+        let noun = noun(analysis.metric);
         let most = number::times(effect.ratio, effect.interval);
         return Some(format!("no difference in {noun} that matters: the largest is {most}"));
     }
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     let sides = [&effect.levels, &effect.baseline];
-    let why = main_reason(analysis, both(sides, &effect.phases), &effect.metric);
+    let why = main_reason(analysis, both(sides, &effect.phases), effect.metric.name);
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
         "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",
-        noun(&effect.metric),
+        noun(effect.metric),
         over(&effect.phases),
         plausible::effect(effect).trim_start_matches('x')
     ))

@@ -2,7 +2,7 @@
 //! each claim, with its range and the reason.
 
 use ssdlab_advice::{Analysis, EstimatedValue, Judgement, Verdict, Why, are_by_construction};
-use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
+use ssdlab_plan::metric::{AfterCuts, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
@@ -158,8 +158,8 @@ fn against_nothing(schedule: &Schedule, claim: &Judgement, is_said: bool) -> Opt
     };
     let verdict =
         if is_said { String::new() } else { format!(" ({})", came_out(claim.outcome.verdict())) };
-    let amount = number::against_nothing(&claim.claim.metric, found);
-    let (noun, over) = (noun(&claim.claim.metric), over(&claim.claim.phases));
+    let amount = number::against_nothing(claim.claim.metric, found);
+    let (noun, over) = (noun(claim.claim.metric), over(&claim.claim.phases));
     Some(format!("{noun} {over}{sides} is {amount}{verdict}"))
 }
 
@@ -217,7 +217,7 @@ fn not_known(claims: &[&Judgement], of_which: &str) -> String {
     };
     let why = outcome.why().and_then(Why::reason).unwrap_or("it was not measured");
     let own = format!("{}{}", over(&claim.phases), after("of", &claim.compare));
-    format!("{} {own}{against} is not known{of_which}: {why}", noun(&claim.metric))
+    format!("{} {own}{against} is not known{of_which}: {why}", noun(claim.metric))
 }
 
 fn of_one(
@@ -229,7 +229,7 @@ fn of_one(
     let (Judgement { claim, levels, baseline, .. }, interval) =
         (judgement, judgement.outcome.interval());
     let range = if claim.is_absolute() {
-        number::measured(&claim.metric, ratio, interval)
+        number::measured(claim.metric, ratio, interval)
     } else {
         number::times(ratio, interval)
     };
@@ -249,7 +249,7 @@ fn of_one(
     let why = why.and_then(|baseline| {
         let own = ReasonSide { levels: &levels, phases: &claim.phases };
         let other = ReasonSide { levels: baseline, phases: claim.other_phases() };
-        main_reason(analysis, [own, other], &claim.metric)
+        main_reason(analysis, [own, other], claim.metric.name)
     });
     let why = why.map_or(String::new(), |why| format!(", because {why}"));
     let over =
@@ -259,15 +259,15 @@ fn of_one(
 
 /// A result as a clause: `amount` is a factor, or the measured value.
 fn said(claim: &Claim, own: &Levels, other: &Levels, amount: &str) -> String {
-    let source = metric::of(&claim.metric).source;
+    let source = claim.metric.source;
     let take = if claim.phases.len() == 1 { "takes" } else { "take" };
     let until = if source == Source::Settled { "until the drive is quiet, " } else { "" };
     let (phases, over) = (named(&claim.phases), over(&claim.phases));
     let is_of_time = matches!(source, Source::Time | Source::Settled);
     let noun = match claim.excess_over() {
-        None => noun(&claim.metric),
+        None => noun(claim.metric),
         Some(less) => {
-            format!("what {} exceeds that with {} by", noun(&claim.metric), listed_levels(less))
+            format!("what {} exceeds that with {} by", noun(claim.metric), listed_levels(less))
         }
     };
     let is_of_time = is_of_time && claim.excess_over().is_none();
@@ -300,8 +300,8 @@ pub(super) fn spoken(metric: &str) -> String {
 }
 
 /// A metric as the subject of a clause.
-pub(super) fn noun(metric: &str) -> String {
-    let noun = match metric::of(metric).source {
+pub(super) fn noun(metric: Metric) -> String {
+    let noun = match metric.source {
         Source::Time => "the time",
         Source::Settled => "the time until the drive is quiet",
         Source::Cpu => "the processor time",
@@ -335,7 +335,7 @@ pub(super) fn noun(metric: &str) -> String {
         Source::Cuts(AfterCuts::LostBytes) => "the median number of bytes lost to a power cut",
         Source::Cuts(AfterCuts::Recovery) => "the median time to mount after a power cut",
         _ if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&metric) => "the test's result",
-        _ => return of_fio(metric).unwrap_or_else(|| format!("the {}", spoken(metric))),
+        _ => return of_fio(metric.name).unwrap_or_else(|| format!("the {}", spoken(metric.name))),
     };
     noun.to_owned()
 }

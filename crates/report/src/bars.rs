@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::Schedule;
+use ssdlab_plan::metric::Metric;
 use textwrap::core::display_width;
 
 use super::compared::ComparedTreatments;
@@ -30,7 +31,7 @@ const ENDS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const INDENT: &str = "  ";
 
 /// What the bars of a metric show, beside the numbers of claims.
-pub(super) fn heading(metric: &str, analysis: &Analysis) -> String {
+pub(super) fn heading(metric: Metric, analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!("{metric}, on the published drive");
     }
@@ -40,7 +41,7 @@ pub(super) fn heading(metric: &str, analysis: &Analysis) -> String {
 /// A bar of the plan's metric for each treatment in each phase, all from 0; `None` if there are too
 /// many or too few of them, or no room.
 pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Option<String> {
-    let (metric, phases) = (&analysis.metric, schedule.phase_names());
+    let (metric, phases) = (analysis.metric, schedule.phase_names());
     of_phases(&named(schedule, analysis), (metric, &phases), MOST_LINES, style)
 }
 
@@ -55,39 +56,39 @@ fn named<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Named<'a>> {
 
 /// The metric of the claim that answers the question, and bars of it in the claim's phases; `None`
 /// if that is the plan's metric.
-pub(super) fn answering<'a>(
-    schedule: &'a Schedule,
+pub(super) fn answering(
+    schedule: &Schedule,
     analysis: &Analysis,
     style: Style,
-) -> Option<(&'a str, String)> {
+) -> Option<(Metric, String)> {
     let claim = schedule.answering_claim().filter(|claim| claim.metric != analysis.metric)?;
     let phases = claim.all_phases();
-    let quantity = (claim.metric.as_str(), &*phases);
+    let quantity = (claim.metric, &*phases);
     let bars = of_phases(&named(schedule, analysis), quantity, MOST_LINES_OF_ANSWER, style)?;
-    Some((&claim.metric, bars))
+    Some((claim.metric, bars))
 }
 
 /// The same of only the treatments that the answer compares, in the first phases that fit on a
 /// screen.
-pub(super) fn brief<'a>(
-    schedule: &'a Schedule,
+pub(super) fn brief(
+    schedule: &Schedule,
     compared: &ComparedTreatments<'_>,
     style: Style,
-) -> Option<(&'a str, String)> {
+) -> Option<(Metric, String)> {
     let claim = schedule.answering_claim()?;
     let treatments = compared.treatments.iter();
     let treatments: Vec<Named<'_>> = treatments.map(|own| (*own, compared.name(own))).collect();
     let phases = claim.all_phases();
     let bars = (1..=phases.len()).rev().find_map(|number| {
-        let quantity = (claim.metric.as_str(), &phases[..number]);
+        let quantity = (claim.metric, &phases[..number]);
         of_phases(&treatments, quantity, MOST_LINES_OF_SCREEN, style)
     })?;
-    Some((&claim.metric, bars))
+    Some((claim.metric, bars))
 }
 
 fn of_phases(
     treatments: &[Named<'_>],
-    (metric, phases): (&str, &[String]),
+    (metric, phases): (Metric, &[String]),
     most_lines: usize,
     style: Style,
 ) -> Option<String> {
@@ -127,7 +128,7 @@ fn are_equal(bars: &[Bar]) -> bool {
     bars.iter().all(|bar| bar.says == bars[0].says)
 }
 
-fn of_phase(treatments: &[Named<'_>], metric: &str, phase: &str) -> Vec<Bar> {
+fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> Vec<Bar> {
     let bars = treatments.iter().filter_map(|(treatment, name)| {
         let value = mean(treatment, phase, metric)?;
         let name = name.clone();

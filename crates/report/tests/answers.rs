@@ -85,7 +85,7 @@ fn phase(name: &str, levels: &Levels, block: u32) -> PhaseRecord {
             latency: Latency { summary, histogram: String::new() },
             series: EngineSeries { step_ns: 1, operations: vec![1] },
         }),
-        reported: BTreeMap::from([("reader.p99_ns".to_owned(), 4e7 * cost)]),
+        reported: BTreeMap::from([(metric::of("reader.p99_ns"), 4e7 * cost)]),
         ..PhaseRecord::default()
     }
 }
@@ -183,9 +183,9 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         // The first chart shows the metric of the first claim, if phases have it.
         let claim = schedule.claims.iter().find(|claim| claim.id == schedule.answer[0]).unwrap();
         let first = &charts(&schedule, &analysis)[0];
-        let is_of_cuts = metric::of(&claim.metric).is_of_cuts();
-        let charted = if is_of_cuts { &schedule.metric } else { &claim.metric };
-        assert!(first.title.contains(charted), "{}: {}", plan.name, first.title);
+        let is_of_cuts = claim.metric.is_of_cuts();
+        let charted = if is_of_cuts { schedule.metric } else { claim.metric };
+        assert!(first.title.contains(charted.name), "{}: {}", plan.name, first.title);
         answers.push(format!("{}\n{sentence}\n", schedule.question));
     }
     insta::assert_snapshot!(answers.join("\n"));
@@ -361,7 +361,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         ("journal", &elsewhere, None),
         ("journal", &smaller, Some(of_plan)),
     ] {
-        let unlike = resolved(plan, overrides).unlike(ssdlab_plan::metric::of("discarded_bytes"));
+        let unlike = resolved(plan, overrides).unlike(metric::of("discarded_bytes"));
         assert_eq!(unlike.is_some(), says.is_some(), "{plan} {overrides:?}");
         let unlike = unlike.unwrap_or_default();
         assert!(unlike.starts_with(says.unwrap_or_default()), "{plan} {overrides:?}: {unlike}");

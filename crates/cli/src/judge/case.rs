@@ -3,7 +3,7 @@
 use miette::Report;
 use ssdlab_advice::{self as advice, CaseSubject};
 use ssdlab_plan::schedule::Claim;
-use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup, metric};
+use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup};
 use ssdlab_report::claimed;
 use ssdlab_results::{Record, TrialStatus};
 
@@ -104,7 +104,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
             format!("name one of: {}", known.join(", ")),
         ));
     };
-    let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute());
+    let unlike = || schedule.unlike(claim.metric).filter(|_| claim.is_absolute());
     match schedule.not_testable(claim).or_else(unlike) {
         None => Ok(claim),
         Some(why) => Err(UsageError::report(

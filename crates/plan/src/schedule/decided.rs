@@ -10,6 +10,7 @@ use super::{
 };
 use crate::cuts::Cuts;
 use crate::factor::Levels;
+use crate::metric::Metric;
 use crate::target::Target;
 
 /// Trials that another program performed, as far as its files describe them.
@@ -20,7 +21,7 @@ pub struct ImportedTrials {
     /// The question, in words.
     pub question: String,
     /// The metric that tables show.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// How the files were interpreted.
     pub notes: Vec<String>,
     /// The levels of each treatment; all are compared with the first.
@@ -42,7 +43,7 @@ impl Schedule {
             schema: SCHEDULE_SCHEMA,
             plan,
             question,
-            metric: metric.to_owned(),
+            metric,
             baseline: treatments.first().cloned().unwrap_or_default(),
             treatments: (treatments.into_iter().enumerate())
                 .map(|(index, levels)| Treatment::new(levels, (index > 0).then_some(0)))

@@ -42,7 +42,7 @@ fn steps_have_blocks_and_treatments_of_their_own() {
     // Only what can be in a step is scheduled for it.
     assert_eq!(schedule.trials.len(), 6 * 4 + 6 * 8 + 6 * 8);
     let ranking = schedule.0.ranking.unwrap();
-    assert_eq!((&*ranking.metric, ranking.phases.len()), ("time_ns", 2));
+    assert_eq!((ranking.metric.name, ranking.phases.len()), ("time_ns", 2));
 }
 
 #[test]
