@@ -45,7 +45,6 @@ impl Lab for MockLab {
 
     fn prepare(
         &mut self,
-        _: Option<&BlockDevice>,
         setup: &Setup,
         _: DeviceContents,
         seed: u64,
@@ -75,7 +74,6 @@ impl Lab for MockLab {
 
     fn remount(
         &mut self,
-        _: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         _: Rules<'_>,
@@ -86,13 +84,7 @@ impl Lab for MockLab {
         Ok(())
     }
 
-    fn unmount(
-        &mut self,
-        _: Option<&BlockDevice>,
-        _: &MountedFs,
-        _: &Setup,
-        _: Rules<'_>,
-    ) -> Result<(), LabError> {
+    fn unmount(&mut self, _: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {
         Ok(())
     }
 
