@@ -301,13 +301,6 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Refuted => "refuted",
-            Self::Depends => "depends",
-            Self::Undecided => "undecided",
-            Self::Identical => "identical",
-            Self::Untested => "untested",
-        })
+        self.serialize(f)
     }
 }

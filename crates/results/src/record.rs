@@ -163,12 +163,7 @@ pub enum TrialStatus {
 
 impl fmt::Display for TrialStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ok => "ok",
-            Self::Unavailable => "unavailable",
-            Self::Failed => "failed",
-            Self::Void => "void",
-        })
+        self.serialize(f)
     }
 }
 
