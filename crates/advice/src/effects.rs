@@ -109,11 +109,8 @@ const USUAL: [Source; 4] =
 /// treatments have.
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics: Vec<Metric> = schedule.metrics().collect();
-    for usual in USUAL.map(Metric::from) {
-        if !metrics.contains(&usual) {
-            metrics.push(usual);
-        }
-    }
+    let usual = USUAL.map(Metric::from).into_iter();
+    metrics.extend(usual.filter(|usual| !schedule.metrics().any(|own| own == *usual)));
     let mut ratios = Vec::new();
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let Some(baseline) = treatment.baseline else {

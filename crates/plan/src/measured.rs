@@ -6,8 +6,8 @@ use super::error::PlanFault;
 use super::io::{IoSyncPolicy, SyncBy};
 use super::lab_kind::LabKind;
 use super::metric::{
-    self, BONNIE_PREFIX, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, READER_PREFIX, Row,
-    Source,
+    self, BONNIE_PREFIX, FIO_PREFIX, Metric, MetricRow, PHORONIX_HIGHER, PHORONIX_LOWER,
+    READER_PREFIX, Source,
 };
 use super::schedule::{Action, Phase, Schedule};
 use super::written::Plan;
@@ -143,7 +143,7 @@ impl Schedule {
     }
 }
 
-impl Row {
+impl MetricRow {
     /// The labs in which no trial has it.
     fn labs_that_lack_it(&self) -> &'static [LabKind] {
         match self.source {

@@ -5,7 +5,6 @@
 //! metrics where they are read, once.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
@@ -19,12 +18,12 @@ use ssdlab_quantity::similar;
 use super::bonnie::BonnieTest;
 
 /// A metric: its row in the table, or one made of what a program reports.
-#[derive(Clone, Copy)]
-pub struct Metric(&'static Row);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Metric(&'static MetricRow);
 
 /// A metric's name and properties.
-#[derive(Debug)]
-pub struct Row {
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MetricRow {
     /// Its name in plans and records.
     pub name: &'static str,
     /// What it is, in words; empty of what a program reports.
@@ -40,7 +39,7 @@ pub struct Row {
 }
 
 /// The unit of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Nanoseconds.
@@ -62,7 +61,7 @@ pub enum Unit {
 }
 
 /// Which direction of a metric is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Better {
     /// Less of it is better.
     Less,
@@ -73,7 +72,7 @@ pub enum Better {
 }
 
 /// How values of one metric in several phases are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Together {
     /// They add up.
     Sum,
@@ -88,7 +87,7 @@ pub enum Together {
 }
 
 /// Where a metric is in a phase's record; `results` reads it there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum Source {
@@ -116,23 +115,16 @@ impl Source {
     /// Whether it is about operations that a phase counts and times.
     #[must_use]
     pub const fn is_of_operations(self) -> bool {
-        matches!(
+        let is_latency = matches!(
             self,
-            Self::Operations
-                | Self::OpsRate
-                | Self::ByteRate
-                | Self::LatencyMean
-                | Self::LatencyP50
-                | Self::LatencyP90
-                | Self::LatencyP99
-                | Self::LatencyP999
-                | Self::LatencyMax
-        )
+            LatencyMean | LatencyP50 | LatencyP90 | LatencyP99 | LatencyP999 | LatencyMax
+        );
+        is_latency || matches!(self, Operations | OpsRate | ByteRate)
     }
 }
 
 /// The state after the power cuts of a treatment; `advice` reads it from all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum AfterCuts {
@@ -148,14 +140,7 @@ impl AfterCuts {
 
     /// Whether it is about files that record their history.
     pub(super) const fn is_of_files(self) -> bool {
-        match self {
-            Self::BrokenPromises
-            | Self::Damaged
-            | Self::LostTime
-            | Self::LostTimeP99
-            | Self::LostBytes => true,
-            Self::Unmountable | Self::Amiss | Self::Rejected | Self::Recovery => false,
-        }
+        !matches!(self, Self::Unmountable | Self::Amiss | Self::Rejected | Self::Recovery)
     }
 }
 
@@ -200,12 +185,12 @@ pub const PHORONIX_LOWER: Metric = Metric(&METRICS[METRICS.len() - 1]);
 
 type Properties = (Unit, Better, Together, Source);
 
-const fn row(
+const fn m(
     name: &'static str,
     (unit, better, together, source): Properties,
     says: &'static str,
-) -> Row {
-    Row { name, says, unit, better, together, source }
+) -> MetricRow {
+    MetricRow { name, says, unit, better, together, source }
 }
 
 /// A cost of a phase.
@@ -230,123 +215,127 @@ const fn reported(unit: Unit, better: Better) -> Properties {
 
 /// The rows of all metrics with fixed names.
 #[rustfmt::skip]
-static METRICS: [Row; 73] = [
+static METRICS: [MetricRow; 73] = [
     // Metrics that every phase may have.
-    row("time_ns", cost(Ns, Time), "time until the phase returned"),
-    row("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
-    row("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
-    row("kernel_threads_ns", cost(Ns, KernelThreads),
+    m("time_ns", cost(Ns, Time), "time until the phase returned"),
+    m("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
+    m("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
+    m("kernel_threads_ns", cost(Ns, KernelThreads),
         "processor time of kernel threads until the device was quiet (virtual lab)"),
-    row("interrupts_ns", cost(Ns, Interrupts),
+    m("interrupts_ns", cost(Ns, Interrupts),
         "processor time of interrupts until the device was quiet (virtual lab)"),
-    row("application_bytes", (Bytes, Neither, Sum, ApplicationBytes),
+    m("application_bytes", (Bytes, Neither, Sum, ApplicationBytes),
         "bytes the workload passed to write(2)"),
-    row("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
-    row("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
-    row("write_merges", (Number, Neither, Sum, WriteMerges),
+    m("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
+    m("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
+    m("write_merges", (Number, Neither, Sum, WriteMerges),
         "writes merged into others before the device saw them"),
-    row("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
-    row("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
-    row("discarded_bytes", (Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
-    row("discard_requests", (Number, Neither, Sum, DiscardRequests),
+    m("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
+    m("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
+    m("discarded_bytes", (Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
+    m("discard_requests", (Number, Neither, Sum, DiscardRequests),
         "discard commands the device completed"),
-    row("flushes", cost(Number, Flushes), "cache flushes the device completed"),
-    row("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
+    m("flushes", cost(Number, Flushes), "cache flushes the device completed"),
+    m("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
     // Bytes that a filesystem wrote, by kind: they add up to `written_bytes`.
-    row("data_bytes", kind(BlockKind::Data), "of the bytes written: file contents"),
-    row("journal_bytes", kind(BlockKind::Journal), "of the bytes written: the journal or log"),
-    row("inode_bytes", kind(BlockKind::Inode), "of the bytes written: inodes, access times included"),
-    row("directory_bytes", kind(BlockKind::Directory), "of the bytes written: directories and extents"),
-    row("allocation_bytes", kind(BlockKind::Allocation),
+    m("data_bytes", kind(BlockKind::Data), "of the bytes written: file contents"),
+    m("journal_bytes", kind(BlockKind::Journal), "of the bytes written: the journal or log"),
+    m("inode_bytes", kind(BlockKind::Inode), "of the bytes written: inodes, access times included"),
+    m("directory_bytes", kind(BlockKind::Directory),
+        "of the bytes written: directories and extents"),
+    m("allocation_bytes", kind(BlockKind::Allocation),
         "of the bytes written: bitmaps and trees of free space"),
-    row("superblock_bytes", kind(BlockKind::Superblock),
+    m("superblock_bytes", kind(BlockKind::Superblock),
         "of the bytes written: superblocks, group descriptors, checkpoints"),
-    row("cow_metadata_bytes", kind(BlockKind::CowMetadata),
+    m("cow_metadata_bytes", kind(BlockKind::CowMetadata),
         "of the bytes written: trees that are never written in place"),
-    row("unattributed_bytes", kind(BlockKind::Unattributed),
+    m("unattributed_bytes", kind(BlockKind::Unattributed),
         "of the bytes written: could not be attributed"),
     // A phase's effect on the flash of a simulated drive. The hottest block of one phase need not
     // be that of another.
-    row("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
+    m("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
         "bytes a simulated drive programmed into its flash"),
-    row("flash_read_bytes", cost(Bytes, FlashReadBytes),
+    m("flash_read_bytes", cost(Bytes, FlashReadBytes),
         "bytes a simulated drive read from its flash"),
-    row("erases", cost(Number, Erases), "blocks a simulated drive erased"),
-    row("stalled_ns", cost(Ns, Stalled),
+    m("erases", cost(Number, Erases), "blocks a simulated drive erased"),
+    m("stalled_ns", cost(Ns, Stalled),
         "time host pages waited for a simulated drive's background work, summed over pages"),
-    row("hottest_erases", (Number, Less, Never, HottestErases),
+    m("hottest_erases", (Number, Less, Never, HottestErases),
         "erase count of the flash block that was erased most"),
-    row("repeats_until_worn", (Number, More, Never, RepeatsUntilWorn),
+    m("repeats_until_worn", (Number, More, Never, RepeatsUntilWorn),
         "how many times the phase can run before that flash block is worn out; a lower bound, \
          from 10 erases of it"),
-    row("years_until_worn", (Years, More, Never, YearsUntilWorn),
+    m("years_until_worn", (Years, More, Never, YearsUntilWorn),
         "years until that flash block is worn out, at `a_day` runs a day; a lower bound, from 10 \
          erases of it"),
-    row("years_by_bytes", (Years, More, Never, YearsByBytes),
+    m("years_by_bytes", (Years, More, Never, YearsByBytes),
         "endurance times capacity, over the bytes programmed in `a_day` runs a day"),
-    row("write_amplification", (Ratio, Less, Never, WriteAmplification),
+    m("write_amplification", (Ratio, Less, Never, WriteAmplification),
         "bytes programmed into flash for each byte written to the drive"),
     // Counts of a phase's own operations.
-    row("operations", (Number, More, Sum, Operations),
+    m("operations", (Number, More, Sum, Operations),
         "operations completed, as counted by the workload"),
-    row("ops_per_second", (PerS, More, Mean, OpsRate),
+    m("ops_per_second", (PerS, More, Mean, OpsRate),
         "operations a second, by the workload's clock"),
-    row("bytes_per_second", (BytesPerS, More, Mean, ByteRate),
+    m("bytes_per_second", (BytesPerS, More, Mean, ByteRate),
         "bytes read or written a second, by the workload's clock"),
-    row("latency.mean_ns", (Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
-    row("latency.p50_ns", (Ns, Less, Mean, LatencyP50), "median latency of the operations"),
-    row("latency.p90_ns", (Ns, Less, Mean, LatencyP90),
+    m("latency.mean_ns", (Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
+    m("latency.p50_ns", (Ns, Less, Mean, LatencyP50), "median latency of the operations"),
+    m("latency.p90_ns", (Ns, Less, Mean, LatencyP90),
         "latency that 10 % of the operations exceeded"),
-    row("latency.p99_ns", (Ns, Less, Mean, LatencyP99),
+    m("latency.p99_ns", (Ns, Less, Mean, LatencyP99),
         "latency that 1 % of the operations exceeded"),
-    row("latency.p999_ns", (Ns, Less, Mean, LatencyP999),
+    m("latency.p999_ns", (Ns, Less, Mean, LatencyP999),
         "latency that 0.1 % of the operations exceeded"),
-    row("latency.max_ns", (Ns, Less, Mean, LatencyMax), "the longest operation"),
+    m("latency.max_ns", (Ns, Less, Mean, LatencyMax), "the longest operation"),
     // Reports of a phase that reads, writes and syncs files; transactions report their syncs, too.
-    row("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
-    row("read.p50_ns", reported(Ns, Less), "median latency of reads"),
-    row("read.p99_ns", reported(Ns, Less), "latency that 1 % of reads exceeded"),
-    row("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of reads exceeded"),
-    row("read.max_ns", reported(Ns, Less), "the longest read"),
-    row("write.ops_per_second", reported(PerS, More), "writes of the workload a second, by its clock"),
-    row("write.p50_ns", reported(Ns, Less), "median latency of writes"),
-    row("write.p99_ns", reported(Ns, Less), "latency that 1 % of writes exceeded"),
-    row("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of writes exceeded"),
-    row("write.max_ns", reported(Ns, Less), "the longest write"),
-    row("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
-    row("sync.p50_ns", reported(Ns, Less), "median latency of syncs"),
-    row("sync.p99_ns", reported(Ns, Less), "latency that 1 % of syncs exceeded"),
-    row("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of syncs exceeded"),
-    row("sync.max_ns", reported(Ns, Less), "the longest sync"),
-    row("beside.bytes_per_second", reported(BytesPerS, More),
+    m("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
+    m("read.p50_ns", reported(Ns, Less), "median latency of reads"),
+    m("read.p99_ns", reported(Ns, Less), "latency that 1 % of reads exceeded"),
+    m("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of reads exceeded"),
+    m("read.max_ns", reported(Ns, Less), "the longest read"),
+    m("write.ops_per_second", reported(PerS, More),
+        "writes of the workload a second, by its clock"),
+    m("write.p50_ns", reported(Ns, Less), "median latency of writes"),
+    m("write.p99_ns", reported(Ns, Less), "latency that 1 % of writes exceeded"),
+    m("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of writes exceeded"),
+    m("write.max_ns", reported(Ns, Less), "the longest write"),
+    m("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
+    m("sync.p50_ns", reported(Ns, Less), "median latency of syncs"),
+    m("sync.p99_ns", reported(Ns, Less), "latency that 1 % of syncs exceeded"),
+    m("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of syncs exceeded"),
+    m("sync.max_ns", reported(Ns, Less), "the longest sync"),
+    m("beside.bytes_per_second", reported(BytesPerS, More),
         "throughput of the concurrent writer during transactions"),
     // Reports of the reader beside a phase.
-    row("reader.p50_ns", reported(Ns, Less), "median latency of the concurrent reader"),
-    row("reader.p99_ns", reported(Ns, Less),
+    m("reader.p50_ns", reported(Ns, Less), "median latency of the concurrent reader"),
+    m("reader.p99_ns", reported(Ns, Less),
         "latency that 1 % of the concurrent reader's reads exceeded"),
-    row("reader.max_ns", reported(Ns, Less), "longest read of the concurrent reader"),
-    row("reader.reads", reported(Number, More), "reads of the concurrent reader"),
+    m("reader.max_ns", reported(Ns, Less), "longest read of the concurrent reader"),
+    m("reader.reads", reported(Number, More), "reads of the concurrent reader"),
     // The state after power cuts in a phase.
-    row("broken_promises", cuts(Percent, BrokenPromises),
+    m("broken_promises", cuts(Percent, BrokenPromises),
         "power cuts that lost something that had been synced"),
-    row("damaged", cuts(Percent, Damaged),
+    m("damaged", cuts(Percent, Damaged),
         "power cuts that left a file in neither its old nor its new state"),
-    row("unmountable", cuts(Percent, Unmountable),
+    m("unmountable", cuts(Percent, Unmountable),
         "power cuts after which the filesystem cannot be mounted"),
-    row("amiss", cuts(Percent, Amiss),
+    m("amiss", cuts(Percent, Amiss),
         "power cuts after which the filesystem's own check reports errors"),
-    row("rejected", cuts(Percent, Rejected),
+    m("rejected", cuts(Percent, Rejected),
         "power cuts after which the plan's own check rejects the data"),
-    row("lost_ns", cuts(Ns, LostTime),
+    m("lost_ns", cuts(Ns, LostTime),
         "median over power cuts at random moments: age of the oldest lost operation"),
-    row("lost.p99_ns", cuts(Ns, LostTimeP99), "99th percentile of that age"),
-    row("lost_bytes", cuts(Bytes, LostBytes),
+    m("lost.p99_ns", cuts(Ns, LostTimeP99), "99th percentile of that age"),
+    m("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
-    row("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
-    row("hyperfine.memory_bytes", reported(Bytes, Less), "peak memory of an imported command"),
+    m("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
+    m("hyperfine.memory_bytes", reported(Bytes, Less), "peak memory of an imported command"),
     // Results of the Phoronix Test Suite, in each test's own unit.
-    row("phoronix.higher_is_better", reported(Number, More), "result of an imported test: higher is better"),
-    row("phoronix.lower_is_better", reported(Number, Less), "result of an imported test: lower is better"),
+    m("phoronix.higher_is_better", reported(Number, More),
+        "result of an imported test: higher is better"),
+    m("phoronix.lower_is_better", reported(Number, Less),
+        "result of an imported test: lower is better"),
 ];
 
 /// Every metric with a fixed name.
@@ -386,7 +375,7 @@ fn named(name: &str, properties: Properties) -> Metric {
         return *metric;
     }
     let name: &'static str = name.to_owned().leak();
-    let metric = Metric(Box::leak(Box::new(row(name, properties, ""))));
+    let metric = Metric(Box::leak(Box::new(m(name, properties, ""))));
     known.insert(name, metric);
     metric
 }
@@ -426,30 +415,10 @@ impl From<Source> for Metric {
 }
 
 impl Deref for Metric {
-    type Target = Row;
+    type Target = MetricRow;
 
-    fn deref(&self) -> &Row {
+    fn deref(&self) -> &MetricRow {
         self.0
-    }
-}
-
-impl PartialEq for Metric {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for Metric {}
-
-impl Ord for Metric {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name.cmp(other.name)
-    }
-}
-
-impl PartialOrd for Metric {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -460,12 +429,6 @@ impl Default for Metric {
 }
 
 impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl fmt::Debug for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
@@ -497,7 +460,7 @@ impl JsonSchema for Metric {
     }
 }
 
-impl Row {
+impl MetricRow {
     /// The metric that tells how many operations a latency is over: their number, or their rate.
     #[must_use]
     pub fn operations(&self) -> Option<Metric> {
@@ -520,21 +483,15 @@ impl Row {
     /// and a simulated drive's activity. The others are counted above it.
     #[must_use]
     pub fn is_of_the_drive(&self) -> bool {
-        let is_counted_above = matches!(
+        let is_of_commands = matches!(
             self.source,
-            ApplicationBytes
-                | WrittenBytes
-                | WriteRequests
-                | WriteMerges
-                | ReadBytes
-                | ReadRequests
-                | DiscardedBytes
-                | DiscardRequests
-                | Flushes
-                | Commits
-                | Written(_)
+            WriteRequests | WriteMerges | ReadRequests | DiscardRequests | Flushes | Commits
         );
-        !is_counted_above
+        let is_of_bytes = matches!(
+            self.source,
+            ApplicationBytes | WrittenBytes | ReadBytes | DiscardedBytes | Written(_)
+        );
+        !is_of_commands && !is_of_bytes
     }
 
     /// Whether it needs to know how often a day a phase runs.

@@ -10,7 +10,7 @@ use super::*;
 fn names_occur_once_and_end_in_their_unit() {
     let names: BTreeSet<&str> = METRICS.iter().map(|row| row.name).collect();
     assert_eq!(names.len(), METRICS.len());
-    for Row { name, says, unit, .. } in &METRICS {
+    for MetricRow { name, says, unit, .. } in &METRICS {
         let ends = match unit {
             Ns => name.ends_with("_ns"),
             Bytes => name.ends_with("_bytes"),
