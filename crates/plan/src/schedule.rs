@@ -45,6 +45,7 @@ pub const SCHEDULE_SCHEMA: u32 = 1;
 /// everybody reads them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
+#[must_use]
 pub struct Schedule(pub(crate) ScheduleContents);
 
 impl Deref for Schedule {

@@ -34,7 +34,6 @@ pub struct ImportedTrials {
 
 impl Schedule {
     /// The schedule of imported results: it has neither a target nor seeds, and cannot be run.
-    #[must_use]
     pub fn imported(imported: ImportedTrials) -> Self {
         let ImportedTrials { plan, question, metric, notes, treatments, phases, trials } = imported;
         let blocks = trials.iter().map(|(block, _)| block + 1).max().unwrap_or(0);
@@ -57,51 +56,42 @@ impl Schedule {
     }
 
     /// With a check of the files that every trial leaves.
-    #[must_use]
     pub fn verified(mut self) -> Self {
         self.0.verify = true;
         self
     }
 
     /// With the hashes of the files that the plan names, which all trials then require.
-    #[must_use]
     pub fn with_inputs(mut self, inputs: FileHashes) -> Self {
         self.0.inputs = inputs;
         self
     }
 
-    /// On a device of this machine, if the plan leaves it to each machine to name one.
-    #[must_use]
+    /// On a device of this machine, as the plan leaves it to each machine to name one.
     pub fn on_device(mut self, device: PathBuf) -> Self {
-        if let Some(Target::Device { path }) = &mut self.0.target {
-            *path = Some(device);
-        }
+        self.0.target = Some(Target::Device { path: Some(device) });
         self
     }
 
     /// On the published drive and host alone.
-    #[must_use]
     pub fn undrawn(mut self) -> Self {
         self.0.plausible = 0;
         self
     }
 
     /// With power cuts, in place of the plan's.
-    #[must_use]
     pub fn with_cuts(mut self, cuts: Cuts) -> Self {
         self.0.cuts = Some(cuts);
         self
     }
 
     /// With a workload in place of the plan's.
-    #[must_use]
     pub fn with_workload(mut self, workload: Workload) -> Self {
         self.0.workload = workload;
         self
     }
 
     /// With the reason why some of the claims are exploratory, by their names.
-    #[must_use]
     pub fn with_exploratory(mut self, claims: &[String], why: &str) -> Self {
         for claim in self.0.claims.iter_mut().filter(|claim| claims.contains(&claim.id)) {
             claim.exploratory = Some(why.to_owned());
@@ -110,7 +100,6 @@ impl Schedule {
     }
 
     /// With the number of consecutive earlier runs that left each claim open, by its name.
-    #[must_use]
     pub fn with_left_open(mut self, runs: &BTreeMap<String, u32>) -> Self {
         for claim in &mut self.0.claims {
             claim.left_open = runs.get(&claim.id).copied().unwrap_or(0);
@@ -119,7 +108,6 @@ impl Schedule {
     }
 
     /// Only one trial of each of these treatments, in the first block.
-    #[must_use]
     pub fn once_each(mut self, treatments: &BTreeSet<usize>) -> Self {
         let seed = self.trials.first().map_or(0, |trial| trial.seed);
         let trial = |(treatment, position): (&usize, u32)| Trial {
@@ -133,7 +121,6 @@ impl Schedule {
     }
 
     /// Only this trial, without what is compared with it.
-    #[must_use]
     pub fn only(&self, trial: Trial) -> Self {
         let levels = self.treatments[trial.treatment].levels.clone();
         Self(ScheduleContents {
