@@ -491,15 +491,18 @@ fn many_treatments_and_phases_are_readable() {
 
 #[test]
 fn what_is_too_much_to_draw_is_said() {
-    let mut schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
-    let first = schedule.trials.clone();
-    for round in 1..1000 {
-        schedule.trials.extend(first.iter().map(|trial| plan::schedule::Trial {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
+    let trials = (0..1000).flat_map(|round| {
+        schedule.trials.iter().map(move |trial| plan::schedule::Trial {
             block: trial.block + 6 * round,
             position: trial.position + 12 * round,
             ..*trial
-        }));
-    }
+        })
+    });
+    let trials: Vec<_> = trials.collect();
+    let mut stored = json!(schedule);
+    stored["trials"] = json!(trials);
+    let schedule = serde_json::from_value(stored).unwrap();
     let records = records(&schedule, |_, block| vec![phase("sync", u64::from(block % 7 + 1))]);
     let charts = drawn(&schedule, &records);
     // 12,000 trials.

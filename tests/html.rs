@@ -2,12 +2,13 @@
 
 mod records;
 
+use serde_json::Value;
 use ssdlab_advice::{self as advice, Analysis, CheckOutcome};
 use ssdlab_plan::{Schedule, shipped};
 use ssdlab_report::html;
 use ssdlab_results::{Ending, Record, TrialStatus};
 
-use self::records::{HOSTILE, chain, fleet, hostile, post_1, schedule};
+use self::records::{HOSTILE, chain, edited, fleet, hostile, post_1, schedule};
 
 fn analysis(schedule: &Schedule, records: &[Record]) -> Analysis {
     advice::analyse("run", schedule, records, Ending::AllBlocks)
@@ -79,8 +80,9 @@ fn the_answer_is_said_first() {
 
 #[test]
 fn exploratory_claims_are_said_to_be_corrected_by_themselves() {
-    let mut schedule = schedule("discard", 8);
-    schedule.claims[0].exploratory = Some("added after a first run".to_owned());
+    let schedule = schedule("discard", 8);
+    let claim = [schedule.claims[0].id.clone()];
+    let schedule = schedule.with_exploratory(&claim, "added after a first run");
     let page = page(&schedule, &post_1(&schedule));
     let of = |claims: &str| {
         format!(
@@ -154,9 +156,10 @@ fn more_trials_than_a_page_can_show_are_elsewhere() {
 
 #[test]
 fn what_the_command_line_changed_is_in_the_command() {
-    let mut schedule = schedule("discard", 8);
-    schedule.verify = true;
-    schedule.overrides.extend(["--set", "mount=data=journal,nobarrier; rm"].map(str::to_owned));
+    let schedule = edited(&schedule("discard", 8).verified(), |stored| {
+        let overrides = stored["overrides"].as_array_mut().unwrap();
+        overrides.extend(["--set", "mount=data=journal,nobarrier; rm"].map(Value::from));
+    });
     let page = page(&schedule, &post_1(&schedule));
     let command = "ssdlab run discard --lab image --runs 8 --set \
                    'mount=data=journal,nobarrier; rm' --verify";

@@ -13,8 +13,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use ssdlab_advice::{self as advice, Check, CheckOutcome, Criterion};
 use ssdlab_report::{Style, method, text};
-use ssdlab_results::Ending;
 use ssdlab_results::import::{self as import, ImportSource};
+use ssdlab_results::{Ending, PhaseRecord};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -51,8 +51,8 @@ fn fio_s_jobs_are_phases_and_its_files_treatments() {
     assert_eq!(from.sha256.len(), 64);
     assert_eq!(from.told["randwrite"].options["end_fsync"], "1");
     assert_eq!(record.phases.len(), 2);
-    assert!(!record.phases[1].reported.contains_key("fio.read_clat_p99_ns"));
-    assert!(record.phases[0].reported.contains_key("fio.write_clat_p99_ns"));
+    assert!(!values(&record.phases[1]).contains_key("fio.read_clat_p99_ns"));
+    assert!(values(&record.phases[0]).contains_key("fio.write_clat_p99_ns"));
     // The buffered one has no sync, and says so.
     assert_eq!(outcome(&run, Criterion::Sync).outcome, CheckOutcome::NotMet);
     let (synced, _) = imported(&["fio-end-fsync.json"]);
@@ -62,7 +62,12 @@ fn fio_s_jobs_are_phases_and_its_files_treatments() {
 /// The metrics of a phase of the only record of files of `tests/data`.
 fn reported(file: &str, phase: usize) -> BTreeMap<String, f64> {
     let (run, _) = imported(&[file]);
-    run.records[0].phases[phase].reported.clone()
+    values(&run.records[0].phases[phase])
+}
+
+/// What a phase's program reported, by name.
+fn values(phase: &PhaseRecord) -> BTreeMap<String, f64> {
+    phase.reported.iter().map(|(metric, value)| (metric.to_string(), *value)).collect()
 }
 
 /// fio-old-json-throughput-lost: fio 2 has KiB a second and microseconds, fio 3.1 no `bw_bytes`.
@@ -99,8 +104,7 @@ fn fio_client_and_mixed_reports_have_one_rate() {
     assert_eq!((mixed["ops_per_second"], mixed["fio.mixed_iops"]), (4163.25, 4163.25));
     let (run, _) = imported(&["fio-mixed-2.6.json"]);
     let record = &run.records[0];
-    let bytes = record.phases[0].reported.get("bytes_per_second");
-    assert_eq!(bytes, Some(&17_052_672.0));
+    assert_eq!(values(&record.phases[0]).get("bytes_per_second"), Some(&17_052_672.0));
     // Neither the directions nor the options are known.
     let told = &record.imported.as_ref().unwrap().told[&record.phases[0].name];
     assert_eq!((told.writes, told.syncs, told.is_direct), (None, None, None));
@@ -114,7 +118,7 @@ fn fio_client_and_mixed_text_around_the_json_is_passed_over() {
     let rate = |text: &str| {
         let source = ImportSource { name: "c.json", label: None, contents: text.as_bytes() };
         let run = import::import(None, &[source]).unwrap();
-        run.records[0].phases[0].reported.get("ops_per_second").copied()
+        values(&run.records[0].phases[0]).get("ops_per_second").copied()
     };
     let around = format!("{text}\n<server01> done\n");
     let indented = clean.replace('\n', "\n  ").replacen('{', "  {", 1);
@@ -150,7 +154,7 @@ fn bonnie_s_lines_are_trials_and_what_was_too_fast_is_absent() {
     assert_eq!(run.records.len(), 6);
     let fast = &run.records[0].phases[0];
     assert_eq!((fast.name.as_str(), fast.reported.len()), ("seq_output_block", 1));
-    assert!(fast.reported.contains_key("latency.max_ns"));
+    assert!(values(fast).contains_key("latency.max_ns"));
     // What the file does not say was not measured.
     assert_eq!((fast.time_ns, fast.cpu_ns, fast.is_quiet), (None, None, None));
     assert_eq!(outcome(&run, Criterion::WorkingSet).outcome, CheckOutcome::NotMet);

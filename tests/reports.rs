@@ -8,12 +8,14 @@ mod units;
 
 use std::path::Path;
 
+use serde_json::json;
 use ssdlab_advice::{self as advice, Verdict};
-use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
+use ssdlab_plan::metric::Source;
+use ssdlab_plan::{self as plan, LabKind, Overrides, metric, shipped};
 use ssdlab_report::{Style, markdown, screen, tables, text, why};
 use ssdlab_results::{Ending, Record, TrialStatus};
 
-use self::records::{chain, fleet, phase, post_1, record, schedule, work};
+use self::records::{chain, edited, fleet, phase, post_1, record, schedule, work};
 
 #[test]
 fn founding_post_1_as_it_was_measured() {
@@ -234,7 +236,7 @@ fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
     let schedule = plan::schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
     let of = |trial| {
         let mut reads = phase("reads", 500, 0, 0);
-        reads.reported.insert("fio.c.read_iops".to_owned(), 2000.0);
+        reads.reported.insert(metric::of("fio.c.read_iops"), 2000.0);
         record(&schedule, trial, vec![reads])
     };
     let records: Vec<Record> = schedule.trials.iter().map(of).collect();
@@ -247,8 +249,9 @@ fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
 
 #[test]
 fn a_plan_cannot_steer_the_terminal() {
-    let mut schedule = schedule("discard", 1);
-    schedule.question = "What?\u{1b}[2J\u{7}".to_owned();
+    let schedule = edited(&schedule("discard", 1), |stored| {
+        stored["question"] = json!("What?\u{1b}[2J\u{7}");
+    });
     let analysis = advice::analyse("x", &schedule, post_1(&schedule), Ending::AllBlocks);
     let report = text(&schedule, &analysis, Style::default());
     assert!(!report.chars().any(|c| c.is_control() && c != '\n'));
@@ -285,8 +288,7 @@ fn verdicts_are_corrected_for_their_number() {
     let analysis = advice::analyse("x", &alone, post_1(&alone), Ending::AllBlocks);
     let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.outcome.p()).collect();
     assert_eq!(raw.len(), 4);
-    let mut one = alone.clone();
-    one.claims.truncate(1);
+    let one = edited(&alone, |stored| stored["claims"].as_array_mut().unwrap().truncate(1));
     let single =
         advice::analyse("x", &one, post_1(&one), Ending::AllBlocks).claims[0].outcome.p().unwrap();
     assert!(raw[0] >= single);
@@ -355,7 +357,7 @@ fn a_lucky_choice_is_not_flattered_by_its_luck() {
     let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
     let of =
         analysis.treatments.iter().find(|t| t.levels.to_string().contains("xfs, scheduler = bfq"));
-    let mean = of.unwrap().summary[0].metrics["ops_per_second"].mean;
+    let mean = of.unwrap().summary[0].metrics[&Source::OpsRate.into()].mean;
     assert!((130.0..135.0).contains(&mean), "{mean}");
     let last = analysis.rankings.last().unwrap();
     assert!(last.places[1].ratio > 0.5, "{:?}", last.places);

@@ -174,6 +174,22 @@ fn pure_rooms_touch_nothing_outside() {
 }
 
 #[test]
+fn metrics_are_looked_up_by_their_names_in_plan_only() {
+    // A reader's query, and sentences that are about to become rows of the table.
+    let known = ["crates/cli/src/compare.rs", "crates/report/src/reason.rs"];
+    let looks_up = |text: &str| {
+        ["metric::of(", "metric::of)", "metric::find("].iter().any(|call| text.contains(call))
+    };
+    let is_elsewhere = |path: &str| !path.starts_with("crates/plan/") && !is_test(path);
+    let found: Vec<String> = sources("crates")
+        .into_iter()
+        .filter(|(path, text)| is_elsewhere(path) && looks_up(text))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(found, known, "take a `Metric`, or make one of its `Source`");
+}
+
+#[test]
 fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
     let with_unsafe: Vec<String> = ["src", "crates"]
         .iter()

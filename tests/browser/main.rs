@@ -195,11 +195,11 @@ fn attack() -> Page {
 
 /// How many marks the charts of each kind have: a dot per sample, a disc per effect.
 fn marks(analysis: &Analysis) -> Value {
-    let metric = &analysis.metric;
+    let metric = analysis.metric;
     let summaries = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
     let samples: usize =
-        summaries.filter_map(|phase| phase.metrics.get(metric)).map(|found| found.n).sum();
-    let effects = analysis.effects.iter().filter(|effect| effect.metric == *metric).count();
+        summaries.filter_map(|phase| phase.metrics.get(&metric)).map(|found| found.n).sum();
+    let effects = analysis.effects.iter().filter(|effect| effect.metric == metric).count();
     assert!(samples > 0 && effects > 0);
     json!({ "samples": samples, "effects": effects })
 }

@@ -9,6 +9,7 @@ use ssdlab_advice::{self as advice, Candidate, Comparison, ComparisonMethod, Inc
 use ssdlab_flash::Draw;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
+use ssdlab_plan::metric::{self, Metric};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::{Style, comparison, comparison_markdown};
 use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
@@ -86,7 +87,7 @@ fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
 }
 
 fn candidate(run: &str, schedule: &Schedule, records: &[Record], metric: &str) -> Candidate {
-    Candidate::new(run, schedule.clone(), records, Ending::AllBlocks, metric)
+    Candidate::new(run, schedule.clone(), records, Ending::AllBlocks, metric::of(metric))
 }
 
 /// Two kernels in the virtual lab: the same seeds.
@@ -152,7 +153,7 @@ fn two_months_on_one_machine_are_not_paired() {
     august[4].reason = Some("cannot write: No space left on device".to_owned());
     let july = candidate("july", &schedule, &july, "time_ns");
     let august =
-        Candidate::new("august", schedule.clone(), &august, Ending::Interrupted, "time_ns");
+        Candidate::new("august", schedule.clone(), &august, Ending::Interrupted, Metric::default());
     let found = advice::compare(&[july, august]).unwrap();
     let mut effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
     assert!(
@@ -208,11 +209,13 @@ fn what_is_not_comparable_is_refused() {
     let said = refusal(&larger, "time_ns").to_string();
     assert!(said.contains("a tree of 500 files, 5.0 MB against 1000 files, 10.0 MB"), "{said}");
 
-    let mut other = same.clone();
-    other.workload.phases[1].sync = false;
+    let mut workload = same.workload.clone();
+    workload.phases[1].sync = false;
+    let other = same.clone().with_workload(workload.clone());
     let said = refusal(&other, "time_ns").to_string();
     assert!(said.contains("`delete`") && said.contains("did not do the same"), "{said}");
-    other.workload.phases[1].name = "remove".to_owned();
+    workload.phases[1].name = "remove".to_owned();
+    let other = other.with_workload(workload);
     let said = refusal(&other, "time_ns").to_string();
     assert!(said.contains("phases unpack; remove against unpack; delete"), "{said}");
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
+use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, metric, shipped};
 use ssdlab_results::{
     ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record,
     RunFolder, Teardown, TrialStatus, Work,
@@ -186,7 +186,7 @@ fn measured(name: &str, state: &mut u64) -> PhaseRecord {
             latency,
             series: EngineSeries { step_ns: 1_000_000, operations: vec![1, 2, 3] },
         }),
-        reported: reported.map(|name| (name.to_owned(), fraction(state))).into(),
+        reported: reported.map(|name| (metric::of(name), fraction(state))).into(),
         ..PhaseRecord::default()
     }
 }

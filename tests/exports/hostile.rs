@@ -3,8 +3,8 @@
 use std::fs;
 
 use csv::StringRecord;
-use serde_json::Value;
-use ssdlab_plan::Factor;
+use serde_json::{Value, json};
+use ssdlab_plan::{Factor, Schedule, metric};
 use ssdlab_results::TrialStatus;
 
 use super::fixture::{Fixture, records, schedule};
@@ -37,23 +37,27 @@ fn long() -> String {
 
 /// A run whose texts are hostile: the plan's, a phase's, a metric's, a level's, reasons.
 fn fixture() -> Fixture {
-    let mut schedule = schedule();
-    let mut records = records(&schedule);
-    HOSTILE.clone_into(&mut schedule.plan);
-    HOSTILE.clone_into(&mut schedule.question);
-    for claim in &mut schedule.claims {
-        HOSTILE.clone_into(&mut claim.says);
+    let mut stored = serde_json::to_value(schedule()).unwrap();
+    let mut records = records(&schedule());
+    for key in ["plan", "question"] {
+        stored[key] = json!(HOSTILE);
+    }
+    for claim in stored["claims"].as_array_mut().unwrap() {
+        claim["says"] = json!(HOSTILE);
     }
     let level = |levels: &mut ssdlab_plan::Levels| {
         levels.0.insert(Factor::Mkfs, HOSTILE.to_owned());
     };
-    schedule.treatments.iter_mut().for_each(|treatment| level(&mut treatment.levels));
-    HOSTILE.clone_into(&mut schedule.workload.phases[0].name);
+    for treatment in stored["treatments"].as_array_mut().unwrap() {
+        treatment["levels"]["mkfs"] = json!(HOSTILE);
+    }
+    stored["workload"]["phases"][0]["name"] = json!(HOSTILE);
+    let schedule: Schedule = serde_json::from_value(stored).unwrap();
     for record in &mut records {
         level(&mut record.levels);
         if let Some(phase) = record.phases.first_mut() {
             HOSTILE.clone_into(&mut phase.name);
-            phase.reported.insert(HOSTILE.to_owned(), -1.5);
+            phase.reported.insert(metric::of(HOSTILE), -1.5);
         }
     }
     records[2].reason = Some(HOSTILE.to_owned());

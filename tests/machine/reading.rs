@@ -1,6 +1,6 @@
 //! The reader that runs alongside a phase, on a filesystem that supports direct I/O.
 
-use ssdlab_plan::metric::METRICS;
+use ssdlab_plan::metric;
 use ssdlab_workload::ConcurrentReader;
 use ssdlab_workload::synthetic::content::ContentPool;
 
@@ -20,6 +20,6 @@ fn reader() {
     assert_eq!(done, 7);
     assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);
     let names: Vec<&str> = read.keys().map(String::as_str).collect();
-    let mut of_readers = METRICS.iter().filter(|(name, ..)| name.starts_with("reader."));
-    assert!(of_readers.all(|(name, ..)| names.contains(name)));
+    let mut of_readers = metric::all().filter(|metric| metric.name.starts_with("reader."));
+    assert!(of_readers.all(|metric| names.contains(&metric.name)));
 }

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
 use ssdlab_advice as advice;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
@@ -215,17 +216,36 @@ pub fn chain() -> (Schedule, Vec<Record>) {
 /// Hostile text that somebody might write where this program prints it.
 pub const HOSTILE: &str = r#"</script></style>"><img src=x onerror=alert('1')>&lt;"#;
 
+/// A schedule as if somebody had edited its file.
+pub fn edited(schedule: &Schedule, edit: impl FnOnce(&mut Value)) -> Schedule {
+    let mut stored = serde_json::to_value(schedule).unwrap();
+    edit(&mut stored);
+    serde_json::from_value(stored).unwrap()
+}
+
 /// A run in which every text is hostile, and has characters that control a terminal.
 pub fn hostile() -> (Schedule, Vec<Record>) {
     let text = format!("{HOSTILE}\u{1b}[2J\u{0}\u{7}\u{9b}");
-    let mut schedule = schedule("discard", 8);
+    let schedule = schedule("discard", 8);
     let mut records = post_1(&schedule);
-    let mount = plan::Factor::Mount;
-    for (index, treatment) in schedule.treatments.iter_mut().enumerate() {
-        treatment.levels.0.insert(mount, format!("{text} {index}"));
-    }
     let phase = format!("{text} phase");
-    schedule.workload.phases[0].name.clone_from(&phase);
+    let schedule = edited(&schedule, |stored| {
+        for (index, treatment) in
+            stored["treatments"].as_array_mut().unwrap().iter_mut().enumerate()
+        {
+            treatment["levels"]["mount"] = json!(format!("{text} {index}"));
+        }
+        stored["workload"]["phases"][0]["name"] = json!(phase);
+        for claim in stored["claims"].as_array_mut().unwrap() {
+            for key in ["id", "says", "if_holds", "if_refuted"] {
+                claim[key] = json!(text);
+            }
+        }
+        stored["source"] = json!(text);
+        stored["overrides"] = json!([text]);
+        stored["notes"].as_array_mut().unwrap().push(json!(text));
+        stored["question"] = json!(text);
+    });
     for record in &mut records {
         record.levels = schedule.treatments[record.trial.treatment].levels.clone();
         record.phases[0].name.clone_from(&phase);
@@ -237,14 +257,6 @@ pub fn hostile() -> (Schedule, Vec<Record>) {
         record.applied.insert(text.clone(), text.clone());
     }
     records[0].status = TrialStatus::Failed;
-    records[0].reason = Some(text.clone());
-    for claim in &mut schedule.claims {
-        (claim.id, claim.says) = (text.clone(), text.clone());
-        (claim.if_holds, claim.if_refuted) = (Some(text.clone()), Some(text.clone()));
-    }
-    schedule.source = Some(text.clone());
-    schedule.overrides = vec![text.clone()];
-    schedule.notes.push(text.clone());
-    schedule.question = text;
+    records[0].reason = Some(text);
     (schedule, records)
 }

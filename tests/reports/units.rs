@@ -8,7 +8,7 @@ use ssdlab_advice as advice;
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_operations::cuts::{CutMoment, CutOutcome, CutVerdict, Damage, DataVerdict};
-use ssdlab_plan::metric::{METRICS, Unit, of};
+use ssdlab_plan::metric::{Unit, all, of};
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::export::{Samples, csv};
 use ssdlab_report::{Style, charts, html, markdown, text};
@@ -32,10 +32,9 @@ const REPORTED: [&str; 4] = [
 /// The metrics that a phase can have.
 fn names() -> impl Iterator<Item = &'static str> {
     // Those of Phoronix are of imported tests only.
-    let of_phases = METRICS
-        .into_iter()
-        .filter(|(name, metric, _)| !metric.is_of_cuts() && !name.starts_with("phoronix."));
-    of_phases.map(|(name, ..)| name).chain(REPORTED)
+    let of_phases =
+        all().filter(|metric| !metric.is_of_cuts() && !metric.name.starts_with("phoronix."));
+    of_phases.map(|metric| metric.name).chain(REPORTED)
 }
 
 fn schedule(metric: &str, claims: &str) -> Schedule {
@@ -109,8 +108,9 @@ fn phase() -> PhaseRecord {
             series: EngineSeries { step_ns: 1, operations: vec![1] },
         }),
         reported: names()
-            .filter(|name| of(name).source == plan::metric::Source::Reported)
-            .map(|name| (name.to_owned(), value))
+            .map(of)
+            .filter(|metric| metric.source == plan::metric::Source::Reported)
+            .map(|metric| (metric, value))
             .collect(),
         ledger: Some(Ledger {
             by_layer: ByLayer::default(),
@@ -310,8 +310,7 @@ fn cut(cut: u32) -> CutOutcome {
 
 #[test]
 fn claims_on_power_cuts_are_in_the_unit_of_their_metric() {
-    let of_cuts = METRICS.into_iter().filter(|(_, metric, _)| metric.is_of_cuts());
-    for (metric, known, _) in of_cuts {
+    for metric in all().filter(|metric| metric.is_of_cuts()) {
         let plan = format!(
             r#"
             name = "units"
@@ -325,14 +324,14 @@ fn claims_on_power_cuts_are_in_the_unit_of_their_metric() {
             phases = [{{ do = "replace", replace = {{ files = 2, rounds = 2 }} }}]
             {}
             "#,
-            claims(metric, "replace")
+            claims(metric.name, "replace")
         );
         let schedule =
             plan::schedule("p.toml", &plan, &Overrides::default(), Path::new("/")).unwrap();
         let record =
             |trial| Record { cuts: (0..40).map(cut).collect(), ..Record::new(&schedule, trial, 0) };
         let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();
-        for (what, unit, says) in claimed(&schedule, &records, known.unit) {
+        for (what, unit, says) in claimed(&schedule, &records, metric.unit) {
             assert!(is_of(unit, &says), "{metric}: {what}: {says}");
         }
     }

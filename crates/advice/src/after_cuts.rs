@@ -8,7 +8,7 @@
 
 use ssdlab_operations::cuts::{self, Finding};
 use ssdlab_plan::Schedule;
-use ssdlab_plan::metric::{self, AfterCuts, Source, Unit};
+use ssdlab_plan::metric::{AfterCuts, Source, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
@@ -193,7 +193,7 @@ fn smallest_error(is_shown: impl Fn(f64) -> bool) -> f64 {
 
 /// What a claim says about power cuts; `None` if it is about something else.
 pub(super) fn is_about(claim: &Claim) -> Option<AfterCuts> {
-    match metric::of(&claim.metric).source {
+    match claim.metric.source {
         Source::Cuts(what) => Some(what),
         _ => None,
     }
@@ -236,7 +236,7 @@ pub(super) fn weigh(
 
 /// What may decide a claim that these cuts leave open.
 pub(super) fn open(claim: &Claim) -> &'static str {
-    let is_share = metric::of(&claim.metric).unit == Unit::Percent;
+    let is_share = claim.metric.unit == Unit::Percent;
     let [at_least, at_most] = claim.bounds().ends();
     if claim.is_absolute() && at_most == Some(0.0) {
         "no number of cuts shows that there is none: claim a share, at_most = \"1 %\""

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
@@ -50,7 +50,7 @@ pub struct Analysis {
     /// Why it ended.
     pub ending: Ending,
     /// The metric the plan is about.
-    pub metric: String,
+    pub metric: Metric,
     /// The seed of the run; absent if it was imported.
     pub seed: Option<u64>,
     /// The number of plausible drives measured besides the published one; 0 if trials are repeated
@@ -107,7 +107,7 @@ impl Analysis {
 
     /// The effect of a treatment on a metric in one phase, if there is one.
     #[must_use]
-    pub fn effect(&self, metric: &str, levels: &Levels, phase: &str) -> Option<&Effect> {
+    pub fn effect(&self, metric: Metric, levels: &Levels, phase: &str) -> Option<&Effect> {
         self.effects.iter().find(|effect| {
             effect.metric == metric && effect.levels == *levels && effect.phases == [phase]
         })
@@ -184,7 +184,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
     by_host.extend(hosts::of_claims(schedule, &blocks));
     let rankings = ranking::all(schedule, &blocks);
-    let intervals = intervals(&schedule.metric, &claims, &effects, &by_host, &rankings);
+    let intervals = intervals(schedule.metric, &claims, &effects, &by_host, &rankings);
     let method = method::checks(schedule, &published, &claims, &intervals);
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
@@ -201,7 +201,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         lab: schedule.origin(),
         status: Completeness::of(ending),
         ending,
-        metric: schedule.metric.clone(),
+        metric: schedule.metric,
         seed: schedule.target.is_some().then_some(schedule.seed),
         scale: schedule.scale(),
         plausible_drives: plausible::measured(records),
@@ -225,7 +225,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
 /// The 95 % intervals that reports show: of claims, of rankings, and of effects on `metric`, both
 /// over all hosts and on each.
 fn intervals(
-    metric: &str,
+    metric: Metric,
     claims: &[Judgement],
     effects: &[Effect],
     by_host: &[ByHost],
@@ -246,7 +246,7 @@ fn intervals(
 /// The settings that follow from the verdicts. A verdict never claims more than its lab can show:
 /// the times of an image file say nothing about a drive, so no setting follows from them.
 fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
-    let is_of_the_drive = |claim: &Judgement| metric::of(&claim.claim.metric).is_of_the_drive();
+    let is_of_the_drive = |claim: &Judgement| claim.claim.metric.is_of_the_drive();
     let shows = |claim: &Judgement| match origin {
         Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
         Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
@@ -316,7 +316,7 @@ fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
         _ if claim.by_construction.is_some() => "by construction".to_owned(),
         _ if claim.claim.exploratory.is_some() => "exploratory".to_owned(),
         Some(over) => format!("simulated on {0} of {0} plausible drives", over.of),
-        None if metric::of(&claim.claim.metric).is_of_cuts() => {
+        None if claim.claim.metric.is_of_cuts() => {
             format!("{} simulated power cuts", n(claim))
         }
         None if is_virtual => format!("simulated, n = {}", n(claim)),

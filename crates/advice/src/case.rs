@@ -1,7 +1,7 @@
 //! One case of a claim: the treatments it compares, and what was measured.
 
+use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::{Bounds, Claim};
-use ssdlab_plan::{Schedule, metric};
 use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
 use super::CONFIDENCE;
@@ -162,7 +162,7 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
     let side = |treatment: usize, phases: &'a [String]| {
         let excess_over = claim.less(schedule, treatment);
         let is_there = excess_over.is_some() || claim.excess_over().is_none();
-        let quantity = Quantity { metric: &claim.metric, phases };
+        let quantity = Quantity { metric: claim.metric, phases };
         is_there.then_some(ComparedSide { excess_over, ..quantity.of(treatment) })
     };
     let case = |(own, other): (usize, Option<usize>)| {
@@ -229,7 +229,7 @@ pub(super) fn measure(
 
 /// Why a claim about an amount cannot be judged by what this run measured.
 pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
-    schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute())
+    schedule.unlike(claim.metric).filter(|_| claim.is_absolute())
 }
 
 /// The p-values of "it holds" and "it is refuted", from those of each bound: it holds if it is

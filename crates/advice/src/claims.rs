@@ -22,7 +22,7 @@
 use std::borrow::Cow;
 
 use ssdlab_plan::schedule::{Bounds, Claim};
-use ssdlab_plan::{LabKind, Schedule, metric};
+use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
 use super::case::{Case, CaseBasis, CaseSample, CaseTests, Weighed, cases, weigh};
@@ -75,7 +75,7 @@ pub(super) fn judge_all(
         if let Some((late, case)) = late.zip(case) {
             outcome = late.judge(&case, outcome);
         }
-        let is_like = schedule.unlike(metric::of(&claim.metric)).is_none();
+        let is_like = schedule.unlike(claim.metric).is_none();
         Judgement {
             id,
             claim: Claim { published: claim.published.filter(|_| is_like), ..claim.clone() },
@@ -86,7 +86,7 @@ pub(super) fn judge_all(
             flips: Vec::new(),
             not_measured,
             by_construction: schedule.by_construction(claim).map(Cow::into_owned),
-            scope: scope(schedule.origin(), &claim.metric),
+            scope: scope(schedule.origin(), claim.metric),
         }
     };
     tested.into_iter().map(judgement).collect()

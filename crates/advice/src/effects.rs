@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{self, Together};
+use ssdlab_plan::metric::{Metric, Source, Together};
 use ssdlab_plan::{Levels, Origin, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
@@ -22,7 +22,7 @@ const BOOTSTRAP_SEED: u64 = 0x5eed;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Effect {
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases whose sum is compared.
     pub phases: Vec<String>,
     /// The treatment.
@@ -85,7 +85,7 @@ pub(super) fn without_ratio(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<NoR
         let Some(baseline) = treatment.baseline else { continue };
         for phase in shared_phases(schedule, index, baseline) {
             let quantity =
-                Quantity { metric: &schedule.metric, phases: std::slice::from_ref(&phase) };
+                Quantity { metric: schedule.metric, phases: std::slice::from_ref(&phase) };
             let [own, other] = [index, baseline].map(|treatment| quantity.of(treatment));
             let Some(signs) = blocks.against_nothing(own, Some(other), StepChoice::LastStep) else {
                 continue;
@@ -102,23 +102,24 @@ pub(super) fn without_ratio(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<NoR
 }
 
 /// The metrics whose effects are computed besides the plan's own.
-const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_requests"];
+const USUAL: [Source; 4] =
+    [Source::Time, Source::Settled, Source::WrittenBytes, Source::WriteRequests];
 
 /// Every effect: per treatment with a baseline, metric and phase, and over all phases that both
 /// treatments have.
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
-    let mut metrics: Vec<&str> = schedule.metrics().collect();
-    let usual: Vec<&str> = USUAL.into_iter().filter(|usual| !metrics.contains(usual)).collect();
-    metrics.extend(usual);
+    let mut metrics: Vec<Metric> = schedule.metrics().collect();
+    let usual = USUAL.map(Metric::from).into_iter();
+    metrics.extend(usual.filter(|usual| !schedule.metrics().any(|own| own == *usual)));
     let mut ratios = Vec::new();
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let Some(baseline) = treatment.baseline else {
             continue;
         };
         let shared = shared_phases(schedule, index, baseline);
-        for metric in &metrics {
+        for metric in metrics.iter().copied() {
             let singles = shared.iter().map(|phase| vec![phase.clone()]);
-            let is_total = shared.len() > 1 && metric::of(metric).together != Together::Never;
+            let is_total = shared.len() > 1 && metric.together != Together::Never;
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
@@ -128,7 +129,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 } else {
                     blocks.compare(own, Some(other), StepChoice::LastStep).ok().map(Ratio::Paired)
                 };
-                ratios.extend(ratio.map(|ratio| (*metric, phases, (index, baseline), ratio)));
+                ratios.extend(ratio.map(|ratio| (metric, phases, (index, baseline), ratio)));
             }
         }
     }
@@ -153,7 +154,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 }
             };
             Effect {
-                metric: metric.to_owned(),
+                metric,
                 phases,
                 levels: schedule.treatments[index].levels.clone(),
                 baseline: schedule.treatments[baseline].levels.clone(),

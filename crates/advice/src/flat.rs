@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Levels, PublishedBasis};
 
 use super::flip::Flip;
@@ -24,7 +25,7 @@ pub(super) struct Flat {
     /// Why there is no verdict, unless the reason is too few runs.
     reason: Option<String>,
     /// The metric.
-    metric: String,
+    metric: Metric,
     /// The phases whose sum is compared.
     phases: Vec<String>,
     /// The phase that it is compared with, where two phases of each trial are compared.
@@ -131,6 +132,7 @@ impl From<Judgement> for Flat {
         Self {
             verdict: outcome.verdict(),
             reason: why.and_then(Why::reason).map(str::to_owned),
+            metric: claim.metric,
             excess_over: claim.excess_over().cloned(),
             is_absolute: claim.is_absolute(),
             at_least,
@@ -155,7 +157,6 @@ impl From<Judgement> for Flat {
             left_open: claim.left_open,
             claim: judgement.claim.id,
             says: judgement.claim.says,
-            metric: judgement.claim.metric,
             phases: judgement.claim.phases,
             against_phase: judgement.claim.against_phase,
             compare: judgement.claim.compare,

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::{Record, TrialStatus};
 use ssdlab_stats::{Heterogeneity, LogRatio, holm};
@@ -26,7 +27,7 @@ pub struct ByHost {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases whose sum is compared.
     pub phases: Vec<String>,
     /// The treatment.
@@ -114,7 +115,7 @@ pub(super) fn of_effects(
     let is_shown = |effect: &&Effect| effect.metric == schedule.metric && effect.phases.len() == 1;
     let of_effects = effects.iter().filter(is_shown).filter_map(|effect| {
         let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
-        let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+        let quantity = Quantity { metric: effect.metric, phases: &effect.phases };
         let sides = [quantity.of(sides[0]?), quantity.of(sides[1]?)];
         found(schedule, blocks, sides, StepChoice::LastStep)
     });
@@ -158,7 +159,7 @@ fn found(
     let levels = |side: ComparedSide<'_>| schedule.treatments[side.treatment].levels.clone();
     let by_host = ByHost {
         claim: None,
-        metric: side.quantity.metric.to_owned(),
+        metric: side.quantity.metric,
         phases: side.quantity.phases.to_vec(),
         levels: levels(side),
         baseline: levels(baseline),
@@ -222,7 +223,7 @@ pub(super) fn warnings(
         for own in one.disagreeing() {
             let warning = Warning::HostDisagrees {
                 host: own.host.clone(),
-                metric: one.metric.clone(),
+                metric: one.metric,
                 phases: one.phases.clone(),
                 levels: schedule.distinct(&one.levels),
                 ratio: own.ratio,

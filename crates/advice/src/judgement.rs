@@ -4,8 +4,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::{Bounds, Claim};
-use ssdlab_plan::{LabKind, Levels, Origin, metric};
+use ssdlab_plan::{LabKind, Levels, Origin};
 
 use super::flip::Flip;
 use super::nothing::ZeroComparison;
@@ -238,7 +239,7 @@ impl Judgement {
         let ClaimEstimate { n, across_hosts, .. } = *self.outcome.estimate()?;
         let is_point = |[low, high]: [f64; 2]| low >= high;
         let is_decided = matches!(self.outcome.verdict(), Verdict::Holds | Verdict::Refuted);
-        let is_of_cuts = metric::of(&self.claim.metric).is_of_cuts();
+        let is_of_cuts = self.claim.metric.is_of_cuts();
         let is_of_blocks = is_decided && across_hosts.is_none() && !is_of_cuts;
         let are_equal = is_of_blocks && n > 1 && self.outcome.interval().is_some_and(is_point);
         are_equal.then(|| 1.0 - guarantee(n))
@@ -257,9 +258,9 @@ impl EstimatedValue {
 }
 
 /// What a verdict about a metric is limited to.
-pub(super) fn scope(origin: Origin, metric: &str) -> Option<&'static str> {
+pub(super) fn scope(origin: Origin, metric: Metric) -> Option<&'static str> {
     let Origin::Lab(lab) = origin else { return Some("of imported results") };
-    let is_of_the_drive = metric::of(metric).is_of_the_drive();
+    let is_of_the_drive = metric.is_of_the_drive();
     match lab {
         LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
         LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
@@ -300,13 +301,6 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Refuted => "refuted",
-            Self::Depends => "depends",
-            Self::Undecided => "undecided",
-            Self::Identical => "identical",
-            Self::Untested => "untested",
-        })
+        self.serialize(f)
     }
 }

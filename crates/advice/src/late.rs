@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{self, READER_PREFIX, Source};
+use ssdlab_plan::metric::{READER_PREFIX, Source, Unit};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::{PhaseRecord, Record, Teardown, TrialStatus};
@@ -225,20 +225,20 @@ impl<'a> LateWork<'a> {
             phase.postponed_ns > 0 || phase.idle().is_some_and(|idle| idle >= setup.postpones())
         };
         let was_waited_for = phases[last..phases.len() - 1].iter().any(waits);
-        let is_of_discards = metric::shows_discards(quantity.metric);
+        let is_of_discards = quantity.metric.shows_discards();
         (!was_waited_for || !is_of_discards).then_some(left)
     }
 }
 
 /// A quantity of a trial, if what was left to unmounting is counted to its phases.
 fn counted(record: &Record, quantity: Quantity<'_>, left: Option<&Unmounting>) -> Option<f64> {
-    let Quantity { metric: name, phases } = quantity;
-    let value = record.over(name, phases)?;
+    let Quantity { metric, phases } = quantity;
+    let value = record.over(metric, phases)?;
     let (Some(left), Some(Teardown { time_ns, device })) = (left, record.teardown) else {
         return Some(value);
     };
-    let is_of_reader = name.starts_with(READER_PREFIX) && name.ends_with("_ns");
-    let more = match metric::of(name).source {
+    let is_of_reader = metric.name.starts_with(READER_PREFIX) && metric.unit == Unit::Ns;
+    let more = match metric.source {
         Source::Settled => time_ns,
         Source::WrittenBytes => device.written_bytes,
         Source::WriteRequests => device.write_requests,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use ssdlab_plan::metric::{self, FEWEST_ERASES};
+use ssdlab_plan::metric::{FEWEST_ERASES, Metric};
 use ssdlab_plan::{Schedule, differ_in_machine};
 use ssdlab_results::{PhaseRecord, Record, TrialStatus};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
@@ -23,7 +23,7 @@ fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> b
 /// What a value measures: a metric over phases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quantity<'a> {
-    pub metric: &'a str,
+    pub metric: Metric,
     pub phases: &'a [String],
 }
 
@@ -137,7 +137,7 @@ impl<'a> Blocks<'a> {
         let blocks = self.pairs(side, baseline, which);
         let number = blocks.len();
         let pairs: Vec<Pair<'_>> = blocks.into_iter().flatten().collect();
-        if pairs.len() < number && metric::of(metric).is_of_a_block() {
+        if pairs.len() < number && metric.is_of_a_block() {
             return Err(format!(
                 "in {} of {number} blocks no flash block was erased {FEWEST_ERASES} times, which \
                  tells nothing about wear; use years_by_bytes",

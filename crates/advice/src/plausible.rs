@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, TrialStatus};
@@ -65,7 +64,7 @@ impl<'a> PlausibleDrives<'a> {
         for effect in effects {
             let sides = [&effect.levels, &effect.baseline].map(|levels| self.schedule.find(levels));
             let [Some(side), Some(baseline)] = sides else { continue };
-            let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+            let quantity = Quantity { metric: effect.metric, phases: &effect.phases };
             let found = self.blocks.found(quantity.of(side), Some(quantity.of(baseline)));
             let found = found.ok().filter(|found| !found.values().any(|own| is_of_nothing(*own)));
             effect.plausible = found.and_then(|found| over(self.schedule, &found));
@@ -79,7 +78,7 @@ impl<'a> PlausibleDrives<'a> {
         // Cuts are judged as before: a trial has many already, also on the published drive.
         if unlike(self.schedule, claim).is_some()
             || self.schedule.not_testable(claim).is_some()
-            || metric::of(&claim.metric).is_of_cuts()
+            || claim.metric.is_of_cuts()
             || pair.is_some_and(|other| self.blocks.are_identical(case.side, other))
         {
             return (outcome, None);

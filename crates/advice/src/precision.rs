@@ -72,7 +72,7 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
             .filter_map(|index| {
                 let baseline = schedule.treatments[index].baseline?;
                 let phases = shared_phases(schedule, index, baseline);
-                let quantity = Quantity { metric: &schedule.metric, phases: &phases };
+                let quantity = Quantity { metric: schedule.metric, phases: &phases };
                 width(quantity.of(index), quantity.of(baseline))
             })
             .collect();

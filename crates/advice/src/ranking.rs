@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{self, Better};
+use ssdlab_plan::metric::{Better, Metric};
 use ssdlab_plan::schedule::Keep;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::Record;
@@ -20,7 +20,7 @@ pub struct StepRanking {
     /// The step; absent where a run has none.
     pub step: Option<String>,
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases it is taken over.
     pub phases: Vec<String>,
     /// Blocks it rests on.
@@ -63,9 +63,9 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<StepRanking> 
 fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<StepRanking> {
     let by = schedule.ranking.as_ref()?;
     let candidates = candidates(schedule, blocks, step);
-    let quantity = Quantity { metric: &by.metric, phases: &by.phases };
+    let quantity = Quantity { metric: by.metric, phases: &by.phases };
     let (measured, values) = measured(blocks, quantity, &candidates, step);
-    let ranked = ranked(&values, &by.metric)?;
+    let ranked = ranked(&values, by.metric)?;
     let own = schedule.steps.get(step);
     let next = own.and_then(|own| own.keep).map(|_| self::candidates(schedule, blocks, step + 1));
     let best_in = best_in(blocks, &measured, quantity, step);
@@ -95,7 +95,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
     };
     Some(StepRanking {
         step: own.map(|step| step.name.clone()),
-        metric: by.metric.clone(),
+        metric: by.metric,
         phases: by.phases.clone(),
         n: values[best].len(),
         places: ranked.order.iter().map(place).collect::<Option<_>>()?,
@@ -105,11 +105,11 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
 /// The steps that have measured treatments which cannot be ranked, and why.
 pub(super) fn unranked(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Warning> {
     let Some(by) = &schedule.ranking else { return Vec::new() };
-    let quantity = Quantity { metric: &by.metric, phases: &by.phases };
+    let quantity = Quantity { metric: by.metric, phases: &by.phases };
     let note = |step: usize| {
         let (measured, values) =
             measured(blocks, quantity, &candidates(schedule, blocks, step), step);
-        if measured.is_empty() || ranked(&values, &by.metric).is_some() {
+        if measured.is_empty() || ranked(&values, by.metric).is_some() {
             return None;
         }
         let own = schedule.steps.get(step);
@@ -143,8 +143,8 @@ fn measured(
 }
 
 /// Ranks by a metric; `None` if a value has no logarithm.
-fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::RankEstimate> {
-    let is_higher = metric::of(metric).better == Better::More;
+fn ranked(values: &[Vec<f64>], metric: Metric) -> Option<ssdlab_stats::RankEstimate> {
+    let is_higher = metric.better == Better::More;
     let better = |value: &f64| if is_higher { *value } else { 1.0 / value };
     let values: Vec<Vec<f64>> = values.iter().map(|own| own.iter().map(better).collect()).collect();
     ssdlab_stats::RankEstimate::of(&values, CONFIDENCE).ok()
@@ -201,10 +201,10 @@ fn best_levels(
     keep: Keep,
 ) -> Vec<usize> {
     let Some(by) = &schedule.ranking else { return treatments.to_vec() };
-    let quantity = Quantity { metric: &by.metric, phases: &by.phases };
+    let quantity = Quantity { metric: by.metric, phases: &by.phases };
     let (measured, values) = measured(blocks, quantity, treatments, step);
     // What cannot be ranked is not selected from.
-    let Some(ranked) = ranked(&values, &by.metric) else { return measured };
+    let Some(ranked) = ranked(&values, by.metric) else { return measured };
     let mut kept: BTreeMap<Levels, Vec<usize>> = BTreeMap::new();
     for index in ranked.order {
         let levels = &schedule.treatments[measured[index]].levels;

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::Draw;
 use ssdlab_operations::cuts::CutOutcome;
-use ssdlab_plan::{Levels, Schedule, metric};
+use ssdlab_plan::metric::Metric;
+use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::{
     AgeingRecord, DriveCourse, Imported, PhaseRecord, Record, Smart, Teardown, TrialStatus,
 };
@@ -113,7 +114,7 @@ pub struct PhaseSummary {
     /// The phase.
     pub name: String,
     /// Each metric that every trial has.
-    pub metrics: BTreeMap<String, MetricSummary>,
+    pub metrics: BTreeMap<Metric, MetricSummary>,
 }
 
 /// A metric over the trials of a treatment.
@@ -232,16 +233,15 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .iter()
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();
-    let names = measured.first().into_iter().flat_map(|first| first.metrics());
-    let metrics = names
-        .filter_map(|(name, _)| {
-            let source = metric::of(name).source;
+    let metrics = measured.first().into_iter().flat_map(|first| first.metrics());
+    let metrics = metrics
+        .filter_map(|(metric, _)| {
             let values: Option<Vec<f64>> =
-                measured.iter().map(|phase| phase.of(source, name)).collect();
+                measured.iter().map(|phase| phase.metric(metric)).collect();
             let summary = Summary::of(&values?)?;
             let interval = summary.interval(CONFIDENCE).map(Into::into);
             let Summary { n, mean, median, sd, min, max, .. } = summary;
-            Some((name.to_owned(), MetricSummary { n, mean, interval, median, sd, min, max }))
+            Some((metric, MetricSummary { n, mean, interval, median, sd, min, max }))
         })
         .collect();
     PhaseSummary { name: phase.to_owned(), metrics }

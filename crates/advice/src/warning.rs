@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::io::IoContents;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Bytes, LabKind, Levels, Origin, ShortPercentile};
 
 use super::late::Unmounting;
@@ -188,7 +189,7 @@ pub enum Warning {
         /// The host.
         host: Host,
         /// The metric.
-        metric: String,
+        metric: Metric,
         /// The phases.
         phases: Vec<String>,
         /// The treatment, by the levels in which it differs.
@@ -220,7 +221,7 @@ pub enum Warning {
     /// A percentile is of few operations.
     FewOperations {
         /// The metric.
-        metric: String,
+        metric: Metric,
         /// The phase.
         phase: String,
         /// The operations, in the trial that has the fewest.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_filesystem::facts;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Treatment;
 use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, SLC_CACHE_BYTES, Schedule, ShortPercentile,
@@ -49,7 +50,7 @@ pub(super) fn all(
 
 /// Percentiles that the plan is about and that are over few operations.
 fn percentiles(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
-    let fewest = |phase: &str, metric: &str| {
+    let fewest = |phase: &str, metric: Metric| {
         let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
         let own = well.flat_map(|record| &record.phases).filter(|own| own.name == phase);
         own.filter_map(|own| own.operations_of(metric)).min()

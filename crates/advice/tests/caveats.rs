@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_json::{Value, json};
 use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse, taking_part};
 use ssdlab_host::meter::block::Counters;
-use ssdlab_plan::schedule::{Action, Trial};
+use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, Levels, Overrides, SLC_CACHE_BYTES, Schedule,
-    WHOLE_SLC_CACHE_BYTES, schedule,
+    WHOLE_SLC_CACHE_BYTES, metric, schedule,
 };
 use ssdlab_results::{
     Attempt, AttemptId, Ending, Imported, PhaseRecord, Record, StatedMethod, Teardown,
@@ -27,6 +28,13 @@ fn plan_of(lab: LabKind, factors: &str, phases: &str, runs: u32) -> Schedule {
     let runs = Some(runs);
     let overrides = Overrides { lab: Some(lab), device, directory, runs, ..Overrides::default() };
     schedule("p.toml", &text, &overrides, Path::new("/")).unwrap()
+}
+
+/// A schedule as if one value in its file were another.
+fn stored(schedule: &Schedule, place: &str, value: Value) -> Schedule {
+    let mut stored = serde_json::to_value(schedule).unwrap();
+    *stored.pointer_mut(place).unwrap() = value;
+    serde_json::from_value(stored).unwrap()
 }
 
 fn run(schedule: &Schedule, change: impl Fn(&mut Record)) -> Analysis {
@@ -80,11 +88,10 @@ fn a_percentile_of_few_operations_is_no_percentile() {
         );
         let analysis = run(&schedule, |record| {
             let fewest = reads - f64::from(record.trial.block);
-            record.phases[0].reported = BTreeMap::from([
-                ("reader.p99_ns".to_owned(), 1e6),
-                ("reader.p50_ns".to_owned(), 1e5),
-                ("reader.reads".to_owned(), fewest),
-            ]);
+            let reported =
+                [("reader.p99_ns", 1e6), ("reader.p50_ns", 1e5), ("reader.reads", fewest)];
+            record.phases[0].reported =
+                metric::parsed(reported.map(|(name, value)| (name.to_owned(), value)));
         });
         let few = analysis.warnings.into_iter().filter_map(|warned| match warned.warning {
             Warning::FewOperations { operations, needed, .. } => Some((operations, needed)),
@@ -147,8 +154,8 @@ fn what_syncs_is_not_told_that_nothing_does() {
     };
     let fio = |syncs: bool| {
         let phase = "{ do = \"fio\", job = \"j.fio\" }";
-        let mut schedule = plan(LabKind::Image, "filesystem = \"ext4\"", phase);
-        schedule.workload.phases[0].action = Action::Fio { job: "/j.fio".into(), syncs };
+        let schedule = plan(LabKind::Image, "filesystem = \"ext4\"", phase);
+        let schedule = stored(&schedule, "/workload/phases/0/action/fio/syncs", json!(syncs));
         is_unsynced(&run(&schedule, |_| {}))
     };
     assert!(fio(false));
@@ -303,9 +310,9 @@ fn a_cache_that_a_small_capacity_cut_is_told_once_for_its_drive() {
 
 #[test]
 fn imported_jobs_of_different_depth_are_told_apart() {
-    let mut schedule =
+    let schedule =
         plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
-    schedule.target = None;
+    let schedule = stored(&schedule, "/target/lab", json!("imported"));
     let of = |depths: [&str; 2]| {
         run(&schedule, |record| {
             let depth = depths[record.trial.treatment].to_owned();
@@ -325,9 +332,9 @@ fn imported_jobs_of_different_depth_are_told_apart() {
 /// Names the treatments whose file says that nothing synced, unless it is true of all.
 #[test]
 fn imported_files_that_do_not_sync_are_named() {
-    let mut schedule =
+    let schedule =
         plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
-    schedule.target = None;
+    let schedule = stored(&schedule, "/target/lab", json!("imported"));
     let says = |syncs: [bool; 2]| {
         let analysis = run(&schedule, |record| {
             let treatment = record.trial.treatment;
@@ -350,16 +357,17 @@ fn imported_files_that_do_not_sync_are_named() {
 /// The order of imported trials means nothing, so the result does not depend on it.
 #[test]
 fn imported_trials_are_no_pairs() {
-    let mut schedule =
+    let schedule =
         plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
-    schedule.target = None;
+    let schedule = stored(&schedule, "/target/lab", json!("imported"));
     let interval = |times: [u64; 4]| {
         let analysis = run(&schedule, |record| {
             let own = if record.trial.treatment == 0 { [10, 12, 15, 20] } else { times };
             record.phases[0].time_ns = Some(own[record.trial.block as usize]);
             record.imported = Some(imported("unpack", StatedMethod::default()));
         });
-        let effect = analysis.effects.iter().find(|effect| effect.metric == "time_ns").unwrap();
+        let effect =
+            analysis.effects.iter().find(|effect| effect.metric.name == "time_ns").unwrap();
         effect.interval.unwrap().map(|end| format!("{end:.9}"))
     };
     assert_eq!(interval([20, 24, 30, 41]), interval([41, 20, 30, 24]));
@@ -406,7 +414,7 @@ fn the_widest_interval_is_the_widest_that_is_shown() {
         let grown = if record.trial.treatment == 0 { 1 } else { 10_u64.pow(record.trial.block) };
         record.phases[1].time_ns = Some(1_000_000 * grown);
     });
-    let wide = analysis.effects.iter().filter(|effect| effect.metric == "time_ns");
+    let wide = analysis.effects.iter().filter(|effect| effect.metric.name == "time_ns");
     let wide = wide.filter_map(|effect| effect.interval);
     let wide = wide.map(|[low, high]| (high / low).sqrt() - 1.0).fold(0.0, f64::max);
     let told = analysis.warnings.iter().find_map(|warned| match &warned.warning {

@@ -7,6 +7,7 @@ use ssdlab_advice::{Analysis, Verdict, Warning, Why, analyse, guarantee, outline
 use ssdlab_flash::Draw;
 use ssdlab_flash::evidence::Value;
 use ssdlab_host::meter::block::Counters;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_results::{Ending, PhaseRecord, Record};
@@ -80,7 +81,8 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     assert_eq!(over.spread.values.len(), 9);
     assert!((over.guarantees.unwrap() - 0.717).abs() < 0.001);
     assert_eq!(outline(&schedule, &records, Ending::AllBlocks).holds, 1);
-    let effect = analysis.effect("time_ns", &claim.levels.clone().unwrap(), "delete").unwrap();
+    let effect =
+        analysis.effect(Metric::default(), &claim.levels.clone().unwrap(), "delete").unwrap();
     assert!((effect.ratio - 20.0).abs() < 1e-9);
     assert_eq!((effect.interval, effect.n), (None, 1));
     assert!((effect.plausible.as_ref().unwrap().most - 29.0).abs() < 1e-9);
@@ -208,7 +210,7 @@ fn the_direction_of_an_effect_is_shown_if_the_published_drive_has_it_too() {
     let is_shown = |of_published: f64| {
         let (_, analysis) = run(&schedule, |block| if block == 0 { of_published } else { 30.0 });
         let levels = analysis.claims[0].levels.clone().unwrap();
-        analysis.effect("time_ns", &levels, "delete").unwrap().is_shown()
+        analysis.effect(Metric::default(), &levels, "delete").unwrap().is_shown()
     };
     assert!(is_shown(3.0) && !is_shown(0.5));
 }

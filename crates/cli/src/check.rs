@@ -114,8 +114,9 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     for note in schedule.notes.iter().chain(&schedule.beyond_lab()) {
         writeln!(out, "note: {note}")?;
     }
-    let planned = |phase: &str, metric: &str| schedule.planned_operations(phase, metric);
-    for short in schedule.short_percentiles(planned) {
+    for short in
+        schedule.short_percentiles(|phase, metric| schedule.planned_operations(phase, metric))
+    {
         writeln!(out, "note: {short}")?;
     }
     if let Some(caveat) = advice::contents(schedule) {

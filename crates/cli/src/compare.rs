@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use miette::Report as Error;
 use ssdlab_advice::{self as advice, Candidate};
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::{self, Metric};
 use ssdlab_results::RunContents;
 
 use super::exit::{Exit, UsageError};
@@ -45,10 +45,11 @@ enum Format {
 impl CompareCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
-        if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
-            let help = metric::instead_of(metric);
-            return Err(UsageError::report(format!("there is no metric `{metric}`"), help));
-        }
+        let unknown = |name: &String| {
+            UsageError::report(format!("there is no metric `{name}`"), metric::instead_of(name))
+        };
+        let find = |name: &String| metric::find(name).ok_or_else(|| unknown(name));
+        let mut metric = self.metric.as_ref().map(find).transpose()?;
         let folders: Vec<PathBuf> = self.runs.iter().map(|run| self.results.find(run)).collect();
         for (index, folder) in folders.iter().enumerate() {
             if folders[..index].contains(folder) {
@@ -59,7 +60,6 @@ impl CompareCommand {
             }
         }
         let mut candidates: Vec<Candidate> = Vec::new();
-        let mut metric = self.metric.clone();
         // One at a time, so that only one run's records are in memory.
         for folder in &folders {
             candidates.push(candidate(folder, &mut metric)?);
@@ -78,8 +78,8 @@ impl CompareCommand {
 }
 
 /// Reads a run; the first one decides the metric if none is given.
-fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
+fn candidate(folder: &Path, metric: &mut Option<Metric>) -> Result<Candidate, Error> {
     let (run, RunContents { schedule, records, ending, .. }) = report::read(folder)?;
-    let metric = metric.get_or_insert_with(|| schedule.metric.clone());
+    let metric = *metric.get_or_insert(schedule.metric);
     Ok(Candidate::new(&run, schedule, &records, ending, metric))
 }

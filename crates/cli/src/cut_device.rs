@@ -261,7 +261,7 @@ impl CutDeviceArguments {
             survivors: self.survivors,
             check: None,
         };
-        Ok(Schedule { cuts: Some(cuts), ..schedule })
+        Ok(schedule.with_cuts(cuts))
     }
 }
 

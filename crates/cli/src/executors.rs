@@ -257,7 +257,9 @@ fn models(schedule: &Schedule, load: Load, interrupt: &Interrupt) -> Result<Mode
         drives: drives(schedule, load, interrupt)?,
         plausible: if schedule.plausible > 0 {
             let plausible = plausible(schedule)?;
-            plausible.iter().try_for_each(|(drive, of)| check_uncertain(drive, of, schedule))?;
+            plausible
+                .iter()
+                .try_for_each(|(drive, of)| check_uncertain(drive, of, schedule.plausible))?;
             plausible
         } else {
             BTreeMap::new()
@@ -268,14 +270,14 @@ fn models(schedule: &Schedule, load: Load, interrupt: &Interrupt) -> Result<Mode
 
 /// Refuses plausible drives of a file that leaves only one possible: a verdict on all of them would
 /// seem to count drives.
-fn check_uncertain(drive: &str, of: &Plausible, schedule: &Schedule) -> Result<(), Report> {
+fn check_uncertain(drive: &str, of: &Plausible, drives: u32) -> Result<(), Report> {
     if !of.uncertain().is_empty() {
         return Ok(());
     }
     Err(UsageError::report(
         format!(
-            "no value of {drive} is uncertain, so that all {} plausible drives would be the same",
-            schedule.plausible
+            "no value of {drive} is uncertain, so that all {drives} plausible drives would be the \
+             same"
         ),
         "give values a `range` or `choices` in its [evidence], as `ssdlab drive show vertex-le` \
          has them; or run the drive alone: --plausible 0",

@@ -82,7 +82,7 @@ impl FlipCommand {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let hosts = executors::hosts(&schedule, &interrupt)?;
         let parameters = parameters(&schedule, &standings, &plausible, &hosts);
-        let schedule = Schedule { plausible: 0, ..schedule };
+        let schedule = schedule.undrawn();
         let run_options = RunOptions { kernel: self.kernel.as_deref(), ..RunOptions::default() };
         let found = executors::in_guests(&schedule, run_options, &interrupt, |mut guests| {
             guests.provide(plausible);

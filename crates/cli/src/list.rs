@@ -365,13 +365,12 @@ fn workloads() -> NamedRows {
 }
 
 fn metrics() -> NamedRows {
-    metric::METRICS
-        .map(|(name, metric, text)| (name.to_owned(), metric_meaning(metric, text)))
-        .to_vec()
+    metric::all().map(|metric| (metric.name.to_owned(), metric_meaning(metric))).collect()
 }
 
 /// What a metric means, and whether only claims can take it.
 #[must_use]
-pub fn metric_meaning(metric: Metric, says: &str) -> String {
+pub fn metric_meaning(metric: Metric) -> String {
+    let says = metric.says;
     if metric.is_of_cuts() { format!("{says} (for claims only)") } else { says.to_owned() }
 }

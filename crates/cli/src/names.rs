@@ -4,7 +4,7 @@
 use clap::{Args, ValueEnum};
 use ssdlab_flash::presets;
 use ssdlab_plan::HOSTS;
-use ssdlab_plan::metric::METRICS;
+use ssdlab_plan::metric;
 use ssdlab_plan::shipped;
 use ssdlab_results as results;
 
@@ -41,7 +41,7 @@ impl NameKind {
             Self::Runs => results::runs_in(&results::default_folder()),
             Self::Drives => presets::ALL.iter().map(|drive| drive.name.to_owned()).collect(),
             Self::Hosts => HOSTS.iter().map(|host| host.name.clone()).collect(),
-            Self::Metrics => METRICS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+            Self::Metrics => metric::all().map(|metric| metric.name.to_owned()).collect(),
         }
     }
 }

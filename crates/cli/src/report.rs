@@ -109,10 +109,12 @@ impl ReportCommand {
         let folder = self.results.find_or_last(self.run.as_deref())?;
         let (id, contents) = read(&folder)?;
         let is_of_samples = matches!(format, Format::Csv | Format::Ods);
-        let RunContents { mut schedule, plan, mut records, ending, .. } = contents;
-        if let Some(metric) = &self.metric {
-            schedule.show(metric).map_err(|(message, help)| UsageError::report(message, help))?;
-        }
+        let RunContents { schedule, plan, mut records, ending, .. } = contents;
+        let fault = |(message, help): (String, String)| UsageError::report(message, help);
+        let schedule = match &self.metric {
+            Some(metric) => schedule.showing(metric).map_err(fault)?,
+            None => schedule,
+        };
         let analysis = if is_of_samples {
             OnceCell::new()
         } else {

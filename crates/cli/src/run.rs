@@ -11,7 +11,7 @@ use ssdlab_conductor::{Conductor, ConductorError, Elsewhere, Executor, RunShare,
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
-use ssdlab_results::{self as results, Ending, Record, RunContents};
+use ssdlab_results::{Ending, Record, RunContents, RunFolder};
 use ssdlab_workload::PreparedWorkload;
 
 use super::elsewhere::{self, ClusterArguments, Common};
@@ -90,50 +90,43 @@ pub struct Running {
 type Ended = Result<Ending, ConductorError>;
 
 /// A run before it starts.
-enum Planned {
-    New(ResolvedPlan),
-    Resumed(Session),
+struct Planned {
+    resolved: ResolvedPlan,
+    /// Its folder and its records, if it is resumed.
+    resumed: Option<(RunFolder, Vec<Record>)>,
 }
 
 impl Planned {
-    fn schedule(&self) -> &Schedule {
-        match self {
-            Self::New(resolved) => &resolved.schedule,
-            Self::Resumed(session) => &session.schedule,
-        }
-    }
-
-    /// Stores the hashes of the plan's files, which hold for the whole run.
-    fn look_at_inputs(&mut self) -> Result<(), Report> {
-        let schedule = match self {
-            Self::New(resolved) => &mut resolved.schedule,
-            Self::Resumed(session) => &mut session.schedule,
-        };
+    /// With the hashes of the plan's files, which hold for the whole run.
+    fn with_inputs(mut self) -> Result<Self, Report> {
+        let schedule = &mut self.resolved.schedule;
         if schedule.inputs.is_empty() {
-            schedule.inputs = elsewhere::inputs(schedule)?;
+            *schedule = schedule.clone().with_inputs(elsewhere::inputs(schedule)?);
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Its folder, if it has one.
     fn folder(&self) -> Option<&Path> {
-        match self {
-            Self::New(_) => None,
-            Self::Resumed(session) => Some(session.run.folder()),
-        }
+        self.resumed.as_ref().map(|(run, _)| run.folder())
     }
 
     fn start(self, folder: &Path) -> Result<Session, Report> {
-        match self {
-            Self::New(resolved) => start(folder, resolved),
-            Self::Resumed(session) => Ok(session),
-        }
+        let ResolvedPlan { text: plan, schedule } = self.resolved;
+        let (run, records) = match self.resumed {
+            Some(resumed) => resumed,
+            None => {
+                let id = new_id(&schedule);
+                (RunFolder::create(folder, &id, &plan, &schedule)?, Vec::new())
+            }
+        };
+        Ok(Session { run, plan, schedule, records })
     }
 }
 
 /// A run that is ready to start or resume.
 struct Session {
-    run: results::RunFolder,
+    run: RunFolder,
     /// The plan's text.
     plan: String,
     schedule: Schedule,
@@ -158,27 +151,28 @@ impl RunCommand {
 
 impl Running {
     /// Runs a plan.
-    pub fn run(&self, mut resolved: ResolvedPlan) -> Result<Exit, Report> {
-        resolved.schedule.verify = self.verify;
-        seal(&self.results.folder(), &mut resolved);
-        self.conduct(Planned::New(resolved))
+    pub fn run(&self, resolved: ResolvedPlan) -> Result<Exit, Report> {
+        let ResolvedPlan { text, schedule } = resolved;
+        let schedule = if self.verify { schedule.verified() } else { schedule };
+        let schedule = judged_after(&self.results.folder(), &text, schedule);
+        self.conduct(Planned { resolved: ResolvedPlan { text, schedule }, resumed: None })
     }
 
     fn resume(&self, run: &Path, share: Option<RunShare>) -> Result<Exit, Report> {
         let folder = self.results.find(run);
         match share {
             Some(share) => share::perform(&folder, share, self.run_options()),
-            None => self.conduct(Planned::Resumed(resume(&folder)?)),
+            None => self.conduct(resume(&folder)?),
         }
     }
 
-    fn conduct(&self, mut planned: Planned) -> Result<Exit, Report> {
+    fn conduct(&self, planned: Planned) -> Result<Exit, Report> {
         // A killed run's filesystems have the UUIDs of this run's if both have the same seed, as by
         // default: mkfs.btrfs refuses a duplicate, and XFS does not mount one.
         restore::remind();
         // All errors that can be found early are, before a folder is made or a device is touched.
-        planned.look_at_inputs()?;
-        let schedule = planned.schedule().clone();
+        let planned = planned.with_inputs()?;
+        let schedule = planned.resolved.schedule.clone();
         let lab = executors::target(&schedule)?.lab();
         if schedule.verify && lab == LabKind::Directory {
             return Err(UsageError::report(
@@ -382,30 +376,23 @@ pub fn new_id(schedule: &Schedule) -> String {
 
 /// Marks claims made after the plan's first run as exploratory, which is said, and counts the runs
 /// that left each open.
-fn seal(results: &Path, resolved: &mut ResolvedPlan) {
-    sealing::count_open(results, &mut resolved.schedule);
-    let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
-    if let Some((late, first)) = sealed {
-        output::tell(&format!(
-            "exploratory, because {first} has results and does not make them: {}; to judge them \
-             like the others, give the plan another name and new data",
-            late.join(", ")
-        ));
-    }
+fn judged_after(results: &Path, plan: &str, schedule: Schedule) -> Schedule {
+    let left_open = sealing::left_open(results, &schedule);
+    let schedule = schedule.with_left_open(&left_open);
+    let Some((late, first)) = sealing::late(results, plan, &schedule) else { return schedule };
+    output::tell(&format!(
+        "exploratory, because {first} has results and does not make them: {}; to judge them like \
+         the others, give the plan another name and new data",
+        late.join(", ")
+    ));
+    schedule.with_exploratory(&late, &format!("made or changed after {first} had results"))
 }
 
-fn start(folder: &Path, resolved: ResolvedPlan) -> Result<Session, Report> {
-    let id = new_id(&resolved.schedule);
-    let ResolvedPlan { text: plan, schedule } = resolved;
-    let run = results::RunFolder::create(folder, &id, &plan, &schedule)?;
-    Ok(Session { run, plan, schedule, records: Vec::new() })
-}
-
-fn resume(folder: &Path) -> Result<Session, Report> {
-    let (run, contents) = results::RunFolder::append(folder)?;
+fn resume(folder: &Path) -> Result<Planned, Report> {
+    let (run, contents) = RunFolder::append(folder)?;
     for warning in &contents.warnings {
         output::tell(warning);
     }
-    let RunContents { plan, schedule, records, .. } = contents;
-    Ok(Session { run, plan, schedule, records })
+    let RunContents { plan: text, schedule, records, .. } = contents;
+    Ok(Planned { resolved: ResolvedPlan { text, schedule }, resumed: Some((run, records)) })
 }

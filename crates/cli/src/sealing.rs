@@ -3,6 +3,7 @@
 //! The first run with results seals them: later claims and changes are made knowing these. And each
 //! run that leaves a claim open spends a part of its error budget.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -10,36 +11,33 @@ use ssdlab_advice::{self as advice, Judgement, Verdict};
 use ssdlab_plan::{LabKind, Schedule, shipped};
 use ssdlab_results::{RunContents, RunFolder, TrialStatus};
 
-/// Marks the claims that the first run of the plan does not have in this form, and returns their
-/// names and that run's name. Claims of a shipped plan were made without knowing the results kept
-/// here.
-pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<String>, String)> {
+/// The names of the claims that the first run of the plan does not have in this form, and that
+/// run's name. Claims of a shipped plan were made without knowing the results kept here.
+pub fn late(results: &Path, plan: &str, schedule: &Schedule) -> Option<(Vec<String>, String)> {
     if shipped::ALL.iter().any(|own| own.text == plan) {
         return None;
     }
     let (first, sealed) = earlier_runs(results, &schedule.plan).next()?;
     let sealed = sealed.schedule;
-    let open = schedule.claims.iter_mut().filter(|claim| claim.exploratory.is_none());
-    let mut late = Vec::new();
-    for claim in open.filter(|claim| !sealed.claims.iter().any(|own| claim.is_judged_as(own))) {
-        claim.exploratory = Some(format!("made or changed after {first} had results"));
-        late.push(claim.id.clone());
-    }
+    let open = schedule.claims.iter().filter(|claim| claim.exploratory.is_none());
+    let late = open.filter(|claim| !sealed.claims.iter().any(|own| claim.is_judged_as(own)));
+    let late: Vec<String> = late.map(|claim| claim.id.clone()).collect();
     (!late.is_empty()).then_some((late, first))
 }
 
-/// Counts for each claim the consecutive earlier runs that made the same measurements and left it
-/// open. Others are passed over.
-pub fn count_open(results: &Path, schedule: &mut Schedule) {
+/// The number of consecutive earlier runs that made the same measurements and left a claim open, by
+/// its name. Others are passed over.
+pub fn left_open(results: &Path, schedule: &Schedule) -> BTreeMap<String, u32> {
+    let mut left_open = BTreeMap::new();
     let mut counted: Vec<Schedule> = Vec::new();
     for (_, earlier) in earlier_runs(results, &schedule.plan) {
         let RunContents { schedule: sealed, records, .. } = earlier;
-        let is_repeat = counted.iter().chain([&*schedule]).any(|own| is_the_same_run(&sealed, own));
+        let is_repeat = counted.iter().chain([schedule]).any(|own| is_the_same_run(&sealed, own));
         if is_repeat || !sealed.measures_as(schedule) {
             continue;
         }
         let judged = advice::judge(&sealed, &records);
-        for claim in &mut schedule.claims {
+        for claim in &schedule.claims {
             let Some(own) = sealed.claims.iter().find(|own| claim.is_judged_as(own)) else {
                 continue;
             };
@@ -47,11 +45,13 @@ pub fn count_open(results: &Path, schedule: &mut Schedule) {
             let mut tested = judged.iter().filter(is_tested).peekable();
             if tested.peek().is_some() {
                 let is_open = tested.any(|one| one.outcome.verdict() == Verdict::Undecided);
-                claim.left_open = if is_open { claim.left_open + 1 } else { 0 };
+                let runs: &mut u32 = left_open.entry(claim.id.clone()).or_default();
+                *runs = if is_open { *runs + 1 } else { 0 };
             }
         }
         counted.push(sealed);
     }
+    left_open
 }
 
 /// Whether a run would only do again what an earlier one did: in virtual time it finds the same.

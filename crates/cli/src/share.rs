@@ -10,7 +10,7 @@ use ssdlab_conductor::{Conductor, Division, OwnShare, RunShare, RunState};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::machine::Machine;
 use ssdlab_host::whole_file;
-use ssdlab_plan::{Schedule, Target};
+use ssdlab_plan::Schedule;
 use ssdlab_results::{Attempt, AttemptId, Ending, RunFolder};
 
 use super::executors::{ReadyExecutor, RunOptions, with_executor};
@@ -37,8 +37,8 @@ pub fn perform(
     elsewhere::Common::check(folder, &schedule, run_options.kernel)?;
     let division = elsewhere::divide(&schedule, share.count)?;
     let drive = permitted_drive(&schedule, &division, share.number)?;
-    if let (Some(drive), Some(Target::Device { path })) = (&drive, &mut schedule.target) {
-        *path = Some(drive.path());
+    if let Some(drive) = &drive {
+        schedule = schedule.on_device(drive.path());
     }
     let wipe = drive.as_ref().map(|drive| drive.id.as_str()).or(run_options.wipe);
     let interrupt = Interrupt::on_signals().into_diagnostic()?;

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::MkfsOptions;
 use ssdlab_host::meter::environment;
 use ssdlab_host::program::{ProgramError, Rules};
-use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_kernel::KernelError;
 use ssdlab_kernel::aged::{self, AgedState};
 use ssdlab_lab::{DeviceContents, Tools};
@@ -168,8 +167,8 @@ impl LocalExecutor<'_> {
         seed: u64,
         rules: Rules<'_>,
     ) -> Result<AgedFacts, Failure> {
-        let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
-        self.age(setup, device.as_ref(), seed, rules)
+        self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
+        self.age(setup, seed, rules)
     }
 
     /// Ages the drive of a guest, for later trials.
@@ -179,11 +178,10 @@ impl LocalExecutor<'_> {
         self.age_blank(setup, seed, rules)
     }
 
-    /// Makes the filesystem of a setup, ages it, and unmounts it.
+    /// Makes the filesystem of a setup on the attached device, ages it, and unmounts it.
     pub(super) fn age(
         &mut self,
         setup: &Setup,
-        device: Option<&BlockDevice>,
         seed: u64,
         rules: Rules<'_>,
     ) -> Result<AgedFacts, Failure> {
@@ -192,8 +190,7 @@ impl LocalExecutor<'_> {
         };
         let setup = shaping(setup)?;
         let mut tools = Tools { journal: self.journal, rules };
-        let mut mounted_fs =
-            self.lab.prepare(device, &setup, DeviceContents::Blank, seed, &mut tools)?;
+        let mut mounted_fs = self.lab.prepare(&setup, DeviceContents::Blank, seed, &mut tools)?;
         let directory = mounted_fs.directory.with_file_name("aged");
         fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
         let place = PhaseContext { directory: &directory, ..place(&mounted_fs, rules) };
@@ -204,7 +201,7 @@ impl LocalExecutor<'_> {
         // The trial makes its own.
         fs::remove_dir(&mounted_fs.directory)
             .map_err(Failure::step("remove", &mounted_fs.directory))?;
-        self.lab.unmount(device, &mounted_fs, &setup, rules)?;
+        self.lab.unmount(&mounted_fs, &setup, rules)?;
         let aged = AgeingRecord {
             state: None,
             layout_score: aged.layout_score,

@@ -9,7 +9,7 @@ use ssdlab_host::meter::quiet::{self, Pause};
 use ssdlab_host::meter::{ext4, jbd2, process};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
-use ssdlab_plan::schedule;
+use ssdlab_plan::{metric, schedule};
 use ssdlab_results::{ByLayer, LayerWrites, Ledger, PhaseRecord, Work};
 use ssdlab_workload::Done;
 
@@ -169,7 +169,7 @@ impl<'a> MeteredDevice<'a> {
             lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             commits: commits.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             work: done.counted.as_ref().and_then(Work::of),
-            reported: done.reported,
+            reported: metric::parsed(done.reported),
             remark: done.remark,
             ledger: device.filter(|_| !self.is_shared).map(|device| Ledger {
                 by_layer: ByLayer::of(application, &device),

@@ -5,9 +5,9 @@ use std::mem;
 use std::sync::mpsc;
 
 use ssdlab_operations::cuts::{CutOutcome, Finding};
+use ssdlab_plan::Schedule;
 use ssdlab_plan::cuts::Cuts;
-use ssdlab_plan::schedule::{Treatment, Trial, Workload};
-use ssdlab_plan::{Answer, Schedule};
+use ssdlab_plan::schedule::Workload;
 use ssdlab_results::Record;
 
 use super::error::TaskError;
@@ -93,7 +93,7 @@ impl Search<'_, '_> {
                 continue;
             }
             self.tried.push(workload.clone());
-            let smaller = self.attempt(Schedule { workload, ..schedule.clone() })?;
+            let smaller = self.attempt(schedule.clone().with_workload(workload))?;
             if smaller.is_some() {
                 return Ok(smaller);
             }
@@ -103,15 +103,15 @@ impl Search<'_, '_> {
 
     /// The finding with the whole workload, with as few cuts as show it.
     fn whole(&mut self, cut: &CutOfRun<'_>) -> Result<ShrunkWorkload, Failure> {
-        let mut schedule = alone(cut.schedule, cut.record.trial);
+        let schedule = cut.schedule.only(cut.record.trial);
         let Some(cuts) = schedule.cuts.clone() else {
             return Err(Failure::Failed("it has no power cuts".to_owned()));
         };
         let (most, survivors) = (cuts.of_trial, cuts.survivors.max(SURVIVORS));
         let mut number = CUTS.min(most);
         loop {
-            schedule.cuts = Some(Cuts { of_trial: number, survivors, ..cuts.clone() });
-            if let Some(shrunk) = self.attempt(schedule.clone())? {
+            let cuts = Cuts { of_trial: number, survivors, ..cuts.clone() };
+            if let Some(shrunk) = self.attempt(schedule.clone().with_cuts(cuts))? {
                 return Ok(shrunk);
             }
             if number == most {
@@ -136,21 +136,5 @@ impl Search<'_, '_> {
         let has_it = |outcome: &&CutOutcome| outcome.has(finding) == Some(true);
         let Some(outcome) = record.cuts.iter().find(has_it).cloned() else { return Ok(None) };
         Ok(Some(ShrunkWorkload { schedule, record, outcome, trials: 0, is_least: false }))
-    }
-}
-
-/// A schedule with one trial of another, without what that is compared with.
-fn alone(schedule: &Schedule, trial: Trial) -> Schedule {
-    let levels = schedule.treatments[trial.treatment].levels.clone();
-    Schedule {
-        treatments: vec![Treatment::new(levels.clone(), None)],
-        baseline: levels,
-        trials: vec![Trial { treatment: 0, ..trial }],
-        ranking: None,
-        steps: Vec::new(),
-        answer: Answer::default(),
-        claims: Vec::new(),
-        published: Vec::new(),
-        ..schedule.clone()
     }
 }

@@ -45,7 +45,6 @@ impl Lab for MockLab {
 
     fn prepare(
         &mut self,
-        _: Option<&BlockDevice>,
         setup: &Setup,
         _: DeviceContents,
         seed: u64,
@@ -75,7 +74,6 @@ impl Lab for MockLab {
 
     fn remount(
         &mut self,
-        _: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         _: Rules<'_>,
@@ -86,13 +84,7 @@ impl Lab for MockLab {
         Ok(())
     }
 
-    fn unmount(
-        &mut self,
-        _: Option<&BlockDevice>,
-        _: &MountedFs,
-        _: &Setup,
-        _: Rules<'_>,
-    ) -> Result<(), LabError> {
+    fn unmount(&mut self, _: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {
         Ok(())
     }
 
@@ -179,7 +171,7 @@ fn trials_run_in_the_schedules_order_and_leave_nothing() {
     let place = tempfile::tempdir().unwrap();
     let (ending, records, log) = conduct(PLAN, place.path(), Vec::new(), None);
     assert_eq!(ending, Ending::AllBlocks);
-    let planned = schedule(PLAN, place.path()).trials;
+    let planned = schedule(PLAN, place.path()).trials.clone();
     assert_eq!(records.iter().map(|record| record.trial).collect::<Vec<_>>(), planned);
     assert!(records.iter().all(|record| record.status == TrialStatus::Ok));
     assert!(records.iter().all(|record| record.phases[0].application_bytes == Some(10_000)));
@@ -220,11 +212,10 @@ fn a_treatment_without_another_to_compare_it_with_runs_once() {
 #[test]
 fn what_the_filesystem_got_wrong_voids_a_trial_that_is_verified() {
     let place = tempfile::tempdir().unwrap();
-    let mut schedule = schedule(PLAN, place.path());
+    let schedule = schedule(PLAN, place.path());
     let (_, plain, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
     assert!(plain.iter().all(|record| record.status == TrialStatus::Ok));
-    schedule.verify = true;
-    let (_, records, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
+    let (_, records, _) = conduct_schedule(&schedule.verified(), place.path(), Vec::new(), None);
     for record in &records {
         let phases = record.phases.iter().map(|phase| &phase.name).collect::<Vec<_>>();
         assert_eq!(phases, ["unpack", "sync", "delete"]);
@@ -257,7 +248,7 @@ fn an_interrupted_run_is_resumed_where_it_stopped() {
     assert_eq!(first.len(), 2);
     let (ending, all, _) = conduct(PLAN, place.path(), first, None);
     assert_eq!(ending, Ending::AllBlocks);
-    let planned = schedule(PLAN, place.path()).trials;
+    let planned = schedule(PLAN, place.path()).trials.clone();
     assert_eq!(all.iter().map(|record| record.trial).collect::<Vec<_>>(), planned);
 }
 

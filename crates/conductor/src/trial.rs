@@ -12,7 +12,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
 use ssdlab_plan::schedule::{Action, Phase};
-use ssdlab_plan::{Amount, LabKind, Setup};
+use ssdlab_plan::{Amount, LabKind, Setup, metric};
 use ssdlab_results::{self as results, Record, Teardown};
 use ssdlab_workload::{ConcurrentReader, Done, Material, PhaseContext, WorkloadError};
 
@@ -102,10 +102,10 @@ impl LocalExecutor<'_> {
         let device = total.device;
         measured.environment = environment::read(device, &self.tools);
         let is_in_place = setup.age.is_some() && self.target.lab() == LabKind::Device;
-        let aged = is_in_place.then(|| self.age(setup, device, *seed, rules)).transpose()?;
+        let aged = is_in_place.then(|| self.age(setup, *seed, rules)).transpose()?;
         let start = if setup.age.is_some() { DeviceContents::Aged } else { DeviceContents::Blank };
         let mut lab_tools = Tools { journal: self.journal, rules };
-        let mounted_fs = self.lab.prepare(device, setup, start, *seed, &mut lab_tools)?;
+        let mounted_fs = self.lab.prepare(setup, start, *seed, &mut lab_tools)?;
         measured.applied.clone_from(&mounted_fs.applied);
         if let Some(facts) = aged {
             facts.enter(None, measured);
@@ -138,11 +138,11 @@ impl LocalExecutor<'_> {
         self.attribute(measured, device, setup, told, rules);
         measured.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
         if assignment.verify {
-            self.verify(measured, &mounted_fs, device, assignment, rules)?;
+            self.verify(measured, &mounted_fs, assignment, rules)?;
         }
         // Last, so that what the checks write is neither measured nor verified.
         if assignment.checks_features && !mounted_fs.is_shared {
-            let found = self.lab.features(device, &mounted_fs, setup, rules);
+            let found = self.lab.features(&mounted_fs, setup, rules);
             measured.features = found.unwrap_or_else(|error| lab::unchecked(&error));
         }
         Ok(())
@@ -190,7 +190,7 @@ impl LocalExecutor<'_> {
             made.map_err(Failure::step("make the reader's file", &path))?;
         }
         if !mounted_fs.is_shared {
-            self.lab.remount(device, mounted_fs, setup, rules)?;
+            self.lab.remount(mounted_fs, setup, rules)?;
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ impl LocalExecutor<'_> {
     ) -> Result<results::PhaseRecord, Failure> {
         // Unmounting and mounting are in the phase's counts, but not in its time.
         if phase.cold && !mounted_fs.is_shared {
-            self.lab.remount(watched.device, mounted_fs, &assignment.setup, rules)?;
+            self.lab.remount(mounted_fs, &assignment.setup, rules)?;
         }
         // No file is left beside a folder of the user's.
         if !phase.reader || mounted_fs.is_shared {
@@ -244,7 +244,7 @@ impl LocalExecutor<'_> {
         // While a filesystem postpones its work, reads say nothing of what that work costs.
         let silence = Duration::from_nanos(assignment.workload.quiet_ns);
         let is_beside = |from, to| !watched.was_idle(from, to, silence);
-        measured.reported.extend(reads.metrics(is_beside));
+        measured.reported.extend(metric::parsed(reads.metrics(is_beside)));
         Ok(measured)
     }
 
@@ -258,11 +258,10 @@ impl LocalExecutor<'_> {
     ) -> Result<results::PhaseRecord, Failure> {
         let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
         let place = place(mounted_fs, rules);
-        let device = watched.device;
         let silence = Duration::from_nanos(assignment.workload.quiet_ns);
         match phase.action {
             Action::Remount => watched.measure(phase, silence, || {
-                self.lab.remount(device, mounted_fs, &assignment.setup, rules)?;
+                self.lab.remount(mounted_fs, &assignment.setup, rules)?;
                 Ok(Done::default())
             }),
             // Measuring itself waits after every phase that settles.
@@ -284,7 +283,7 @@ impl LocalExecutor<'_> {
             return Ok(());
         }
         let started = Instant::now();
-        self.lab.unmount(watched.device, mounted_fs, setup, rules)?;
+        self.lab.unmount(mounted_fs, setup, rules)?;
         let time_ns = nanos(started.elapsed());
         measured.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
         // What unmounting itself could not write.
@@ -316,7 +315,7 @@ impl LocalExecutor<'_> {
         else {
             return;
         };
-        let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
+        let asked = self.lab.layout(setup, rules).map_err(|e| e.to_string());
         match log {
             Some(log) => {
                 let layout = asked.as_ref().map_err(String::as_str);
@@ -333,16 +332,15 @@ impl LocalExecutor<'_> {
         &mut self,
         measured: &mut Record,
         mounted_fs: &MountedFs,
-        device: Option<&BlockDevice>,
         assignment: &Assignment,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
         let setup = &assignment.setup;
-        self.lab.remount(device, mounted_fs, setup, rules)?;
+        self.lab.remount(mounted_fs, setup, rules)?;
         let place = place(mounted_fs, rules);
         let compared = self.workload.verify(&assignment.workload.phases, place)?;
-        self.lab.unmount(device, mounted_fs, setup, rules)?;
-        let checked = self.lab.check(device, mounted_fs, setup, rules)?;
+        self.lab.unmount(mounted_fs, setup, rules)?;
+        let checked = self.lab.check(mounted_fs, setup, rules)?;
         let tree = compared.then(|| "the tree".to_owned());
         let verified: Vec<String> = tree.into_iter().chain(checked).collect();
         measured.applied.insert("verified".to_owned(), verified.join(", "));

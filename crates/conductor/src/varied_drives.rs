@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 use ssdlab_flash::{Draw, DrawnDrive, DriveFileError, Plausible, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{HostModel, Model, Schedule, SimulatedMachine};
+use ssdlab_plan::{HostModel, Model, SimulatedMachine};
 use ssdlab_results::Record;
 
 use super::failure::Failure;
@@ -69,7 +69,7 @@ impl Guests<'_> {
         };
         // Uncertain values of different models are independent. The path of a drive file does not
         // matter.
-        let seed = |name: &str| seed_of(self.schedule, name);
+        let seed = |name: &str| seed_of(self.schedule.seed, &self.schedule.plan, name);
         let DrawnDrive { drive, mut draw } =
             plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
         let (host, of_host) = host.drawn(seed(&host.name), number).map_err(Failure::Failed)?;
@@ -80,7 +80,7 @@ impl Guests<'_> {
 
 /// The seed of a run's draws for a model of this name. Those of another plan are others: else all
 /// plans would judge by the same few drives, and be wrong together.
-fn seed_of(Schedule { seed, plan, .. }: &Schedule, name: &str) -> u64 {
+fn seed_of(seed: u64, plan: &str, name: &str) -> u64 {
     let hash = Sha256::digest(format!("{seed} {plan} {name}"));
     u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
 }

@@ -67,16 +67,13 @@ pub(super) trait DeviceSource {
     }
 }
 
-/// The device of a trial: this lab always attaches one.
-fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
-    device.expect("this lab attaches a device")
-}
-
 /// A lab that makes a filesystem on a block device for every trial.
 #[derive(Debug)]
 pub(super) struct BlockLab<S> {
     source: S,
     mount_point: PathBuf,
+    /// The trial's device.
+    drive: Option<BlockDevice>,
     /// The device above the trial's layer, if it has one: the filesystem is on it.
     above: Option<BlockDevice>,
     /// The daemon that serves the trial's filesystem.
@@ -92,14 +89,20 @@ impl<S: DeviceSource> BlockLab<S> {
         let mount_point = folder.join("mnt");
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
-        Ok(Self { source, mount_point, above: None, daemon: None })
+        Ok(Self { source, mount_point, drive: None, above: None, daemon: None })
     }
 }
 
 impl<S> BlockLab<S> {
+    fn attached(&self) -> Result<&BlockDevice, LabError> {
+        self.drive.as_ref().ok_or_else(|| LabError::Unavailable {
+            reason: "no device is attached for this trial".to_owned(),
+        })
+    }
+
     /// The device with the trial's filesystem: the drive, or what is above its layer.
-    fn filesystem_device<'a>(&'a self, drive: Option<&'a BlockDevice>) -> &'a BlockDevice {
-        self.above.as_ref().unwrap_or_else(|| attached(drive))
+    fn filesystem_device(&self) -> Result<&BlockDevice, LabError> {
+        self.above.as_ref().map_or_else(|| self.attached(), Ok)
     }
 
     /// The folder that nobody else can write to.
@@ -122,7 +125,8 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
         kept: Option<&Path>,
         tools: &mut Tools<'_>,
     ) -> Result<Option<BlockDevice>, LabError> {
-        self.source.attach(kept, tools).map(Some)
+        self.drive = Some(self.source.attach(kept, tools)?);
+        Ok(self.drive.clone())
     }
 
     fn file(&self) -> Option<&Path> {
@@ -135,13 +139,12 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
 
     fn prepare(
         &mut self,
-        device: Option<&BlockDevice>,
         setup: &Setup,
         start: DeviceContents,
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<MountedFs, LabError> {
-        let drive = attached(device);
+        let drive = &self.attached()?.clone();
         if start != DeviceContents::Blank && mounting::made(setup).pool.is_some() {
             // The pool's name and mount point belong to the run that made it.
             let name = mounting::made(setup).name;
@@ -157,7 +160,7 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
             self.above = Some(above);
             applied.insert("layer".to_owned(), described);
         }
-        let device = &self.filesystem_device(device).clone();
+        let device = &self.filesystem_device()?.clone();
         let target = self.mount_point.clone();
         let filesystem = mounting::made(setup);
         let rules = tools.rules;
@@ -202,13 +205,12 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
 
     fn remount(
         &mut self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), LabError> {
-        self.unmount(device, mounted_fs, setup, rules)?;
-        let device = self.filesystem_device(device);
+        self.unmount(mounted_fs, setup, rules)?;
+        let device = self.filesystem_device()?;
         mounting::drop_caches(device)?;
         take(device, setup, &mounted_fs.mounted_at, rules)?;
         Ok(())
@@ -216,7 +218,6 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
 
     fn unmount(
         &mut self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
@@ -225,50 +226,44 @@ impl<S: DeviceSource> Lab for BlockLab<S> {
         if self.may_fail() && mounting::made(setup).pool.is_none() {
             write_back(&mounted_fs.mounted_at)?;
         }
-        let_go(self.filesystem_device(device), setup, &mounted_fs.mounted_at, rules)
+        let_go(self.filesystem_device()?, setup, &mounted_fs.mounted_at, rules)
     }
 
     fn check(
         &self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
-        format::check(self.filesystem_device(device), setup, &mounted_fs.mounted_at, rules)
+        format::check(self.filesystem_device()?, setup, &mounted_fs.mounted_at, rules)
     }
 
-    fn layout(
-        &self,
-        device: Option<&BlockDevice>,
-        setup: &Setup,
-        rules: Rules<'_>,
-    ) -> Result<Layout, LabError> {
+    fn layout(&self, setup: &Setup, rules: Rules<'_>) -> Result<Layout, LabError> {
         if let Some(layer) = &setup.simulated.layer {
             let reason = format!("the drive's requests are those of {layer}");
             return Err(LabError::Unavailable { reason });
         }
-        layout::of(attached(device), setup, self.source.owners(), self.folder(), rules)
+        layout::of(self.attached()?, setup, self.source.owners(), self.folder(), rules)
     }
 
     fn features(
         &mut self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<BTreeMap<String, String>, LabError> {
-        self.remount(device, mounted_fs, setup, rules)?;
+        self.remount(mounted_fs, setup, rules)?;
         let filesystem = mounting::made(setup);
-        let on = self.filesystem_device(device);
+        let on = self.filesystem_device()?;
         let found = features::check(filesystem, on, setup, &mounted_fs.mounted_at, rules)?;
-        self.unmount(device, mounted_fs, setup, rules)?;
+        self.unmount(mounted_fs, setup, rules)?;
         Ok(found)
     }
 
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
         self.daemon = None;
         self.above = None;
+        self.drive = None;
         self.source.take_back(tools)
     }
 }

@@ -115,7 +115,6 @@ impl Lab for DirectoryLab {
 
     fn prepare(
         &mut self,
-        device: Option<&BlockDevice>,
         setup: &Setup,
         _start: DeviceContents,
         _seed: u64,
@@ -133,7 +132,7 @@ impl Lab for DirectoryLab {
             ("mount_type".to_owned(), self.mount.kind.clone()),
             ("mount_options".to_owned(), self.mount.options.join(",")),
         ]);
-        applied.extend(device.into_iter().flat_map(settings::recorded));
+        applied.extend(self.device.iter().flat_map(settings::recorded));
         Ok(MountedFs {
             directory,
             mounted_at: self.mount.target.clone(),
@@ -144,13 +143,7 @@ impl Lab for DirectoryLab {
         })
     }
 
-    fn remount(
-        &mut self,
-        _: Option<&BlockDevice>,
-        mounted_fs: &MountedFs,
-        _: &Setup,
-        _: Rules<'_>,
-    ) -> Result<(), LabError> {
+    fn remount(&mut self, mounted_fs: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
                 "the directory lab does not remount {}: caches are kept",
@@ -159,13 +152,7 @@ impl Lab for DirectoryLab {
         })
     }
 
-    fn unmount(
-        &mut self,
-        _: Option<&BlockDevice>,
-        _: &MountedFs,
-        _: &Setup,
-        _: Rules<'_>,
-    ) -> Result<(), LabError> {
+    fn unmount(&mut self, _: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {
         Ok(())
     }
 

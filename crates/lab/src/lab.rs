@@ -64,8 +64,9 @@ pub trait Lab {
         None
     }
 
-    /// Provides the block device of a trial, if there is one. If devices are our own files, it may
-    /// be a copy of a cached one.
+    /// Provides the place of the next trial, on which everything below then works, and returns its
+    /// block device, if it has one, for meters. If devices are our own files, it may be a copy of a
+    /// cached one.
     fn attach(
         &mut self,
         kept: Option<&Path>,
@@ -82,10 +83,9 @@ pub trait Lab {
         true
     }
 
-    /// Makes the ground of a trial on it. All changes can be undone by the journal.
+    /// Makes the ground of a trial. All changes can be undone by the journal.
     fn prepare(
         &mut self,
-        device: Option<&BlockDevice>,
         setup: &Setup,
         start: DeviceContents,
         seed: u64,
@@ -96,7 +96,6 @@ pub trait Lab {
     /// are ended if they block it.
     fn remount(
         &mut self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
@@ -106,7 +105,6 @@ pub trait Lab {
     /// nothing if the filesystem is not ours.
     fn unmount(
         &mut self,
-        device: Option<&BlockDevice>,
         mounted_fs: &MountedFs,
         setup: &Setup,
         rules: Rules<'_>,
@@ -114,19 +112,13 @@ pub trait Lab {
 
     /// Runs the unmounted filesystem's own check, and returns its command line; `None` if there is
     /// no such program, or if the filesystem is not ours.
-    fn check(
-        &self,
-        _: Option<&BlockDevice>,
-        _: &MountedFs,
-        _: &Setup,
-        _: Rules<'_>,
-    ) -> Result<Option<String>, LabError> {
+    fn check(&self, _: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<Option<String>, LabError> {
         Ok(None)
     }
 
     /// Queries the layout of the unmounted filesystem; unknown if no tool reports it, or if the
     /// filesystem is not ours.
-    fn layout(&self, _: Option<&BlockDevice>, _: &Setup, _: Rules<'_>) -> Result<Layout, LabError> {
+    fn layout(&self, _: &Setup, _: Rules<'_>) -> Result<Layout, LabError> {
         Ok(Layout::unknown())
     }
 
@@ -134,7 +126,6 @@ pub trait Lab {
     /// results, by the names in `filesystem::facts`. Checks nothing if the filesystem is not ours.
     fn features(
         &mut self,
-        _: Option<&BlockDevice>,
         _: &MountedFs,
         _: &Setup,
         _: Rules<'_>,

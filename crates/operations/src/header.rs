@@ -70,44 +70,22 @@ pub enum Omission {
     UnknownParent,
 }
 
-impl Omission {
-    /// Every kind of omission.
-    pub const ALL: [Self; 14] = [
-        Self::DirectIo,
-        Self::DoesNotFit,
-        Self::Executed,
-        Self::ExtendedAttributes,
-        Self::AsynchronousIo,
-        Self::MovedIn,
-        Self::MovedOut,
-        Self::Ownership,
-        Self::SharedMapping,
-        Self::SpecialFile,
-        Self::UnnamedFile,
-        Self::UnknownCall,
-        Self::UnknownDescriptor,
-        Self::UnknownParent,
-    ];
-
-    /// The word by which a log names it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DirectIo => "direct-io",
-            Self::DoesNotFit => "does-not-fit",
-            Self::Executed => "executed",
-            Self::ExtendedAttributes => "extended-attributes",
-            Self::AsynchronousIo => "asynchronous-io",
-            Self::MovedIn => "moved-in",
-            Self::MovedOut => "moved-out",
-            Self::Ownership => "ownership",
-            Self::SharedMapping => "shared-mapping",
-            Self::SpecialFile => "special-file",
-            Self::UnnamedFile => "unnamed-file",
-            Self::UnknownCall => "unknown-call",
-            Self::UnknownDescriptor => "unknown-descriptor",
-            Self::UnknownParent => "unknown-parent",
-        }
+crate::words! {
+    Omission {
+        DirectIo: "direct-io",
+        DoesNotFit: "does-not-fit",
+        Executed: "executed",
+        ExtendedAttributes: "extended-attributes",
+        AsynchronousIo: "asynchronous-io",
+        MovedIn: "moved-in",
+        MovedOut: "moved-out",
+        Ownership: "ownership",
+        SharedMapping: "shared-mapping",
+        SpecialFile: "special-file",
+        UnnamedFile: "unnamed-file",
+        UnknownCall: "unknown-call",
+        UnknownDescriptor: "unknown-descriptor",
+        UnknownParent: "unknown-parent",
     }
 }
 

@@ -52,6 +52,26 @@
 //! does not grow with the length of a log; that of a tree and of a recorder grows with the number
 //! of names, open files and processes.
 
+/// Gives the variants of an enum their words: `ALL` has the variants in order, `name` gives a
+/// variant's word in plans, logs and results.
+#[macro_export]
+macro_rules! words {
+    ($named:ident { $($variant:ident: $word:literal,)+ }) => {
+        impl $named {
+            /// All of them, in order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// Its word in plans, logs and results.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod cuts;
 mod entry;
 mod error;

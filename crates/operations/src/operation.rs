@@ -364,29 +364,14 @@ pub enum Allocation {
     InsertRange,
 }
 
-impl Allocation {
-    /// Every mode.
-    pub const ALL: [Self; 7] = [
-        Self::Extend,
-        Self::KeepSize,
-        Self::PunchHole,
-        Self::ZeroRange,
-        Self::ZeroRangeKeepSize,
-        Self::CollapseRange,
-        Self::InsertRange,
-    ];
-
-    /// The word by which a log names it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Extend => "extend",
-            Self::KeepSize => "keep-size",
-            Self::PunchHole => "punch-hole",
-            Self::ZeroRange => "zero-range",
-            Self::ZeroRangeKeepSize => "zero-range-keep-size",
-            Self::CollapseRange => "collapse-range",
-            Self::InsertRange => "insert-range",
-        }
+crate::words! {
+    Allocation {
+        Extend: "extend",
+        KeepSize: "keep-size",
+        PunchHole: "punch-hole",
+        ZeroRange: "zero-range",
+        ZeroRangeKeepSize: "zero-range-keep-size",
+        CollapseRange: "collapse-range",
+        InsertRange: "insert-range",
     }
 }

@@ -9,7 +9,7 @@ use ssdlab_flash::presets;
 
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
-use super::metric::{self, Metric};
+use super::metric::Metric;
 use super::published::{PublishedBasis, PublishedValue};
 use super::schedule::{Claim, Schedule};
 use super::target::Target;
@@ -27,7 +27,7 @@ impl Schedule {
     /// The published value for a treatment's phase; none if the run is not comparable.
     #[must_use]
     pub fn published(&self, levels: &Levels, phase: &str) -> Option<PublishedValue> {
-        if self.unlike(metric::of(&self.metric)).is_some() {
+        if self.unlike(self.metric).is_some() {
             return None;
         }
         let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));

@@ -76,42 +76,24 @@ pub enum BonnieTest {
     RandomDelete,
 }
 
-impl BonnieTest {
-    /// All of them, in order.
-    pub const ALL: [Self; 12] = [
-        Self::SeqOutputChar,
-        Self::SeqOutputBlock,
-        Self::Rewrite,
-        Self::SeqInputChar,
-        Self::SeqInputBlock,
-        Self::RandomSeek,
-        Self::SeqCreate,
-        Self::SeqStat,
-        Self::SeqDelete,
-        Self::RandomCreate,
-        Self::RandomStat,
-        Self::RandomDelete,
-    ];
-
-    /// The word in plans, and the name of its phase.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SeqOutputChar => "seq_output_char",
-            Self::SeqOutputBlock => "seq_output_block",
-            Self::Rewrite => "rewrite",
-            Self::SeqInputChar => "seq_input_char",
-            Self::SeqInputBlock => "seq_input_block",
-            Self::RandomSeek => "random_seek",
-            Self::SeqCreate => "seq_create",
-            Self::SeqStat => "seq_stat",
-            Self::SeqDelete => "seq_delete",
-            Self::RandomCreate => "random_create",
-            Self::RandomStat => "random_stat",
-            Self::RandomDelete => "random_delete",
-        }
+ssdlab_operations::words! {
+    BonnieTest {
+        SeqOutputChar: "seq_output_char",
+        SeqOutputBlock: "seq_output_block",
+        Rewrite: "rewrite",
+        SeqInputChar: "seq_input_char",
+        SeqInputBlock: "seq_input_block",
+        RandomSeek: "random_seek",
+        SeqCreate: "seq_create",
+        SeqStat: "seq_stat",
+        SeqDelete: "seq_delete",
+        RandomCreate: "random_create",
+        RandomStat: "random_stat",
+        RandomDelete: "random_delete",
     }
+}
 
+impl BonnieTest {
     /// Whether it reads from the device. bonnie++ asks for files larger than the memory; here the
     /// caches are dropped before it.
     #[must_use]

@@ -54,13 +54,14 @@ fn claim(
 ) -> Result<Claim, PlanFault> {
     let id = &written.id;
     let own_metric = written.metric.as_ref();
-    let metric = own_metric.map_or(&schedule.metric, Spanned::get_ref).clone();
-    let known_metric = metric::find(&metric).ok_or_else(|| {
-        let help = metric::instead_of(&metric);
-        let fault =
-            PlanFault::nowhere(format!("claim `{id}`: there is no metric `{metric}`"), help);
-        own_metric.map(Spanned::span).into_iter().fold(fault, PlanFault::placed)
-    })?;
+    let find = |written: &Spanned<String>| {
+        let name = written.get_ref();
+        metric::find(name).ok_or_else(|| {
+            let message = format!("claim `{id}`: there is no metric `{name}`");
+            PlanFault::at(written.span(), message, metric::instead_of(name))
+        })
+    };
+    let metric = own_metric.map_or(Ok(schedule.metric), find)?;
     let is_best = written.best.is_some();
     let has_comparison = written.compare.phase.is_some() || !written.compare.levels.0.is_empty();
     if is_best && (has_comparison || written.against.is_some()) {
@@ -69,12 +70,12 @@ fn claim(
             "`best` compares with every other level: omit `compare` and `against`",
         ));
     }
-    let compared = compared::phases(written, (&metric, &known_metric), schedule, factors)?;
+    let compared = compared::phases(written, metric, schedule, factors)?;
     if compared.is_none() {
-        check_phases(written, (&metric, &known_metric), schedule, factors)?;
+        check_phases(written, metric, schedule, factors)?;
     }
-    if known_metric.is_of_cuts() {
-        check_cuts(written, &metric, schedule)?;
+    if metric.is_of_cuts() {
+        check_cuts(written, metric, schedule)?;
     }
     let compare = modern(written.best.as_ref().unwrap_or(&written.compare.levels));
     let only = modern(&written.only);
@@ -83,7 +84,7 @@ fn claim(
     for levels in [&compare, &only].into_iter().chain(&against).chain(&excess_over) {
         check_levels(id, levels, factors)?;
     }
-    let (are_absolute, bounds) = bounds(written, &metric).map_err(|message| {
+    let (are_absolute, bounds) = bounds(written, metric).map_err(|message| {
         PlanFault::nowhere(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
@@ -112,7 +113,7 @@ fn claim(
             "omit `against`, or bound the ratio: at_least = 1.1",
         ));
     }
-    if is_best && known_metric.better == Better::Neither {
+    if is_best && metric.better == Better::Neither {
         let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
         return Err(PlanFault::nowhere(
             message,
@@ -123,7 +124,7 @@ fn claim(
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
         return Err(PlanFault::nowhere(message, "omit `best` or `excess_over`"));
     }
-    let published = published_value(written, &metric, are_absolute)?;
+    let published = published_value(written, metric, are_absolute)?;
     let sides = if are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
@@ -170,7 +171,7 @@ fn claim(
 /// Refuses a claim about power cuts that nothing can decide.
 fn check_cuts(
     written: &written::WrittenClaim,
-    metric: &str,
+    metric: Metric,
     schedule: &Schedule,
 ) -> Result<(), PlanFault> {
     let id = &written.id;
@@ -180,7 +181,7 @@ fn check_cuts(
             "add [cuts] with number = 1000",
         ));
     };
-    let Source::Cuts(what) = metric::of(metric).source else { return Ok(()) };
+    let Source::Cuts(what) = metric.source else { return Ok(()) };
     if what == AfterCuts::Rejected && cuts.check.is_none() {
         return Err(PlanFault::nowhere(
             format!("claim `{id}`: `{metric}` is what the plan's own check says, and it has none"),
@@ -212,7 +213,7 @@ fn check_cuts(
 /// Refuses phases that the workload lacks, or whose values of a metric are meaningless.
 fn check_phases(
     written: &written::WrittenClaim,
-    (name, metric): (&str, &Metric),
+    metric: Metric,
     schedule: &Schedule,
     factors: &[VariedFactor],
 ) -> Result<(), PlanFault> {
@@ -233,7 +234,7 @@ fn check_phases(
         ));
     }
     if written.phases.len() > 1 && metric.together == Together::Never {
-        let message = format!("claim `{id}`: `{name}` cannot be combined over several phases");
+        let message = format!("claim `{id}`: `{metric}` cannot be combined over several phases");
         return Err(PlanFault::nowhere(message, "name one phase"));
     }
     let known = schedule.phase_names();
@@ -252,9 +253,9 @@ fn check_phases(
             let help = "name each phase once: their values are added up";
             return Err(PlanFault::at(phase.span(), message, help));
         }
-        let lack = planned(phase).and_then(|planned| measured::lacks(planned, name, *metric));
+        let lack = planned(phase).and_then(|planned| measured::lacks(planned, metric));
         if let Some((why, help)) = lack {
-            let message = format!("claim `{id}`: there is no `{name}`: {why}");
+            let message = format!("claim `{id}`: there is no `{metric}`: {why}");
             return Err(PlanFault::at(phase.span(), message, help));
         }
     }
@@ -270,7 +271,7 @@ fn check_phases(
 /// The published value of a claim's quantity.
 fn published_value(
     written: &written::WrittenClaim,
-    metric: &str,
+    metric: Metric,
     is_absolute: bool,
 ) -> Result<Option<f64>, PlanFault> {
     let Some(bound) = &written.published else { return Ok(None) };
@@ -351,7 +352,7 @@ pub(super) fn published(
                 let help = format!("phases: {}", known.join(", "));
                 return Err(PlanFault::nowhere(format!("there is no phase `{phase}`"), help));
             }
-            let value = amount(value, &schedule.metric).map_err(|message| {
+            let value = amount(value, schedule.metric).map_err(|message| {
                 PlanFault::nowhere(message, format!("write a {}", schedule.metric))
             })?;
             values.insert(phase.clone(), value);
@@ -389,9 +390,9 @@ fn check_levels(id: &str, levels: &Levels, factors: &[VariedFactor]) -> Result<(
 }
 
 /// Whether a claim's bounds are amounts, and the bounds as numbers.
-fn bounds(claim: &written::WrittenClaim, metric: &str) -> Result<(bool, Bounds), String> {
+fn bounds(claim: &written::WrittenClaim, metric: Metric) -> Result<(bool, Bounds), String> {
     let written = [&claim.at_least, &claim.at_most];
-    let is_of_cuts = metric::of(metric).is_of_cuts();
+    let is_of_cuts = metric.is_of_cuts();
     // At most 0 times another, or at most 0, means none at all.
     let is_none = |bound: &Bound| is_of_cuts && *bound == Bound::Ratio(0.0);
     let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_)) || is_none(bound);
@@ -419,20 +420,20 @@ fn bounds(claim: &written::WrittenClaim, metric: &str) -> Result<(bool, Bounds),
 }
 
 /// Whether a claim can have these bounds: above 0, or at most 0 for a metric of power cuts.
-pub(super) fn are_possible(metric: &str, bounds: Bounds) -> bool {
+pub(super) fn are_possible(metric: Metric, bounds: Bounds) -> bool {
     let is_possible = |bound: f64| bound.is_finite() && bound > 0.0;
     let [at_least, at_most] = bounds.ends();
-    let may_be_none = metric::of(metric).is_of_cuts() && at_most == Some(0.0);
+    let may_be_none = metric.is_of_cuts() && at_most == Some(0.0);
     at_least.is_none_or(is_possible) && (may_be_none || at_most.is_none_or(is_possible))
 }
 
 /// A ratio or a plain number unchanged, an amount in the metric's unit.
-fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
+fn amount(bound: &Bound, metric: Metric) -> Result<f64, String> {
     let text = match bound {
         Bound::Ratio(number) => return Ok(*number),
         Bound::Amount(text) => text,
     };
-    let unit = metric::of(metric).unit;
+    let unit = metric.unit;
     let (number, help) = match (unit, unit.symbol()) {
         (Unit::Ns, _) => return text.parse::<Span>().map(|span| span.nanos() as f64),
         (Unit::Bytes, _) => return text.parse::<Bytes>().map(|bytes| bytes.0 as f64),

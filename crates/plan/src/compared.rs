@@ -18,7 +18,7 @@ use super::written::{Bound, WrittenClaim};
 /// The phases that a claim compares; `None` if it compares treatments only.
 pub(super) fn phases(
     written: &WrittenClaim,
-    (name, metric): (&str, &Metric),
+    metric: Metric,
     schedule: &Schedule,
     factors: &[VariedFactor],
 ) -> Result<Option<[String; 2]>, PlanFault> {
@@ -63,7 +63,7 @@ pub(super) fn phases(
     if metric.is_of_cuts() {
         return Err(PlanFault::at(
             own.span(),
-            format!("claim `{id}`: `{name}` is about power cuts, which compare treatments"),
+            format!("claim `{id}`: `{metric}` is about power cuts, which compare treatments"),
             "name one phase in `phases`, and the levels of two treatments in `compare` and \
              `against`",
         ));
@@ -80,7 +80,7 @@ pub(super) fn phases(
         ));
     }
     for phase in [own, other] {
-        check(id, phase, (name, metric), schedule, factors)?;
+        check(id, phase, metric, schedule, factors)?;
     }
     if metric.source.is_of_operations()
         && metric.unit == Unit::Ns
@@ -89,7 +89,7 @@ pub(super) fn phases(
         return Err(PlanFault::at(
             own.span(),
             format!(
-                "claim `{id}`: what `{name}` times in `{}` is not what it times in `{}`",
+                "claim `{id}`: what `{metric}` times in `{}` is not what it times in `{}`",
                 own.get_ref(),
                 other.get_ref()
             ),
@@ -119,7 +119,7 @@ const fn is_amount(bound: &Bound) -> bool {
 fn check(
     id: &str,
     phase: &Spanned<String>,
-    (name, metric): (&str, &Metric),
+    metric: Metric,
     schedule: &Schedule,
     factors: &[VariedFactor],
 ) -> Result<(), PlanFault> {
@@ -134,10 +134,10 @@ fn check(
         ));
     }
     let mut planned = schedule.workload.phases.iter();
-    if planned.any(|planned| planned.name == *word && !measures(planned, name, metric.source)) {
+    if planned.any(|planned| planned.name == *word && !measures(planned, metric)) {
         return Err(PlanFault::at(
             phase.span(),
-            format!("claim `{id}`: phase `{word}` does not measure `{name}`"),
+            format!("claim `{id}`: phase `{word}` does not measure `{metric}`"),
             "name a metric that both phases have: `ssdlab list metrics` lists them",
         ));
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::factor::Factor;
 use super::io::IoContents;
-use super::metric::{self, Unit};
+use super::metric::Unit;
 use super::schedule::{Action, Claim, FileTree, Phase, Schedule, Workload};
 use super::setup::Setup;
 
@@ -72,7 +72,7 @@ impl Schedule {
         let only = contents.first().filter(|_| contents.len() == 1)?;
         // What does not compress gains nothing, whatever is measured; of what does, only the amount
         // is given.
-        let is_amount = metric::of(&claim.metric).unit == Unit::Bytes;
+        let is_amount = claim.metric.unit == Unit::Bytes;
         let is_given = *only == IoContents::Random || is_amount;
         is_given.then(|| format!("the phase writes {only}"))
     }

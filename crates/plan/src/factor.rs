@@ -83,37 +83,38 @@ pub enum Factor {
     Label,
 }
 
-impl Factor {
-    /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 26] = [
-        Self::Filesystem,
-        Self::FilesystemDriver,
-        Self::Journal,
-        Self::Checksums,
-        Self::Compression,
-        Self::Atime,
-        Self::Discard,
-        Self::Scheduler,
-        Self::SchedulerTunables,
-        Self::Mkfs,
-        Self::Mount,
-        Self::Age,
-        Self::Prefill,
-        Self::Stale,
-        Self::WriteCache,
-        Self::Drive,
-        Self::Condition,
-        Self::WearLevelling,
-        Self::PowerLossProtection,
-        Self::Flush,
-        Self::PowerFault,
-        Self::Layer,
-        Self::Host,
-        Self::Kernel,
-        Self::NodeFeature,
-        Self::Label,
-    ];
+ssdlab_operations::words! {
+    Factor {
+        Filesystem: "filesystem",
+        FilesystemDriver: "filesystem_driver",
+        Journal: "journal",
+        Checksums: "checksums",
+        Compression: "compression",
+        Atime: "atime",
+        Discard: "discard",
+        Scheduler: "scheduler",
+        SchedulerTunables: "scheduler_tunables",
+        Mkfs: "mkfs",
+        Mount: "mount",
+        Age: "age",
+        Prefill: "prefill",
+        Stale: "stale",
+        WriteCache: "write_cache",
+        Drive: "drive",
+        Condition: "condition",
+        WearLevelling: "wear_levelling",
+        PowerLossProtection: "power_loss_protection",
+        Flush: "flush",
+        PowerFault: "power_fault",
+        Layer: "layer",
+        Host: "host",
+        Kernel: "kernel",
+        NodeFeature: "node_feature",
+        Label: "label",
+    }
+}
 
+impl Factor {
     /// Those with levels that may be paths of files.
     pub const OF_FILES: [Self; 3] = [Self::Drive, Self::Host, Self::Kernel];
 
@@ -134,39 +135,6 @@ impl Factor {
         use Factor::{Age, Checksums, Compression, Filesystem, FilesystemDriver, Journal, Mkfs};
         let is_made = matches!(self, Filesystem | Journal | Checksums | Compression | Mkfs);
         is_made || matches!(self, FilesystemDriver | Age)
-    }
-
-    /// The name in plans and results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Filesystem => "filesystem",
-            Self::FilesystemDriver => "filesystem_driver",
-            Self::Journal => "journal",
-            Self::Checksums => "checksums",
-            Self::Compression => "compression",
-            Self::Atime => "atime",
-            Self::Discard => "discard",
-            Self::Scheduler => "scheduler",
-            Self::SchedulerTunables => "scheduler_tunables",
-            Self::Mkfs => "mkfs",
-            Self::Mount => "mount",
-            Self::Age => "age",
-            Self::Prefill => "prefill",
-            Self::Stale => "stale",
-            Self::WriteCache => "write_cache",
-            Self::Drive => "drive",
-            Self::Condition => "condition",
-            Self::WearLevelling => "wear_levelling",
-            Self::PowerLossProtection => "power_loss_protection",
-            Self::Flush => "flush",
-            Self::PowerFault => "power_fault",
-            Self::Layer => "layer",
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::NodeFeature => "node_feature",
-            Self::Label => "label",
-        }
     }
 
     /// Finds a factor by its name.

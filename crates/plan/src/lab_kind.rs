@@ -33,12 +33,7 @@ pub enum LabKind {
 
 impl fmt::Display for LabKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Virtual => "virtual",
-            Self::Image => "image",
-            Self::Device => "device",
-            Self::Directory => "directory",
-        })
+        self.serialize(f)
     }
 }
 
@@ -56,9 +51,6 @@ pub enum Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Imported => f.write_str("imported"),
-            Self::Lab(lab) => lab.fmt(f),
-        }
+        self.serialize(f)
     }
 }

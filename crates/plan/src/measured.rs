@@ -6,21 +6,23 @@ use super::error::PlanFault;
 use super::io::{IoSyncPolicy, SyncBy};
 use super::lab_kind::LabKind;
 use super::metric::{
-    self, BONNIE_PREFIX, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, READER_PREFIX, Source,
+    self, BONNIE_PREFIX, FIO_PREFIX, Metric, MetricRow, PHORONIX_HIGHER, PHORONIX_LOWER,
+    READER_PREFIX, Source,
 };
 use super::schedule::{Action, Phase, Schedule};
 use super::written::Plan;
 
 /// Why a phase never has a metric, and what to do about it; none if it may have it. What programs
 /// report is known only when they have run.
-pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String, &'static str)> {
+pub(super) fn lacks(phase: &Phase, metric: Metric) -> Option<(String, &'static str)> {
+    let name = metric.name;
     let Phase { name: own, action, reader, .. } = phase;
     if name.starts_with(READER_PREFIX) {
         let help = "add reader = true to the phase";
         return (!reader).then(|| (format!("nothing reads beside `{own}`"), help));
     }
     let is_program = matches!(action, Action::Command { .. } | Action::Imported);
-    if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&name) {
+    if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&metric) {
         let lacks = !matches!(action, Action::Imported);
         return lacks.then(|| (format!("`{own}` is no imported test"), "name another metric"));
     }
@@ -49,14 +51,14 @@ pub(super) fn lacks(phase: &Phase, name: &str, metric: Metric) -> Option<(String
 }
 
 /// Whether a phase may have a metric: it does what is counted, or runs what reports it.
-pub(super) fn measures(phase: &Phase, name: &str, source: Source) -> bool {
+pub(super) fn measures(phase: &Phase, metric: Metric) -> bool {
     let is_imported = matches!(phase.action, Action::Imported);
     is_imported
-        || match source {
+        || match metric.source {
             source if source.is_of_operations() => counts_operations(&phase.action),
             Source::YearsUntilWorn | Source::YearsByBytes => phase.a_day.is_some(),
             Source::Cuts(_) => false,
-            Source::Reported => reports(phase, name),
+            Source::Reported => reports(phase, metric.name),
             _ => true,
         }
 }
@@ -108,7 +110,7 @@ fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), Pl
     let name = written.get_ref();
     let mut first = None;
     for phase in &schedule.workload.phases {
-        let Some(lack) = lacks(phase, name, metric::of(name)) else { return Ok(()) };
+        let Some(lack) = lacks(phase, metric::of(name)) else { return Ok(()) };
         first.get_or_insert(lack);
     }
     match first {
@@ -124,13 +126,13 @@ impl Schedule {
     #[must_use]
     pub fn beyond_lab(&self) -> Vec<String> {
         let Some(lab) = self.target.as_ref().map(super::Target::lab) else { return Vec::new() };
-        let is_lacking = |metric: &str| metric::of(metric).labs_that_lack_it().contains(&lab);
-        let of_plan = self.metrics().filter(|metric| is_lacking(metric));
+        let is_lacking = |metric: Metric| metric.labs_that_lack_it().contains(&lab);
+        let of_plan = self.metrics().filter(|metric| is_lacking(*metric));
         let lacking = self
             .claims
             .iter()
-            .filter(|claim| is_lacking(&claim.metric) && !claim.not_testable.contains_key(&lab));
-        let claims = lacking.map(|claim| (format!("claim `{}`", claim.id), claim.metric.as_str()));
+            .filter(|claim| is_lacking(claim.metric) && !claim.not_testable.contains_key(&lab));
+        let claims = lacking.map(|claim| (format!("claim `{}`", claim.id), claim.metric));
         of_plan
             .map(|metric| ("the plan".to_owned(), metric))
             .chain(claims)
@@ -141,9 +143,9 @@ impl Schedule {
     }
 }
 
-impl Metric {
+impl MetricRow {
     /// The labs in which no trial has it.
-    fn labs_that_lack_it(self) -> &'static [LabKind] {
+    fn labs_that_lack_it(&self) -> &'static [LabKind] {
         match self.source {
             Source::KernelThreads
             | Source::Interrupts

@@ -1,20 +1,33 @@
 //! The table of metrics: name, unit, which direction is better, how it adds up over phases, and
 //! where it is in a phase's record.
 //!
-//! Code that reads, compares or shows a metric decides by this table, never by its name.
+//! Code that reads, compares or shows a metric decides by its row, never by its name. Names become
+//! metrics where they are read, once.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use serde::Deserialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_quantity::similar;
 
 use super::bonnie::BonnieTest;
 
-/// The properties of a metric besides its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metric {
+/// A metric: its row in the table, or one made of what a program reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Metric(&'static MetricRow);
+
+/// A metric's name and properties.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MetricRow {
+    /// Its name in plans and records.
+    pub name: &'static str,
+    /// What it is, in words; empty of what a program reports.
+    pub says: &'static str,
     /// Its unit.
     pub unit: Unit,
     /// Which way it is better.
@@ -26,7 +39,7 @@ pub struct Metric {
 }
 
 /// The unit of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Nanoseconds.
@@ -48,7 +61,7 @@ pub enum Unit {
 }
 
 /// Which direction of a metric is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Better {
     /// Less of it is better.
     Less,
@@ -59,7 +72,7 @@ pub enum Better {
 }
 
 /// How values of one metric in several phases are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Together {
     /// They add up.
     Sum,
@@ -74,7 +87,7 @@ pub enum Together {
 }
 
 /// Where a metric is in a phase's record; `results` reads it there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum Source {
@@ -102,23 +115,16 @@ impl Source {
     /// Whether it is about operations that a phase counts and times.
     #[must_use]
     pub const fn is_of_operations(self) -> bool {
-        matches!(
+        let is_latency = matches!(
             self,
-            Self::Operations
-                | Self::OpsRate
-                | Self::ByteRate
-                | Self::LatencyMean
-                | Self::LatencyP50
-                | Self::LatencyP90
-                | Self::LatencyP99
-                | Self::LatencyP999
-                | Self::LatencyMax
-        )
+            LatencyMean | LatencyP50 | LatencyP90 | LatencyP99 | LatencyP999 | LatencyMax
+        );
+        is_latency || matches!(self, Operations | OpsRate | ByteRate)
     }
 }
 
 /// The state after the power cuts of a treatment; `advice` reads it from all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum AfterCuts {
@@ -134,14 +140,7 @@ impl AfterCuts {
 
     /// Whether it is about files that record their history.
     pub(super) const fn is_of_files(self) -> bool {
-        match self {
-            Self::BrokenPromises
-            | Self::Damaged
-            | Self::LostTime
-            | Self::LostTimeP99
-            | Self::LostBytes => true,
-            Self::Unmountable | Self::Amiss | Self::Rejected | Self::Recovery => false,
-        }
+        !matches!(self, Self::Unmountable | Self::Amiss | Self::Rejected | Self::Recovery)
     }
 }
 
@@ -175,187 +174,215 @@ pub const BONNIE_PREFIX: &str = "bonnie++.";
 /// The prefix of metrics of a phase's concurrent reader.
 pub const READER_PREFIX: &str = "reader.";
 
+/// The peak memory of a run of hyperfine's, in bytes.
+pub const HYPERFINE_MEMORY: Metric = Metric(&METRICS[METRICS.len() - 3]);
+
 /// A test's result in its own unit, where higher is better (the Phoronix Test Suite's HIB).
-pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
+pub const PHORONIX_HIGHER: Metric = Metric(&METRICS[METRICS.len() - 2]);
 
 /// A test's result in its own unit, where lower is better (the Phoronix Test Suite's LIB).
-pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
+pub const PHORONIX_LOWER: Metric = Metric(&METRICS[METRICS.len() - 1]);
 
-/// The peak memory of a run of hyperfine's, in bytes.
-pub const HYPERFINE_MEMORY: &str = "hyperfine.memory_bytes";
+type Properties = (Unit, Better, Together, Source);
 
-const fn m(unit: Unit, better: Better, together: Together, source: Source) -> Metric {
-    Metric { unit, better, together, source }
+const fn m(
+    name: &'static str,
+    (unit, better, together, source): Properties,
+    says: &'static str,
+) -> MetricRow {
+    MetricRow { name, says, unit, better, together, source }
 }
 
 /// A cost of a phase.
-const fn cost(unit: Unit, source: Source) -> Metric {
-    m(unit, Less, Sum, source)
+const fn cost(unit: Unit, source: Source) -> Properties {
+    (unit, Less, Sum, source)
 }
 
 /// Bytes written of a kind.
-const fn kind(kind: BlockKind) -> Metric {
+const fn kind(kind: BlockKind) -> Properties {
     cost(Bytes, Written(kind))
 }
 
 /// A metric of the state after power cuts.
-const fn cuts(unit: Unit, of: AfterCuts) -> Metric {
-    m(unit, Less, Pooled, Cuts(of))
+const fn cuts(unit: Unit, of: AfterCuts) -> Properties {
+    (unit, Less, Pooled, Cuts(of))
 }
 
 /// A metric that a workload or its program reports.
-const fn reported(unit: Unit, better: Better) -> Metric {
-    m(unit, better, Never, Reported)
+const fn reported(unit: Unit, better: Better) -> Properties {
+    (unit, better, Never, Reported)
 }
 
-/// Every metric with a fixed name: its name, properties and description.
+/// The rows of all metrics with fixed names.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 73] = [
+static METRICS: [MetricRow; 73] = [
     // Metrics that every phase may have.
-    ("time_ns", cost(Ns, Time), "time until the phase returned"),
-    ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
-    ("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
-    ("kernel_threads_ns", cost(Ns, KernelThreads),
+    m("time_ns", cost(Ns, Time), "time until the phase returned"),
+    m("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
+    m("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
+    m("kernel_threads_ns", cost(Ns, KernelThreads),
         "processor time of kernel threads until the device was quiet (virtual lab)"),
-    ("interrupts_ns", cost(Ns, Interrupts),
+    m("interrupts_ns", cost(Ns, Interrupts),
         "processor time of interrupts until the device was quiet (virtual lab)"),
-    ("application_bytes", m(Bytes, Neither, Sum, ApplicationBytes),
+    m("application_bytes", (Bytes, Neither, Sum, ApplicationBytes),
         "bytes the workload passed to write(2)"),
-    ("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
-    ("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
-    ("write_merges", m(Number, Neither, Sum, WriteMerges),
+    m("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
+    m("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
+    m("write_merges", (Number, Neither, Sum, WriteMerges),
         "writes merged into others before the device saw them"),
-    ("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
-    ("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
-    ("discarded_bytes", m(Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
-    ("discard_requests", m(Number, Neither, Sum, DiscardRequests),
+    m("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
+    m("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
+    m("discarded_bytes", (Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
+    m("discard_requests", (Number, Neither, Sum, DiscardRequests),
         "discard commands the device completed"),
-    ("flushes", cost(Number, Flushes), "cache flushes the device completed"),
-    ("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
+    m("flushes", cost(Number, Flushes), "cache flushes the device completed"),
+    m("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
     // Bytes that a filesystem wrote, by kind: they add up to `written_bytes`.
-    ("data_bytes", kind(BlockKind::Data), "of the bytes written: file contents"),
-    ("journal_bytes", kind(BlockKind::Journal), "of the bytes written: the journal or log"),
-    ("inode_bytes", kind(BlockKind::Inode), "of the bytes written: inodes, access times included"),
-    ("directory_bytes", kind(BlockKind::Directory),
+    m("data_bytes", kind(BlockKind::Data), "of the bytes written: file contents"),
+    m("journal_bytes", kind(BlockKind::Journal), "of the bytes written: the journal or log"),
+    m("inode_bytes", kind(BlockKind::Inode), "of the bytes written: inodes, access times included"),
+    m("directory_bytes", kind(BlockKind::Directory),
         "of the bytes written: directories and extents"),
-    ("allocation_bytes", kind(BlockKind::Allocation),
+    m("allocation_bytes", kind(BlockKind::Allocation),
         "of the bytes written: bitmaps and trees of free space"),
-    ("superblock_bytes", kind(BlockKind::Superblock),
+    m("superblock_bytes", kind(BlockKind::Superblock),
         "of the bytes written: superblocks, group descriptors, checkpoints"),
-    ("cow_metadata_bytes", kind(BlockKind::CowMetadata),
+    m("cow_metadata_bytes", kind(BlockKind::CowMetadata),
         "of the bytes written: trees that are never written in place"),
-    ("unattributed_bytes", kind(BlockKind::Unattributed),
+    m("unattributed_bytes", kind(BlockKind::Unattributed),
         "of the bytes written: could not be attributed"),
     // A phase's effect on the flash of a simulated drive. The hottest block of one phase need not
     // be that of another.
-    ("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
+    m("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
         "bytes a simulated drive programmed into its flash"),
-    ("flash_read_bytes", cost(Bytes, FlashReadBytes),
+    m("flash_read_bytes", cost(Bytes, FlashReadBytes),
         "bytes a simulated drive read from its flash"),
-    ("erases", cost(Number, Erases), "blocks a simulated drive erased"),
-    ("stalled_ns", cost(Ns, Stalled),
+    m("erases", cost(Number, Erases), "blocks a simulated drive erased"),
+    m("stalled_ns", cost(Ns, Stalled),
         "time host pages waited for a simulated drive's background work, summed over pages"),
-    ("hottest_erases", m(Number, Less, Never, HottestErases),
+    m("hottest_erases", (Number, Less, Never, HottestErases),
         "erase count of the flash block that was erased most"),
-    ("repeats_until_worn", m(Number, More, Never, RepeatsUntilWorn),
+    m("repeats_until_worn", (Number, More, Never, RepeatsUntilWorn),
         "how many times the phase can run before that flash block is worn out; a lower bound, \
          from 10 erases of it"),
-    ("years_until_worn", m(Years, More, Never, YearsUntilWorn),
+    m("years_until_worn", (Years, More, Never, YearsUntilWorn),
         "years until that flash block is worn out, at `a_day` runs a day; a lower bound, from 10 \
          erases of it"),
-    ("years_by_bytes", m(Years, More, Never, YearsByBytes),
+    m("years_by_bytes", (Years, More, Never, YearsByBytes),
         "endurance times capacity, over the bytes programmed in `a_day` runs a day"),
-    ("write_amplification", m(Ratio, Less, Never, WriteAmplification),
+    m("write_amplification", (Ratio, Less, Never, WriteAmplification),
         "bytes programmed into flash for each byte written to the drive"),
     // Counts of a phase's own operations.
-    ("operations", m(Number, More, Sum, Operations),
+    m("operations", (Number, More, Sum, Operations),
         "operations completed, as counted by the workload"),
-    ("ops_per_second", m(PerS, More, Mean, OpsRate),
+    m("ops_per_second", (PerS, More, Mean, OpsRate),
         "operations a second, by the workload's clock"),
-    ("bytes_per_second", m(BytesPerS, More, Mean, ByteRate),
+    m("bytes_per_second", (BytesPerS, More, Mean, ByteRate),
         "bytes read or written a second, by the workload's clock"),
-    ("latency.mean_ns", m(Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
-    ("latency.p50_ns", m(Ns, Less, Mean, LatencyP50), "median latency of the operations"),
-    ("latency.p90_ns", m(Ns, Less, Mean, LatencyP90),
+    m("latency.mean_ns", (Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
+    m("latency.p50_ns", (Ns, Less, Mean, LatencyP50), "median latency of the operations"),
+    m("latency.p90_ns", (Ns, Less, Mean, LatencyP90),
         "latency that 10 % of the operations exceeded"),
-    ("latency.p99_ns", m(Ns, Less, Mean, LatencyP99),
+    m("latency.p99_ns", (Ns, Less, Mean, LatencyP99),
         "latency that 1 % of the operations exceeded"),
-    ("latency.p999_ns", m(Ns, Less, Mean, LatencyP999),
+    m("latency.p999_ns", (Ns, Less, Mean, LatencyP999),
         "latency that 0.1 % of the operations exceeded"),
-    ("latency.max_ns", m(Ns, Less, Mean, LatencyMax), "the longest operation"),
+    m("latency.max_ns", (Ns, Less, Mean, LatencyMax), "the longest operation"),
     // Reports of a phase that reads, writes and syncs files; transactions report their syncs, too.
-    ("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
-    ("read.p50_ns", reported(Ns, Less), "median latency of reads"),
-    ("read.p99_ns", reported(Ns, Less), "latency that 1 % of reads exceeded"),
-    ("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of reads exceeded"),
-    ("read.max_ns", reported(Ns, Less), "the longest read"),
-    ("write.ops_per_second", reported(PerS, More), "writes of the workload a second, by its clock"),
-    ("write.p50_ns", reported(Ns, Less), "median latency of writes"),
-    ("write.p99_ns", reported(Ns, Less), "latency that 1 % of writes exceeded"),
-    ("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of writes exceeded"),
-    ("write.max_ns", reported(Ns, Less), "the longest write"),
-    ("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
-    ("sync.p50_ns", reported(Ns, Less), "median latency of syncs"),
-    ("sync.p99_ns", reported(Ns, Less), "latency that 1 % of syncs exceeded"),
-    ("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of syncs exceeded"),
-    ("sync.max_ns", reported(Ns, Less), "the longest sync"),
-    ("beside.bytes_per_second", reported(BytesPerS, More),
+    m("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
+    m("read.p50_ns", reported(Ns, Less), "median latency of reads"),
+    m("read.p99_ns", reported(Ns, Less), "latency that 1 % of reads exceeded"),
+    m("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of reads exceeded"),
+    m("read.max_ns", reported(Ns, Less), "the longest read"),
+    m("write.ops_per_second", reported(PerS, More),
+        "writes of the workload a second, by its clock"),
+    m("write.p50_ns", reported(Ns, Less), "median latency of writes"),
+    m("write.p99_ns", reported(Ns, Less), "latency that 1 % of writes exceeded"),
+    m("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of writes exceeded"),
+    m("write.max_ns", reported(Ns, Less), "the longest write"),
+    m("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
+    m("sync.p50_ns", reported(Ns, Less), "median latency of syncs"),
+    m("sync.p99_ns", reported(Ns, Less), "latency that 1 % of syncs exceeded"),
+    m("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of syncs exceeded"),
+    m("sync.max_ns", reported(Ns, Less), "the longest sync"),
+    m("beside.bytes_per_second", reported(BytesPerS, More),
         "throughput of the concurrent writer during transactions"),
     // Reports of the reader beside a phase.
-    ("reader.p50_ns", reported(Ns, Less), "median latency of the concurrent reader"),
-    ("reader.p99_ns", reported(Ns, Less),
+    m("reader.p50_ns", reported(Ns, Less), "median latency of the concurrent reader"),
+    m("reader.p99_ns", reported(Ns, Less),
         "latency that 1 % of the concurrent reader's reads exceeded"),
-    ("reader.max_ns", reported(Ns, Less), "longest read of the concurrent reader"),
-    ("reader.reads", reported(Number, More), "reads of the concurrent reader"),
+    m("reader.max_ns", reported(Ns, Less), "longest read of the concurrent reader"),
+    m("reader.reads", reported(Number, More), "reads of the concurrent reader"),
     // The state after power cuts in a phase.
-    ("broken_promises", cuts(Percent, BrokenPromises),
+    m("broken_promises", cuts(Percent, BrokenPromises),
         "power cuts that lost something that had been synced"),
-    ("damaged", cuts(Percent, Damaged),
+    m("damaged", cuts(Percent, Damaged),
         "power cuts that left a file in neither its old nor its new state"),
-    ("unmountable", cuts(Percent, Unmountable),
+    m("unmountable", cuts(Percent, Unmountable),
         "power cuts after which the filesystem cannot be mounted"),
-    ("amiss", cuts(Percent, Amiss),
+    m("amiss", cuts(Percent, Amiss),
         "power cuts after which the filesystem's own check reports errors"),
-    ("rejected", cuts(Percent, Rejected),
+    m("rejected", cuts(Percent, Rejected),
         "power cuts after which the plan's own check rejects the data"),
-    ("lost_ns", cuts(Ns, LostTime),
+    m("lost_ns", cuts(Ns, LostTime),
         "median over power cuts at random moments: age of the oldest lost operation"),
-    ("lost.p99_ns", cuts(Ns, LostTimeP99), "99th percentile of that age"),
-    ("lost_bytes", cuts(Bytes, LostBytes),
+    m("lost.p99_ns", cuts(Ns, LostTimeP99), "99th percentile of that age"),
+    m("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
-    ("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
-    (HYPERFINE_MEMORY, reported(Bytes, Less), "peak memory of an imported command"),
+    m("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
+    m("hyperfine.memory_bytes", reported(Bytes, Less), "peak memory of an imported command"),
     // Results of the Phoronix Test Suite, in each test's own unit.
-    (PHORONIX_HIGHER, reported(Number, More), "result of an imported test: higher is better"),
-    (PHORONIX_LOWER, reported(Number, Less), "result of an imported test: lower is better"),
+    m("phoronix.higher_is_better", reported(Number, More),
+        "result of an imported test: higher is better"),
+    m("phoronix.lower_is_better", reported(Number, Less),
+        "result of an imported test: lower is better"),
 ];
+
+/// Every metric with a fixed name.
+pub fn all() -> impl ExactSizeIterator<Item = Metric> {
+    METRICS.iter().map(Metric)
+}
 
 /// The metric of this name, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<Metric> {
     // Reports look metrics up for each record. Most names differ in length, so that is compared
     // first.
-    static FIXED: LazyLock<BTreeMap<(usize, &str), Metric>> = LazyLock::new(|| {
-        METRICS.iter().map(|(name, metric, _)| ((name.len(), *name), *metric)).collect()
-    });
+    static FIXED: LazyLock<BTreeMap<(usize, &str), Metric>> =
+        LazyLock::new(|| all().map(|metric| ((metric.name.len(), metric.name), metric)).collect());
     let fixed = |name: &str| FIXED.get(&(name.len(), name)).copied();
     fixed(name).or_else(|| {
-        let alike = if let Some(of_fio) = name.strip_prefix(FIO_PREFIX) {
+        let (unit, better) = if let Some(of_fio) = name.strip_prefix(FIO_PREFIX) {
             let of_job = of_fio.rsplit_once('.').map_or(of_fio, |(_, of_job)| of_job);
             fio(of_job)?
         } else {
             let (test, measured) = name.strip_prefix(BONNIE_PREFIX)?.split_once('.')?;
             let is_of_a_test = BonnieTest::ALL.iter().any(|known| known.name() == test)
                 && ["bytes_per_second", "ops_per_second", "latency.max_ns"].contains(&measured);
-            fixed(measured).filter(|_| is_of_a_test)?
+            let alike = fixed(measured).filter(|_| is_of_a_test)?;
+            (alike.unit, alike.better)
         };
-        Some(Metric { together: Never, source: Reported, ..alike })
+        Some(named(name, reported(unit, better)))
     })
 }
 
+/// The metric of a name that is not in the table: the same for equal names, and never dropped, as
+/// those of plans and records are few.
+fn named(name: &str, properties: Properties) -> Metric {
+    static KNOWN: Mutex<BTreeMap<&'static str, Metric>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(metric) = known.get(name) {
+        return *metric;
+    }
+    let name: &'static str = name.to_owned().leak();
+    let metric = Metric(Box::leak(Box::new(m(name, properties, ""))));
+    known.insert(name, metric);
+    metric
+}
+
 /// A metric that fio reports for a job.
-fn fio(name: &str) -> Option<Metric> {
-    let (unit, better) = match name.split_once('_')? {
+fn fio(name: &str) -> Option<(Unit, Better)> {
+    Some(match name.split_once('_')? {
         ("read" | "write" | "trim" | "mixed", "iops") => (PerS, More),
         ("read" | "write" | "trim" | "mixed", "bytes_per_s") => (BytesPerS, More),
         (
@@ -364,52 +391,107 @@ fn fio(name: &str) -> Option<Metric> {
         )
         | ("sync", "p99_ns") => (Ns, Less),
         _ => return None,
-    };
-    Some(reported(unit, better))
+    })
 }
 
 /// The metric of this name. Nothing is assumed about an unknown one: a record may have metrics of a
 /// later version.
 #[must_use]
 pub fn of(name: &str) -> Metric {
-    find(name).unwrap_or(reported(Number, Neither))
+    find(name).unwrap_or_else(|| named(name, reported(Number, Neither)))
 }
 
-/// Whether a metric shows what discards cost: their number, the time until the device is idle, and
-/// the latency of a concurrent reader.
+/// Values that a program reported, by their metrics.
 #[must_use]
-pub fn shows_discards(name: &str) -> bool {
-    matches!(of(name).source, Settled | DiscardedBytes | DiscardRequests)
-        || name.starts_with(READER_PREFIX)
+pub fn parsed(reported: impl IntoIterator<Item = (String, f64)>) -> BTreeMap<Metric, f64> {
+    reported.into_iter().map(|(name, value)| (of(&name), value)).collect()
 }
 
-/// The metric of a kind of written bytes.
-#[must_use]
-pub fn written(kind: BlockKind) -> &'static str {
-    let row = METRICS.iter().find(|row| row.1.source == Written(kind));
-    row.map_or("", |row| row.0)
+impl From<Source> for Metric {
+    /// The metric of a source that only one has.
+    fn from(source: Source) -> Self {
+        all().find(|metric| metric.source == source).expect("the table has every source")
+    }
 }
 
-impl Metric {
+impl Deref for Metric {
+    type Target = MetricRow;
+
+    fn deref(&self) -> &MetricRow {
+        self.0
+    }
+}
+
+impl Default for Metric {
+    fn default() -> Self {
+        Self(&METRICS[0])
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer).map(|name| of(&name))
+    }
+}
+
+impl JsonSchema for Metric {
+    fn schema_name() -> Cow<'static, str> {
+        String::schema_name()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
+impl MetricRow {
+    /// The metric that tells how many operations a latency is over: their number, or their rate.
+    #[must_use]
+    pub fn operations(&self) -> Option<Metric> {
+        match self.name.rsplit_once('.')? {
+            ("latency", _) => Some(Metric::from(Operations)),
+            ("reader", _) => find("reader.reads"),
+            (of, _) => find(&format!("{of}.ops_per_second")),
+        }
+    }
+
+    /// Whether it shows what discards cost: their number, the time until the device is idle, and
+    /// the latency of a concurrent reader.
+    #[must_use]
+    pub fn shows_discards(&self) -> bool {
+        matches!(self.source, Settled | DiscardedBytes | DiscardRequests)
+            || self.name.starts_with(READER_PREFIX)
+    }
+
     /// Whether it depends on the layers below the block layer: times, measured here or by programs,
     /// and a simulated drive's activity. The others are counted above it.
     #[must_use]
     pub fn is_of_the_drive(&self) -> bool {
-        let is_counted_above = matches!(
+        let is_of_commands = matches!(
             self.source,
-            ApplicationBytes
-                | WrittenBytes
-                | WriteRequests
-                | WriteMerges
-                | ReadBytes
-                | ReadRequests
-                | DiscardedBytes
-                | DiscardRequests
-                | Flushes
-                | Commits
-                | Written(_)
+            WriteRequests | WriteMerges | ReadRequests | DiscardRequests | Flushes | Commits
         );
-        !is_counted_above
+        let is_of_bytes = matches!(
+            self.source,
+            ApplicationBytes | WrittenBytes | ReadBytes | DiscardedBytes | Written(_)
+        );
+        !is_of_commands && !is_of_bytes
     }
 
     /// Whether it needs to know how often a day a phase runs.
@@ -477,7 +559,7 @@ pub(super) fn of_phases(name: &str) -> Result<Metric, (String, String)> {
 /// What to write instead of an unknown metric.
 #[must_use]
 pub fn instead_of(name: &str) -> String {
-    let known: Vec<_> = METRICS.iter().map(|(name, ..)| *name).collect();
+    let known: Vec<_> = all().map(|metric| metric.name).collect();
     match similar(name, known.iter().copied()) {
         Some(similar) => format!("did you mean `{similar}`? `ssdlab list metrics` lists them"),
         None => format!(

@@ -7,7 +7,7 @@
 //! standard errors of a count).
 
 use super::io::IoEnd;
-use super::metric::{self, Source};
+use super::metric::Metric;
 use super::schedule::{Action, Claim, Phase, Schedule};
 
 /// The operations that must lie beyond a percentile.
@@ -17,7 +17,7 @@ const BEYOND: u64 = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortPercentile {
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phase.
     pub phase: String,
     /// The operations.
@@ -27,38 +27,38 @@ pub struct ShortPercentile {
 }
 
 /// The operations that a percentile needs; `None` if the metric is none.
-fn needed(metric: &str) -> Option<u64> {
-    let is_of_cuts = matches!(metric::of(metric).source, Source::Cuts(_));
+fn needed(metric: Metric) -> Option<u64> {
     let one_in = [("p90_ns", 10), ("p99_ns", 100), ("p999_ns", 1_000)];
-    let own = one_in.into_iter().find(|(suffix, _)| metric.ends_with(suffix) && !is_of_cuts);
+    let own = one_in
+        .into_iter()
+        .find(|(suffix, _)| metric.name.ends_with(suffix) && !metric.is_of_cuts());
     own.map(|(_, one_in)| one_in * BEYOND)
 }
 
 impl Schedule {
     /// The percentiles of phases that the plan is about: in its claims, or as its metrics.
-    pub fn percentiles<'a>(&'a self) -> impl Iterator<Item = (String, &'a str)> {
-        let of_claim = |claim: &'a Claim| {
-            claim.phases.iter().map(move |phase| (phase.clone(), claim.metric.as_str()))
-        };
+    pub fn percentiles<'a>(&'a self) -> impl Iterator<Item = (String, Metric)> {
+        let of_claim =
+            |claim: &'a Claim| claim.phases.iter().map(move |phase| (phase.clone(), claim.metric));
         let of_claims = self.claims.iter().flat_map(of_claim);
         let of_metric =
-            move |metric: &'a str| self.phase_names().into_iter().map(move |phase| (phase, metric));
+            move |metric: Metric| self.phase_names().into_iter().map(move |phase| (phase, metric));
         let of_plan = self.metrics().flat_map(of_metric);
-        of_claims.chain(of_plan).filter(|(_, metric)| needed(metric).is_some())
+        of_claims.chain(of_plan).filter(|(_, metric)| needed(*metric).is_some())
     }
 
     /// The percentiles that are of too few operations, each once; `operations` is the number of
     /// those of a phase that a metric is over, if it is known.
     pub fn short_percentiles(
         &self,
-        operations: impl Fn(&str, &str) -> Option<u64>,
+        operations: impl Fn(&str, Metric) -> Option<u64>,
     ) -> Vec<ShortPercentile> {
         let mut short: Vec<ShortPercentile> = Vec::new();
         for (phase, metric) in self.percentiles() {
             let Some((operations, needed)) = operations(&phase, metric).zip(needed(metric)) else {
                 continue;
             };
-            let one = ShortPercentile { metric: metric.to_owned(), phase, operations, needed };
+            let one = ShortPercentile { metric, phase, operations, needed };
             if operations < needed && !short.contains(&one) {
                 short.push(one);
             }
@@ -69,8 +69,8 @@ impl Schedule {
     /// The operations of a phase, as planned; `None` if the plan does not tell, or the metric is
     /// over others than the phase's own.
     #[must_use]
-    pub fn planned_operations(&self, phase: &str, metric: &str) -> Option<u64> {
-        let is_it = |own: &Phase| own.name == phase && metric.starts_with("latency.");
+    pub fn planned_operations(&self, phase: &str, metric: Metric) -> Option<u64> {
+        let is_it = |own: &Phase| own.name == phase && metric.name.starts_with("latency.");
         let of = |end: IoEnd| match end {
             IoEnd::Operations(operations) => Some(operations),
             IoEnd::Bytes(_) | IoEnd::Time(_) => None,

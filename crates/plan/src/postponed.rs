@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use super::Schedule;
-use super::metric;
 use super::schedule::Phase;
 use super::setup::Setup;
 
@@ -24,10 +23,11 @@ pub(super) fn wait(schedule: &mut Schedule) {
     let phases = &schedule.workload.phases;
     let is_asked = |index: usize| {
         let is_last = |of: &[String]| phases.iter().rposition(|phase| of.contains(&phase.name));
-        schedule.metrics().any(metric::shows_discards)
-            || schedule.claims.iter().any(|claim| {
-                metric::shows_discards(&claim.metric) && is_last(&claim.phases) == Some(index)
-            })
+        schedule.metrics().any(|metric| metric.shows_discards())
+            || schedule
+                .claims
+                .iter()
+                .any(|claim| claim.metric.shows_discards() && is_last(&claim.phases) == Some(index))
     };
     // A plan that waits in a phase of its own asks for what comes then separately.
     let waits = |phase: &Phase| phase.idle().is_some_and(|idle| idle >= longest);
@@ -37,7 +37,7 @@ pub(super) fn wait(schedule: &mut Schedule) {
             phases[index].settles() && !is_waited_for && is_asked(index)
         })
         .collect();
-    for (phase, is_followed) in schedule.workload.phases.iter_mut().zip(followed) {
+    for (phase, is_followed) in schedule.0.workload.phases.iter_mut().zip(followed) {
         phase.postponed_ns = if is_followed { ns } else { 0 };
     }
 }

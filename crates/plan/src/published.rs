@@ -35,10 +35,7 @@ pub enum PublishedBasis {
 
 impl fmt::Display for PublishedBasis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fitted => "fitted",
-            Self::Predicted => "predicted",
-        })
+        self.serialize(f)
     }
 }
 

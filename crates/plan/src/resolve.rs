@@ -12,8 +12,11 @@ use super::error::PlanFault;
 use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
+use super::metric::{self, Metric};
 use super::overrides::Overrides;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial, Workload};
+use super::schedule::{
+    Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial, Workload,
+};
 use super::target::Target;
 use super::wording::PlanWording;
 use super::workload::WorkloadContext;
@@ -64,7 +67,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let layer = setups.find_map(|setup| setup.simulated.layer.as_ref());
     cuts::check_layer(plan.cuts.as_ref(), layer)?;
     let mut named = shown::named(plan)?.into_iter();
-    let mut schedule = Schedule {
+    let mut schedule = Schedule(ScheduleContents {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
         question: PlanWording::new(plan, &factors).question(),
@@ -86,17 +89,17 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         seed: overrides.seed.unwrap_or(1),
         notes,
         overrides: overrides.arguments(),
-        ..Schedule::default()
-    };
+        ..ScheduleContents::default()
+    });
     needs::check(&schedule)?;
     measured::check_metrics(plan, &schedule)?;
     programs::check(&schedule)?;
-    schedule.trials = trials(&schedule)?;
-    schedule.ranking = steps::ranking(plan, &schedule)?;
-    schedule.claims = claims::resolve(plan, &schedule, &factors)?;
+    schedule.0.trials = trials(&schedule)?;
+    schedule.0.ranking = steps::ranking(plan, &schedule)?;
+    schedule.0.claims = claims::resolve(plan, &schedule, &factors)?;
     let (wording, is_ranked) = (PlanWording::new(plan, &factors), schedule.ranking.is_some());
-    schedule.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked)?;
-    schedule.published = claims::published(plan, &schedule, &factors)?;
+    schedule.0.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked)?;
+    schedule.0.published = claims::published(plan, &schedule, &factors)?;
     postponed::wait(&mut schedule);
     Ok(schedule)
 }
@@ -149,16 +152,16 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
 
 /// The metric of a plan that names none. The time that a fio job takes is no result if its file
 /// says how long it runs.
-fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> String {
+fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> Metric {
     let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
         matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
     });
     if is_only_fio && jobs.values().any(|job| fio_job::is_time_based(job)) {
-        return "ops_per_second".to_owned();
+        return metric::of("ops_per_second");
     }
     let (usual, note) = usual::metric(workload);
     notes.extend(note);
-    usual.to_owned()
+    usual
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, PlanFault> {

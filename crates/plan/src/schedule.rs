@@ -4,6 +4,7 @@
 //! the analysis is computed from; nothing in it depends on the machine.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::maildir::Maildir;
+use super::metric::Metric;
 use super::published::Published;
 use super::reading::ReadOrder;
 use super::recordings::Recording;
@@ -30,17 +32,34 @@ use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::versions::{Append, Replace};
 
 mod claim;
+mod decided;
 mod distinct;
 
 use claim::is_zero;
 pub use claim::{Bounds, Claim, Statement};
+pub use decided::ImportedTrials;
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
 
+/// A plan with everything decided. Only this crate makes or changes one, so that its parts agree;
+/// everybody reads them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+#[must_use]
+pub struct Schedule(pub(crate) ScheduleContents);
+
+impl Deref for Schedule {
+    type Target = ScheduleContents;
+
+    fn deref(&self) -> &ScheduleContents {
+        &self.0
+    }
+}
+
 /// Everything a run will do.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Schedule {
+pub struct ScheduleContents {
     /// The version of this format.
     pub schema: u32,
     /// The plan's name.
@@ -50,10 +69,10 @@ pub struct Schedule {
     /// Where it comes from.
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
-    pub metric: String,
+    pub metric: Metric,
     /// The metrics that tables show below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<String>,
+    pub beside: Vec<Metric>,
     /// Whether the reader asked for these metrics: charts show them instead of the answer's.
     #[serde(skip)]
     pub is_asked_for: bool,
@@ -461,7 +480,7 @@ pub struct Repetitions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases it is taken over.
     pub phases: Vec<String>,
 }

@@ -34,7 +34,7 @@ impl Schedule {
         let has_drive = |index| self.needed_drive(index).is_some();
         let has_place = !self.is_without_device() || (0..count).all(has_drive);
         let has_bounds =
-            |claim: &Claim| claims::are_possible(&claim.metric, claim.statement.bounds());
+            |claim: &Claim| claims::are_possible(claim.metric, claim.statement.bounds());
         let are_bounds = self.claims.iter().all(has_bounds);
         let is_baseline = self.treatments.iter().all(|t| t.baseline.is_none_or(|of| of < count));
         let is_treatment = self.trials.iter().all(|trial| trial.treatment < count);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::measured::measures;
-use super::metric::{self, Better, Together};
+use super::metric::{self, Better, Metric, Together};
 use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
 use super::scheduler::modern;
 use super::varied::VariedFactor;
@@ -82,23 +82,23 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
     let phases = schedule.phase_names();
     let Some(entry) = &plan.ranking else {
         let Some(first) = plan.steps.first() else { return Ok(None) };
-        let metric = schedule.metric.clone();
-        check_direction(&metric, first.span())?;
-        let phases = measured(schedule, &metric, phases);
+        let metric = schedule.metric;
+        check_direction(metric, first.span())?;
+        let phases = measured(schedule, metric, phases);
         return Ok(Some(Ranking { metric, phases }));
     };
     let fault = |message: String, help: String| PlanFault::at(entry.span(), message, help);
     let written = entry.get_ref();
-    let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
-    let known = metric::of_phases(&metric).map_err(|(message, help)| fault(message, help))?;
-    check_direction(&metric, entry.span())?;
-    let all = || measured(schedule, &metric, phases.clone());
+    let named = written.metric.as_deref().unwrap_or(schedule.metric.name);
+    let metric = metric::of_phases(named).map_err(|(message, help)| fault(message, help))?;
+    check_direction(metric, entry.span())?;
+    let all = || measured(schedule, metric, phases.clone());
     let ranked = written.phases.clone().unwrap_or_else(all);
     if let Some(phase) = ranked.iter().find(|phase| !phases.contains(phase)) {
         let message = format!("there is no phase `{phase}`");
         return Err(fault(message, format!("phases: {}", phases.join(", "))));
     }
-    if ranked.is_empty() || (ranked.len() > 1 && known.together == Together::Never) {
+    if ranked.is_empty() || (ranked.len() > 1 && metric.together == Together::Never) {
         let message = format!("cannot rank by `{metric}` over {} phases", ranked.len());
         return Err(fault(message, "name one phase".to_owned()));
     }
@@ -106,16 +106,15 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
 }
 
 /// These phases without those that cannot measure a metric.
-fn measured(schedule: &Schedule, metric: &str, mut phases: Vec<String>) -> Vec<String> {
-    let source = metric::of(metric).source;
+fn measured(schedule: &Schedule, metric: Metric, mut phases: Vec<String>) -> Vec<String> {
     let planned = &schedule.workload.phases;
-    let lacks = |phase: &Phase| !measures(phase, metric, source);
+    let lacks = |phase: &Phase| !measures(phase, metric);
     phases.retain(|name| !planned.iter().any(|phase| phase.name == *name && lacks(phase)));
     phases
 }
 
-fn check_direction(metric: &str, at: Range<usize>) -> Result<(), PlanFault> {
-    if metric::of(metric).better == Better::Neither {
+fn check_direction(metric: Metric, at: Range<usize>) -> Result<(), PlanFault> {
+    if metric.better == Better::Neither {
         let message = format!("neither more nor less of `{metric}` is better");
         return Err(PlanFault::at(at, message, "rank by another metric: [ranking] metric"));
     }

@@ -6,7 +6,7 @@
 
 use super::io::IoEnd;
 use super::measured::measures;
-use super::metric;
+use super::metric::{self, Metric};
 use super::schedule::{Action, Phase, Workload};
 
 /// How long a phase takes, as far as the plan decides it.
@@ -52,18 +52,17 @@ fn works(phase: &Phase) -> bool {
 
 /// The metric of a plan with this workload that names none, and what to say of phases to which it
 /// does not do justice.
-pub(super) fn metric(workload: &Workload) -> (&'static str, Option<String>) {
+pub(super) fn metric(workload: &Workload) -> (Metric, Option<String>) {
     let working: Vec<&Phase> = workload.phases.iter().filter(|phase| works(phase)).collect();
     let has = |pace: Pace| working.iter().any(|phase| self::pace(&phase.action) == pace);
     let usual = if has(Pace::Paced) {
-        "latency.p99_ns"
+        metric::of("latency.p99_ns")
     } else if has(Pace::Timed) {
-        "ops_per_second"
+        metric::of("ops_per_second")
     } else {
-        return ("time_ns", None);
+        return (Metric::default(), None);
     };
-    let source = metric::of(usual).source;
-    if working.iter().all(|phase| measures(phase, usual, source)) {
+    if working.iter().all(|phase| measures(phase, usual)) {
         return (usual, None);
     }
     let planned = working.iter().filter(|phase| self::pace(&phase.action) != Pace::Work);
@@ -73,7 +72,7 @@ pub(super) fn metric(workload: &Workload) -> (&'static str, Option<String>) {
          another metric there, such as {usual}",
         planned.join(", ")
     );
-    ("time_ns", Some(note))
+    (Metric::default(), Some(note))
 }
 
 #[cfg(test)]

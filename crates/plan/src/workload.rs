@@ -124,14 +124,14 @@ fn check_order(written: &written::WrittenWorkload) -> Result<(), PlanFault> {
         {
             return Err(PlanFault::at(
                 entry.span(),
-                format!("{why}: no `{}` before this phase", needs.name()),
-                format!("add a phase with do = \"{}\" before it", needs.name()),
+                format!("{why}: no `{needs}` before this phase"),
+                format!("add a phase with do = \"{needs}\" before it"),
             ));
         }
         if matches!(verb, Verb::Unpack | Verb::Clone) && done.contains(&verb) {
             return Err(PlanFault::at(
                 entry.span(),
-                format!("`{}` would overwrite its own files", verb.name()),
+                format!("`{verb}` would overwrite its own files"),
                 "delete them first: a phase with do = \"delete\"",
             ));
         }
@@ -265,7 +265,7 @@ fn phases(
         postponed_ns: 0,
     };
     if written.verb != Verb::Bonnie {
-        let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
+        let name = written.name.clone().unwrap_or_else(|| written.verb.to_string());
         let action = action(written, at, common)?;
         // fio drops what the page cache has of a job's files.
         let is_cold = written.verb == Verb::Fio && matches!(action, Action::Io(_));
@@ -344,8 +344,8 @@ fn check_keys(written: &written::WrittenPhase, at: &Range<usize>) -> Result<(), 
         if is_set && verb != owner {
             return Err(PlanFault::at(
                 at.clone(),
-                format!("`{key}` does not apply to do = \"{}\"", verb.name()),
-                format!("use `{key}` with do = \"{}\"", owner.name()),
+                format!("`{key}` does not apply to do = \"{verb}\""),
+                format!("use `{key}` with do = \"{owner}\""),
             ));
         }
     }
@@ -362,7 +362,7 @@ fn action(
     let needs = |key: &str, example: &str| {
         PlanFault::at(
             at.clone(),
-            format!("do = \"{}\" needs `{key}`", written.verb.name()),
+            format!("do = \"{}\" needs `{key}`", written.verb),
             format!("for example {example}"),
         )
     };

@@ -5,6 +5,7 @@
 //! experiment silently.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -397,34 +398,9 @@ pub enum Verb {
     Rotate,
 }
 
-impl Verb {
-    /// The word in plans.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unpack => "unpack",
-            Self::Read => "read",
-            Self::Delete => "delete",
-            Self::Sync => "sync",
-            Self::Fstrim => "fstrim",
-            Self::Idle => "idle",
-            Self::Remount => "remount",
-            Self::Clone => "clone",
-            Self::Make => "make",
-            Self::Clean => "clean",
-            Self::Command => "command",
-            Self::Fio => "fio",
-            Self::Bonnie => "bonnie",
-            Self::Io => "io",
-            Self::Transactions => "transactions",
-            Self::Replay => "replay",
-            Self::Replace => "replace",
-            Self::Append => "append",
-            Self::Database => "database",
-            Self::Sequences => "sequences",
-            Self::Maildir => "maildir",
-            Self::Rotate => "rotate",
-        }
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_plan::{Schedule, metric};
+use ssdlab_plan::Schedule;
+use ssdlab_plan::metric::Metric;
 use textwrap::core::display_width;
 
 use super::compared::ComparedTreatments;
@@ -29,7 +30,7 @@ const ENDS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const INDENT: &str = "  ";
 
 /// What the bars of a metric show, beside the numbers of claims.
-pub(super) fn heading(metric: &str, analysis: &Analysis) -> String {
+pub(super) fn heading(metric: Metric, analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!("{metric}, on the published drive");
     }
@@ -39,7 +40,7 @@ pub(super) fn heading(metric: &str, analysis: &Analysis) -> String {
 /// A bar of the plan's metric for each treatment in each phase, all from 0; `None` if there are too
 /// many or too few of them, or no room.
 pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Option<String> {
-    let (metric, phases) = (&analysis.metric, schedule.phase_names());
+    let (metric, phases) = (analysis.metric, schedule.phase_names());
     of_phases(&named(schedule, analysis), (metric, &phases), MOST_LINES, style)
 }
 
@@ -54,16 +55,16 @@ fn named<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Named<'a>> {
 
 /// The metric of the claim that answers the question, and bars of it in the claim's phases; `None`
 /// if that is the plan's metric.
-pub(super) fn answering<'a>(
-    schedule: &'a Schedule,
+pub(super) fn answering(
+    schedule: &Schedule,
     analysis: &Analysis,
     style: Style,
-) -> Option<(&'a str, String)> {
+) -> Option<(Metric, String)> {
     let claim = schedule.answering_claim().filter(|claim| claim.metric != analysis.metric)?;
     let phases = claim.all_phases();
-    let quantity = (claim.metric.as_str(), &*phases);
+    let quantity = (claim.metric, &*phases);
     let bars = of_phases(&named(schedule, analysis), quantity, MOST_LINES_OF_ANSWER, style)?;
-    Some((&claim.metric, bars))
+    Some((claim.metric, bars))
 }
 
 /// What the claims that decide compare, as bars of at most so many lines; `None` if they do not
@@ -88,8 +89,8 @@ pub(super) fn of_answer(
     }
     let bars_of = |phases: &&[String]| {
         let bars = compared.treatments.iter().filter_map(|own| {
-            let value = total(analysis, &own.levels, phases, &first.metric)?;
-            let says = number::spoken(metric::of(&first.metric).unit, value);
+            let value = total(analysis, &own.levels, phases, first.metric)?;
+            let says = number::spoken(first.metric.unit, value);
             let (phase, name) = (nouns::phases(phases), compared.name(own));
             value.is_finite().then_some(Bar { phase, name, value, says })
         });
@@ -133,7 +134,7 @@ pub(super) fn of_answer(
 
 fn of_phases(
     treatments: &[Named<'_>],
-    (metric, phases): (&str, &[String]),
+    (metric, phases): (Metric, &[String]),
     most_lines: usize,
     style: Style,
 ) -> Option<String> {
@@ -173,7 +174,7 @@ fn are_equal(bars: &[Bar]) -> bool {
     bars.iter().all(|bar| bar.says == bars[0].says)
 }
 
-fn of_phase(treatments: &[Named<'_>], metric: &str, phase: &str) -> Vec<Bar> {
+fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> Vec<Bar> {
     let bars = treatments.iter().filter_map(|(treatment, name)| {
         let value = mean(treatment, phase, metric)?;
         let name = name.clone();

@@ -73,7 +73,7 @@ fn write(
             )
         }
     };
-    let metric = &comparison.metric;
+    let metric = comparison.metric;
     let says = format!("{metric}: arithmetic mean, and ratio to run 1 (geometric){tested}");
     writeln!(out, "{}", para("", &says, ""))?;
     let others: Vec<usize> = (1..runs.len()).collect();
@@ -164,7 +164,7 @@ fn cell(comparison: &Comparison, row: &ComparisonRow, run: usize) -> String {
     let ComparisonCell { mean: Some(all), effect, .. } = &row.cells[run] else {
         return "-".to_owned();
     };
-    let shown = |mean: f64| number::value(&comparison.metric, mean);
+    let shown = |mean: f64| number::value(comparison.metric, mean);
     let shared = effects()
         .next()
         .map(|first| first.means[1])

@@ -2,8 +2,9 @@
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
 use ssdlab_operations::cuts::Damage;
+use ssdlab_plan::Schedule;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Action;
-use ssdlab_plan::{Schedule, metric};
 use ssdlab_quantity::listed;
 
 use super::grid::ReportTable;
@@ -40,7 +41,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<ReportTa
 }
 
 fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<ReportTable> {
-    let metric = analysis.metric.as_str();
+    let metric = analysis.metric;
     let has_check = cut.iter().any(|row| row.cuts.rejected.is_some());
     let has_cost = cut.iter().any(|row| cost(metric, row.treatment).is_some());
     let shown = |columns: [String; 12]| -> Vec<String> {
@@ -61,7 +62,7 @@ fn of(analysis: &Analysis, cut: Vec<Row<'_>>) -> Option<ReportTable> {
         "check fails",
         "data rejected",
         "time lost",
-        metric,
+        metric.name,
         "check before",
         "bytes lost",
         "time to mount",
@@ -142,11 +143,11 @@ fn damaged(schedule: &Schedule, fault: Damage) -> &'static str {
 
 /// The mean of a metric over the trials of a treatment, all phases together; `None` if it was not
 /// measured in each of them, or cannot be taken together.
-fn cost(metric: &str, treatment: &TreatmentResult) -> Option<f64> {
+fn cost(metric: Metric, treatment: &TreatmentResult) -> Option<f64> {
     let phases = treatment.summary.iter();
     let means: Option<Vec<f64>> =
         phases.map(|phase| mean(treatment, &phase.name, metric)).collect();
-    metric::of(metric).taken_together(&means?)
+    metric.taken_together(&means?)
 }
 
 /// The places among the columns of what the plan's own check says, and of the plan's metric.
@@ -167,7 +168,7 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
     analysis.treatments.iter().filter_map(of).collect()
 }
 
-fn cells(metric: &str, Row { name, treatment, cuts }: Row<'_>) -> [String; 12] {
+fn cells(metric: Metric, Row { name, treatment, cuts }: Row<'_>) -> [String; 12] {
     let is_never_mounted = cuts.unmountable.count == cuts.unmountable.of;
     let unjudged = if is_never_mounted { "not mounted" } else { "not judged" };
     let faults = cuts.damage.iter().map(|(fault, cuts)| format!("\n{fault}: {cuts}"));

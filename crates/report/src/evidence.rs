@@ -58,9 +58,9 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
 /// What was found: a ratio or a value with its interval, or what is against nothing.
 pub(super) fn found(Judgement { claim, outcome, .. }: &Judgement) -> Option<String> {
     Some(match &outcome.estimate()?.found {
-        EstimatedValue::AgainstNothing(found) => number::against_nothing(&claim.metric, found),
+        EstimatedValue::AgainstNothing(found) => number::against_nothing(claim.metric, found),
         EstimatedValue::Ratio { ratio, interval } if claim.is_absolute() => {
-            number::measured(&claim.metric, *ratio, *interval)
+            number::measured(claim.metric, *ratio, *interval)
         }
         EstimatedValue::Ratio { ratio, interval } => number::effect(*ratio, *interval),
     })

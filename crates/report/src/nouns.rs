@@ -1,7 +1,7 @@
 //! Metrics, phases and levels as parts of sentences.
 
 use ssdlab_plan::Levels;
-use ssdlab_plan::metric::{self, AfterCuts, FIO_PREFIX, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
+use ssdlab_plan::metric::{AfterCuts, FIO_PREFIX, Metric, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_quantity::listed;
 
 use super::levels::level_names;
@@ -15,8 +15,8 @@ pub(super) fn spoken(metric: &str) -> String {
 }
 
 /// A metric as the subject of a clause.
-pub(super) fn noun(metric: &str) -> String {
-    let noun = match metric::of(metric).source {
+pub(super) fn noun(metric: Metric) -> String {
+    let noun = match metric.source {
         Source::Time => "the time",
         Source::Settled => "the time until the drive is quiet",
         Source::Cpu => "the processor time",
@@ -50,7 +50,7 @@ pub(super) fn noun(metric: &str) -> String {
         Source::Cuts(AfterCuts::LostBytes) => "the median number of bytes lost to a power cut",
         Source::Cuts(AfterCuts::Recovery) => "the median time to mount after a power cut",
         _ if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&metric) => "the test's result",
-        _ => return of_fio(metric).unwrap_or_else(|| format!("the {}", spoken(metric))),
+        _ => return of_fio(metric.name).unwrap_or_else(|| format!("the {}", spoken(metric.name))),
     };
     noun.to_owned()
 }

@@ -4,19 +4,19 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ssdlab_advice::ZeroComparison;
 use ssdlab_plan::Estimate;
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::{Metric, Unit};
 use ssdlab_plan::schedule::Claim;
 use ssdlab_quantity::listed;
 
 /// A value of a metric with its unit.
-pub fn value(metric: &str, value: f64) -> String {
-    amount(metric::of(metric).unit, value)
+pub fn value(metric: impl Into<Metric>, value: f64) -> String {
+    amount(metric.into().unit, value)
 }
 
 /// A number of the kind that a claim bounds: a ratio, or a value of its metric.
 #[must_use]
 pub fn claimed(claim: &Claim, value: f64) -> String {
-    if claim.is_absolute() { self::value(&claim.metric, value) } else { ratio(value) }
+    if claim.is_absolute() { self::value(claim.metric, value) } else { ratio(value) }
 }
 
 /// A number with its unit.
@@ -167,7 +167,7 @@ pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
 }
 
 /// What two sides have, where one has nothing in some runs.
-pub fn against_nothing(metric: &str, found: &ZeroComparison) -> String {
+pub fn against_nothing(metric: Metric, found: &ZeroComparison) -> String {
     let ZeroComparison { own, other, in_runs, of } = *found;
     let against = other.map_or(String::new(), |other| format!(" against {}", value(metric, other)));
     let own = value(metric, own);
@@ -190,7 +190,7 @@ pub fn p_value(p: f64) -> String {
 }
 
 /// A value of a metric with its interval.
-pub fn measured(metric: &str, mean: f64, interval: Option<[f64; 2]>) -> String {
+pub fn measured(metric: Metric, mean: f64, interval: Option<[f64; 2]>) -> String {
     let mean = value(metric, mean);
     match interval {
         Some([lo, hi]) => format!("{mean} [{}, {}]", value(metric, lo), value(metric, hi)),

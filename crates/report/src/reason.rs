@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::BlockKind;
-use ssdlab_plan::metric::{self, Better, Unit};
+use ssdlab_plan::metric::{self, Better, Metric, Source, Unit};
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_quantity::listed;
 
@@ -47,7 +47,7 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
         let own = ReasonSide { levels: claim.levels.as_ref()?, phases: &claim.claim.phases };
         let other =
             ReasonSide { levels: claim.baseline.as_ref()?, phases: claim.claim.other_phases() };
-        let reason = reason(analysis, [own, other], &claim.claim.metric)?;
+        let reason = reason(analysis, [own, other], claim.claim.metric.name)?;
         let is_new = said.insert([own, other]);
         is_new.then(|| format!("what else differs, on average: {reason}"))
     });
@@ -150,7 +150,10 @@ impl<'a> Sides<'a> {
             if metric == "commits" && has_no_journal(&treatment.levels) {
                 return Some(0.0);
             }
-            phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
+            phases
+                .iter()
+                .map(|phase| mean(treatment, phase, metric::of(metric)))
+                .sum::<Option<f64>>()
         };
         Some((total(self.with)?, total(self.without)?))
     }
@@ -162,7 +165,7 @@ impl<'a> Sides<'a> {
         let kinds: Vec<(&str, f64)> = BlockKind::ALL
             .into_iter()
             .filter_map(|kind| {
-                let (with, without) = self.both(metric::written(kind))?;
+                let (with, without) = self.both(Metric::from(Source::Written(kind)).name)?;
                 Some((called(kind), with - without))
             })
             .collect();
@@ -213,7 +216,7 @@ impl<'a> Sides<'a> {
             let (with, without) = self.both(metric)?;
             let (most, least) = (with.max(without), with.min(without));
             (most - least >= FEW && most > least * NOTABLE).then(|| {
-                let count = |value| number::value(metric, value);
+                let count = |value| number::value(metric::of(metric), value);
                 let of = |bytes: f64| match bytes {
                     bytes if *metric == "discard_requests" && bytes > 0.0 => {
                         format!(" ({})", number::bytes(bytes))

@@ -10,7 +10,7 @@ use std::iter;
 use ssdlab_advice::{
     Analysis, Effect, NoRatio, RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus,
 };
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::{Metric, READER_PREFIX, Source};
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 use ssdlab_results::TrialStatus;
 
@@ -24,7 +24,7 @@ use super::words::{Style, plain};
 const MOST_COLUMNS: usize = 4;
 
 /// The metric of phases that move bytes, besides their operations.
-const MOVED: &str = "bytes_per_second";
+const MOVED: Source = Source::ByteRate;
 
 /// The width of a treatment's name.
 const LABEL_WIDTH: usize = 14;
@@ -161,14 +161,10 @@ impl<'a> TableLayout<'a> {
         }
         let index = self.schedule.find(&treatment.levels);
         let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
-        let metric = metric::of(&self.analysis.metric);
+        let metric = self.analysis.metric;
         let why = match phases.find(|step| step.name == phase) {
             None => "not done",
-            Some(step)
-                if self.analysis.metric.starts_with(metric::READER_PREFIX) && !step.reader =>
-            {
-                "no reader"
-            }
+            Some(step) if metric.name.starts_with(READER_PREFIX) && !step.reader => "no reader",
             Some(step) if metric.is_of_days() && step.a_day.is_none() => "no `a_day`",
             Some(_) if metric.is_of_a_block() => "too few erases",
             Some(_) => "not measured",
@@ -227,7 +223,7 @@ impl<'a> TableLayout<'a> {
     /// The main metric, and those beside it below; a dash stands for one that the phase lacks.
     fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let own = self.own_cell(treatment, phase);
-        let beside = self.schedule.beside.iter().map(|metric| {
+        let beside = self.schedule.beside.iter().map(|&metric| {
             let mean = self::mean(treatment, phase, metric)?;
             let effect = self.analysis.effect(metric, &treatment.levels, phase);
             let ratio = effect.map_or(String::new(), |own| format!("\n{}", plausible::effect(own)));
@@ -243,23 +239,23 @@ impl<'a> TableLayout<'a> {
     }
 
     fn own_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
-        let metric = self.analysis.metric.as_str();
+        let metric = self.analysis.metric;
         let Some(mean) = mean(treatment, phase, metric) else {
             let failed_here = treatment.status != TreatmentStatus::Ok
                 && self.beside_failure(treatment, phase).is_eq();
             return failed_here.then(|| treatment.status.to_string());
         };
         let mut cell = shown(self.analysis, treatment, phase)?.1;
-        match metric {
-            "time_ns" => {
+        match metric.source {
+            Source::Time => {
                 if let Some(rate) = self.rate(treatment, phase) {
                     cell = format!("{cell} ({rate})");
                 }
                 cell += &settled(treatment, phase, mean);
             }
-            "written_bytes" => {
-                let requests = self::mean(treatment, phase, "write_requests").unwrap_or(0.0);
-                cell = format!("{cell} / {}", number::value("write_requests", requests));
+            Source::WrittenBytes => {
+                let requests = self::mean(treatment, phase, Source::WriteRequests).unwrap_or(0.0);
+                cell = format!("{cell} / {}", number::value(Source::WriteRequests, requests));
             }
             _ => {}
         }
@@ -278,7 +274,7 @@ impl<'a> TableLayout<'a> {
     }
 
     fn effect(&self, treatment: &TreatmentResult, phase: &str) -> Option<&'a Effect> {
-        self.analysis.effect(&self.analysis.metric, &treatment.levels, phase)
+        self.analysis.effect(self.analysis.metric, &treatment.levels, phase)
     }
 
     /// The bytes that the phases up to this sync wrote, over their total time: the post's 172 MB/s
@@ -287,8 +283,8 @@ impl<'a> TableLayout<'a> {
         let index = self.schedule.find(&treatment.levels)?;
         let (mut bytes, mut ns) = (0.0, 0.0);
         for step in self.schedule.phases(index) {
-            bytes += mean(treatment, &step.name, "application_bytes").unwrap_or(0.0);
-            ns += mean(treatment, &step.name, "time_ns")?;
+            bytes += mean(treatment, &step.name, Source::ApplicationBytes).unwrap_or(0.0);
+            ns += mean(treatment, &step.name, Source::Time)?;
             if step.name == phase {
                 return (step.syncs() && bytes > 0.0).then(|| number::rate(bytes, ns));
             }
@@ -348,15 +344,16 @@ fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
 }
 
 /// The metric in brackets beside the plan's metric, if any.
-pub(super) fn beside(analysis: &Analysis) -> Option<&'static str> {
+pub(super) fn beside(analysis: &Analysis) -> Option<Metric> {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
-    let metric = analysis.metric.as_str();
-    phases.any(|phase| charted(analysis, metric, &phase.name) != metric).then_some(MOVED)
+    let metric = analysis.metric;
+    phases.any(|phase| charted(analysis, metric, &phase.name) != metric).then_some(MOVED.into())
 }
 
 /// The metric that a chart shows for a phase: bytes instead of operations that move bytes.
-pub(super) fn charted<'a>(analysis: &Analysis, metric: &'a str, phase: &str) -> &'a str {
-    if metric == "ops_per_second" && moves_bytes(analysis, phase) { MOVED } else { metric }
+pub(super) fn charted(analysis: &Analysis, metric: Metric, phase: &str) -> Metric {
+    let is_moved = metric.source == Source::OpsRate && moves_bytes(analysis, phase);
+    if is_moved { MOVED.into() } else { metric }
 }
 
 /// The mean of the plan's metric in a phase, and its text; for operations that move bytes, with the
@@ -366,7 +363,7 @@ pub(super) fn shown(
     treatment: &TreatmentResult,
     phase: &str,
 ) -> Option<(f64, String)> {
-    let metric = analysis.metric.as_str();
+    let metric = analysis.metric;
     let value = mean(treatment, phase, metric)?;
     let written = number::value(metric, value);
     let charted = charted(analysis, metric, phase);
@@ -378,9 +375,13 @@ pub(super) fn shown(
 }
 
 /// A mean over the trials of a treatment.
-pub(super) fn mean(treatment: &TreatmentResult, phase: &str, metric: &str) -> Option<f64> {
+pub(super) fn mean(
+    treatment: &TreatmentResult,
+    phase: &str,
+    metric: impl Into<Metric>,
+) -> Option<f64> {
     let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
-    Some(summary.metrics.get(metric)?.mean)
+    Some(summary.metrics.get(&metric.into())?.mean)
 }
 
 /// A metric's mean over the trials of a treatment, its phases taken together; `None` if they
@@ -389,28 +390,28 @@ pub(super) fn total(
     analysis: &Analysis,
     levels: &Levels,
     phases: &[String],
-    metric: &str,
+    metric: Metric,
 ) -> Option<f64> {
     let treatment = analysis.treatments.iter().find(|own| own.levels == *levels)?;
     let means: Option<Vec<f64>> =
         phases.iter().map(|phase| mean(treatment, phase, metric)).collect();
-    metric::of(metric).taken_together(&means?)
+    metric.taken_together(&means?)
 }
 
 /// The time until the device is quiet, if it exceeds the phase's own by more than a tenth.
 fn settled(treatment: &TreatmentResult, phase: &str, time: f64) -> String {
-    match mean(treatment, phase, "settled_ns") {
+    match mean(treatment, phase, Source::Settled) {
         Some(settled) if settled > 1.1 * time => {
-            format!("\nquiet after {}", number::value("settled_ns", settled))
+            format!("\nquiet after {}", number::value(Source::Settled, settled))
         }
         _ => String::new(),
     }
 }
 
 fn device_cell(treatment: &TreatmentResult, phase: &str) -> Option<String> {
-    let of = |metric: &str| mean(treatment, phase, metric);
-    let written = [of("written_bytes")?, of("write_requests")?];
-    Some(on_device(written, [of("discarded_bytes")?, of("discard_requests")?]))
+    let of = |source: Source| mean(treatment, phase, source);
+    let written = [of(Source::WrittenBytes)?, of(Source::WriteRequests)?];
+    Some(on_device(written, [of(Source::DiscardedBytes)?, of(Source::DiscardRequests)?]))
 }
 
 /// What unmounting did, and how long it took.
@@ -421,21 +422,21 @@ fn unmounting_cell(treatment: &TreatmentResult) -> Option<String> {
     let Some(own) = treatment.unmounting else { return Some("negligible".to_owned()) };
     let written = [own.written_bytes, own.write_requests].map(|number| number as f64);
     let discarded = [own.discarded_bytes, own.discard_requests].map(|number| number as f64);
-    let time = number::value("time_ns", own.time_ns as f64);
+    let time = number::value(Source::Time, own.time_ns as f64);
     Some(format!("{}\nin {time}", on_device(written, discarded)))
 }
 
 /// Bytes and requests.
 fn on_device(written: [f64; 2], discarded: [f64; 2]) -> String {
-    let of = |metrics: [&str; 2], [bytes, requests]: [f64; 2]| {
+    let of = |metrics: [Source; 2], [bytes, requests]: [f64; 2]| {
         let [bytes, requests] =
             [number::value(metrics[0], bytes), number::value(metrics[1], requests)];
         format!("{bytes} / {requests}")
     };
-    let mut cell = of(["written_bytes", "write_requests"], written);
+    let mut cell = of([Source::WrittenBytes, Source::WriteRequests], written);
     if discarded[1] > 0.0 {
         cell += "\ndiscarded ";
-        cell += &of(["discarded_bytes", "discard_requests"], discarded);
+        cell += &of([Source::DiscardedBytes, Source::DiscardRequests], discarded);
     }
     cell
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::iter;
 
 use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
+use ssdlab_plan::metric::Source;
 use ssdlab_plan::{Bytes, Factor, Origin, Schedule};
 use ssdlab_results::Ending;
 
@@ -268,11 +269,11 @@ fn size(analysis: &Analysis) -> String {
 
 /// The heading of the main table.
 pub(super) fn main_heading(schedule: &Schedule, analysis: &Analysis) -> String {
-    let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
-    let metrics = iter::once(metric).chain(schedule.beside.iter().map(String::as_str));
+    let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.name };
+    let metrics = iter::once(metric).chain(schedule.beside.iter().map(|metric| metric.name));
     let metric = metrics.collect::<Vec<_>>().join(", below it ");
     let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
-    let rates = if analysis.metric == "time_ns" && writes(analysis) {
+    let rates = if analysis.metric.source == Source::Time && writes(analysis) {
         "; MB/s: what was written since the last sync, over the time since it"
     } else {
         ""
@@ -308,18 +309,19 @@ pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
 }
 
 fn shows_bytes(analysis: &Analysis) -> bool {
-    analysis.metric == "written_bytes"
+    analysis.metric.source == Source::WrittenBytes
 }
 
 /// Whether any phase wrote, as the workload itself counts.
 fn writes(analysis: &Analysis) -> bool {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
-    phases.any(|phase| phase.metrics.get("application_bytes").is_some_and(|own| own.max > 0.0))
+    let written = Source::ApplicationBytes.into();
+    phases.any(|phase| phase.metrics.get(&written).is_some_and(|own| own.max > 0.0))
 }
 
 fn has_device(analysis: &Analysis) -> bool {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
-    phases.any(|phase| phase.metrics.contains_key("written_bytes"))
+    phases.any(|phase| phase.metrics.contains_key(&Source::WrittenBytes.into()))
 }
 
 fn write_claim(out: &mut String, claim: &ReportedClaim<'_>, style: Style) -> std::fmt::Result {

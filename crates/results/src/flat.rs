@@ -9,6 +9,7 @@ use std::mem::take;
 use serde::{Deserialize, Deserializer};
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
+use ssdlab_plan::metric::Metric;
 use ssdlab_workload::engine::EngineSeries;
 
 use super::ledger::Ledger;
@@ -64,7 +65,7 @@ phase! {
         at_return: Option<Counters>,
         lifetime_kib: Option<u64>,
         commits: Option<u64>,
-        reported: BTreeMap<String, f64>,
+        reported: BTreeMap<Metric, f64>,
         remark: Option<String>,
         ledger: Option<Ledger>,
     }

@@ -2,7 +2,7 @@
 
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
-use ssdlab_plan::metric::{self, FEWEST_ERASES, METRICS, Source};
+use ssdlab_plan::metric::{self, FEWEST_ERASES, Metric, Source, Unit};
 
 use super::ledger::ByKind;
 use super::record::{PhaseRecord, Record};
@@ -12,83 +12,65 @@ impl Record {
     /// A metric over some phases, combined as the metric defines; `None` if a phase or the metric
     /// is missing.
     #[must_use]
-    pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
-        let known = metric::of(metric);
+    pub fn over(&self, metric: Metric, phases: &[String]) -> Option<f64> {
         // They are usually asked for in the order in which they were performed.
         let mut phase = self.phases.iter().cycle();
         let mut value = |name: &String| {
             let mut each = phase.by_ref().take(self.phases.len());
-            each.find(|phase| phase.name == *name)?.of(known.source, metric)
+            each.find(|phase| phase.name == *name)?.metric(metric)
         };
         if let [phase] = phases {
             return value(phase);
         }
         let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
-        known.taken_together(&values)
+        metric.taken_together(&values)
     }
 
     /// Whether a metric is missing although its phases were performed: the program could not
     /// measure it.
     #[must_use]
-    pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
+    pub fn lacks(&self, metric: Metric, phases: &[String]) -> bool {
         let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
         self.over(metric, phases).is_none() && phases.iter().all(has)
     }
 }
 
 impl PhaseRecord {
-    /// Every metric that was measured, by its name in plans.
-    pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
-        let own = METRICS.iter().filter_map(|(name, metric, _)| match metric.source {
-            Source::Reported => None,
-            source => Some((*name, self.of(source, name)?)),
-        });
-        let is_own = |name: &str| {
-            METRICS.iter().any(|row| row.0 == name && row.1.source != Source::Reported)
-        };
-        let reported = self.reported.iter().map(|(name, value)| (name.as_str(), *value));
-        own.chain(reported.filter(move |(name, _)| !is_own(name)))
+    /// Every metric that was measured.
+    pub fn metrics(&self) -> impl Iterator<Item = (Metric, f64)> {
+        let is_reported = |metric: &Metric| metric.source == Source::Reported;
+        let own = metric::all().filter(move |metric| !is_reported(metric));
+        let own = own.filter_map(|metric| Some((metric, self.metric(metric)?)));
+        let reported = self.reported.iter().map(|(metric, value)| (*metric, *value));
+        own.chain(reported.filter(move |(metric, _)| is_reported(metric)))
     }
 
     /// The number of operations that a metric of latencies is over; `None` if it is not known.
     #[must_use]
-    pub fn operations_of(&self, metric: &str) -> Option<u64> {
-        let (of, _) = metric.rsplit_once('.')?;
-        let work = self.work.as_ref();
+    pub fn operations_of(&self, metric: Metric) -> Option<u64> {
+        let counted = metric.operations()?;
+        let number = self.metric(counted)?;
         // Of reads, writes and syncs the phase reports rates, by the same clock as that of all.
+        let number = if counted.unit == Unit::PerS {
+            let work = self.work.as_ref().filter(|work| work.ops_per_second > 0.0)?;
+            number * work.operations as f64 / work.ops_per_second
+        } else {
+            number
+        };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let whole = |number: f64| number.round() as u64;
-        match of {
-            "latency" => work.map(|work| work.operations),
-            "reader" => self.reported("reader.reads").map(whole),
-            _ => {
-                let work = work.filter(|work| work.ops_per_second > 0.0)?;
-                let rate = self.reported(&format!("{of}.ops_per_second"))?;
-                Some(whole(rate * work.operations as f64 / work.ops_per_second))
-            }
-        }
+        Some(number.round() as u64)
     }
 
-    /// A metric by its name in plans; `None` if it was not measured.
+    /// A metric; `None` if it was not measured.
     #[must_use]
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        self.of(metric::of(name).source, name)
-    }
-
-    /// The same of a metric whose source is known.
-    #[must_use]
-    pub fn of(&self, source: Source, name: &str) -> Option<f64> {
-        self.measured(source).or_else(|| self.reported(name))
+    pub fn metric(&self, metric: Metric) -> Option<f64> {
+        self.measured(metric.source).or_else(|| self.reported.get(&metric).copied())
     }
 
     /// What was written, by kind.
     #[must_use]
     pub fn kinds(&self) -> Option<&ByKind> {
         self.ledger.as_ref()?.by_kind.as_ref()
-    }
-
-    fn reported(&self, name: &str) -> Option<f64> {
-        self.reported.get(name).copied()
     }
 
     /// A metric that ssdlab itself measured.

@@ -10,6 +10,7 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_host::meter::smart::Smart;
 use ssdlab_operations::cuts::CutOutcome;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Levels, Origin, Schedule};
 
@@ -162,12 +163,7 @@ pub enum TrialStatus {
 
 impl fmt::Display for TrialStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ok => "ok",
-            Self::Unavailable => "unavailable",
-            Self::Failed => "failed",
-            Self::Void => "void",
-        })
+        self.serialize(f)
     }
 }
 
@@ -237,7 +233,7 @@ pub struct PhaseRecord {
     pub work: Option<Work>,
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub reported: BTreeMap<String, f64>,
+    pub reported: BTreeMap<Metric, f64>,
     /// A caveat about the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,

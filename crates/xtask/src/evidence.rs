@@ -100,10 +100,10 @@ fn keep(kept: &mut StoredResults, folder: &Path) -> Result<()> {
         .filter_map(|place| Some((place.id(), ours(&today, &analysis, place)?)))
         .collect();
     let run = format!("ssdlab run {}", schedule.plan);
-    let command: Vec<String> = [run].into_iter().chain(schedule.overrides).collect();
+    let command: Vec<String> = [run].into_iter().chain(schedule.overrides.clone()).collect();
     let from = depends_on(&today, &kernel::recipe());
     let command = command.join(" ");
-    kept.runs.insert(schedule.plan, StoredRun { release, command, from, ours });
+    kept.runs.insert(schedule.plan.clone(), StoredRun { release, command, from, ours });
     Ok(())
 }
 

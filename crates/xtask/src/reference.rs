@@ -69,15 +69,14 @@ fn metrics() -> String {
                    metrics of their own, `fio.NAME` and `bonnie++.TEST.NAME`.\n\n\
                    | metric | unit | better | meaning |\n|---|---|---|---|\n"
         .to_owned();
-    for (name, metric, says) in metric::METRICS {
+    for metric in metric::all() {
         let better = match metric.better {
             Better::Less => "less",
             Better::More => "more",
             Better::Neither => "",
         };
-        let says = metric_meaning(metric, says);
-        let _ =
-            writeln!(out, "| `{name}` | {} | {better} | {} |", metric.unit.symbol(), cell(&says));
+        let (unit, says) = (metric.unit.symbol(), cell(&metric_meaning(metric)));
+        let _ = writeln!(out, "| `{metric}` | {unit} | {better} | {says} |");
     }
     out
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{self, Together};
+use ssdlab_plan::metric::{Metric, Together};
 use ssdlab_plan::{Factor, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
 
@@ -40,13 +40,13 @@ pub struct ComparedRun {
 pub struct Candidate {
     pub(super) run: String,
     pub(super) schedule: Schedule,
-    pub(super) metric: String,
+    pub(super) metric: Metric,
     /// For each treatment, the phases that are taken together: each alone, then all.
     pub(super) quantities: Vec<Vec<Vec<String>>>,
     /// For each treatment, what may differ between runs besides the measurements.
     pub(super) facts: Vec<TreatmentFacts>,
     /// The metrics that any trial has.
-    pub(super) metrics: BTreeSet<String>,
+    pub(super) metrics: BTreeSet<Metric>,
     /// Why the first trial that did not succeed failed.
     pub(super) first_reason: Option<String>,
     samples: Vec<Vec<Sample>>,
@@ -72,7 +72,7 @@ impl Candidate {
         schedule: Schedule,
         records: &[Record],
         ending: Ending,
-        metric: &str,
+        metric: Metric,
     ) -> Self {
         let count = schedule.treatments.len();
         let quantities: Vec<_> =
@@ -114,7 +114,7 @@ impl Candidate {
             records.iter().filter(is_published).find(|record| record.status != TrialStatus::Ok);
         Self {
             run: run.to_owned(),
-            metric: metric.to_owned(),
+            metric,
             quantities,
             facts: all_facts,
             metrics,
@@ -160,15 +160,14 @@ impl Candidate {
 }
 
 /// Each phase of a treatment, and all phases together if the metric can be combined.
-fn quantities(schedule: &Schedule, treatment: usize, metric: &str) -> Vec<Vec<String>> {
+fn quantities(schedule: &Schedule, treatment: usize, metric: Metric) -> Vec<Vec<String>> {
     let phases: Vec<String> =
         schedule.phases(treatment).into_iter().map(|phase| phase.name).collect();
-    let total = phases.len() > 1 && metric::of(metric).together != Together::Never;
+    let total = phases.len() > 1 && metric.together != Together::Never;
     phases.iter().map(|phase| vec![phase.clone()]).chain(total.then(|| phases.clone())).collect()
 }
 
 /// The metrics that a trial's phases have.
-fn measured(record: &Record) -> BTreeSet<String> {
-    let metrics = record.phases.iter().flat_map(PhaseRecord::metrics);
-    metrics.map(|(name, _)| name.to_owned()).collect()
+fn measured(record: &Record) -> BTreeSet<Metric> {
+    record.phases.iter().flat_map(PhaseRecord::metrics).map(|(metric, _)| metric).collect()
 }

@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Factor, Levels};
 
 use self::differences::differences;
@@ -39,7 +40,7 @@ pub struct Comparison {
     /// The version of this format.
     pub schema: u32,
     /// The metric that is compared.
-    pub metric: String,
+    pub metric: Metric,
     /// The runs; the first is what the others are compared with.
     pub runs: Vec<ComparedRun>,
     /// What differs between the runs beside what was measured.
@@ -100,7 +101,7 @@ pub fn compare(candidates: &[Candidate]) -> Result<Comparison, Incomparable> {
     let differences = differences(candidates, &shared, &of_run);
     Ok(Comparison {
         schema: COMPARISON_SCHEMA,
-        metric: baseline.metric.clone(),
+        metric: baseline.metric,
         runs: candidates.iter().map(Candidate::described).collect(),
         notes: notes(candidates, &rows, &differences),
         differences,

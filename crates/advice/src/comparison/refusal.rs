@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use miette::Diagnostic;
 use serde_json::{Value, json};
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::{self, FileTree, Workload};
 use ssdlab_plan::{Bytes, Levels, Origin, Span};
 use thiserror::Error;
@@ -51,7 +51,7 @@ pub enum Incomparable {
     ))]
     Lab {
         /// The metric.
-        metric: String,
+        metric: Metric,
         /// The run.
         run: String,
         /// Its lab.
@@ -68,7 +68,7 @@ pub enum Incomparable {
         /// The run.
         run: String,
         /// The metric.
-        metric: String,
+        metric: Metric,
         /// The metrics it has.
         known: String,
     },
@@ -108,13 +108,13 @@ pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
             return Err(Incomparable::Workload { run: run(), first: first.run.clone(), what });
         }
         let (lab, first_lab) = (candidate.schedule.origin(), first.schedule.origin());
-        let metric = first.metric.clone();
-        if lab != first_lab && metric::of(&metric).is_of_the_drive() {
+        let metric = first.metric;
+        if lab != first_lab && metric.is_of_the_drive() {
             let first = first.run.clone();
             return Err(Incomparable::Lab { metric, run: run(), lab, first, first_lab });
         }
         if !candidate.metrics.contains(&metric) {
-            let known: Vec<&str> = candidate.metrics.iter().map(String::as_str).collect();
+            let known: Vec<&str> = candidate.metrics.iter().map(|metric| metric.name).collect();
             let known = known.join(", ");
             return Err(Incomparable::NotMeasured { run: run(), metric, known });
         }

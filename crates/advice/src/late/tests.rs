@@ -29,7 +29,8 @@ fn deleted(claim: &str, last: &str, late_s: u64) -> Analysis {
             settled_ns: Some(3_000_000 * (1 + u64::from(discards)) + varied),
             is_quiet: Some(true),
             device: Some(Counters { written_bytes: 10_000_000, ..Counters::default() }),
-            reported: [("reader.max_ns".to_owned(), 261_000.0 + varied as f64)].into(),
+            reported: [(ssdlab_plan::metric::of("reader.max_ns"), 261_000.0 + varied as f64)]
+                .into(),
             ..PhaseRecord::default()
         };
         let phases = schedule.phases(trial.treatment).into_iter().map(phase).collect();

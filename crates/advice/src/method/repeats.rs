@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ssdlab_plan::{LabKind, metric};
+use ssdlab_plan::LabKind;
 use ssdlab_results::Record;
 use ssdlab_stats::{Drift, DriftSample, FEWEST_RUNS, Summary};
 
@@ -105,7 +105,7 @@ pub(super) fn repetitions(
 
 /// Whether more trials may decide a claim: of power cuts only more cuts may.
 fn needs_runs(claim: &Judgement) -> bool {
-    claim.outcome.verdict() == Verdict::Undecided && !metric::of(&claim.claim.metric).is_of_cuts()
+    claim.outcome.verdict() == Verdict::Undecided && !claim.claim.metric.is_of_cuts()
 }
 
 fn imprecise(

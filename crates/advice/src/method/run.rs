@@ -57,8 +57,8 @@ impl<'a> ExaminedRun<'a> {
     /// imported, the one that this record has.
     pub fn value(&self, record: &Record, phase: &str) -> Option<f64> {
         let phases = [phase.to_owned()];
-        let metrics = [self.schedule.metric.as_str(), PHORONIX_HIGHER, PHORONIX_LOWER];
-        metrics.iter().find_map(|metric| record.over(metric, &phases))
+        let mut metrics = [self.schedule.metric, PHORONIX_HIGHER, PHORONIX_LOWER].into_iter();
+        metrics.find_map(|metric| record.over(metric, &phases))
     }
 
     /// What imported files tell about each phase.

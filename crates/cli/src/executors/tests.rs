@@ -14,11 +14,10 @@ fn drive(range: &str) -> Plausible {
 
 #[test]
 fn plausible_drives_that_would_all_be_one_are_refused() {
-    let schedule = Schedule { plausible: 9, ..Schedule::default() };
-    let is_refused = |of: &Plausible| check_uncertain("x.toml", of, &schedule).is_err();
+    let is_refused = |of: &Plausible| check_uncertain("x.toml", of, 9).is_err();
     assert!(is_refused(&drive("")));
     assert!(!is_refused(&drive("range = [0.05, 0.2]")));
-    let refused = check_uncertain("x.toml", &drive(""), &schedule).unwrap_err();
+    let refused = check_uncertain("x.toml", &drive(""), 9).unwrap_err();
     let help = refused.help().map(|help| help.to_string()).unwrap_or_default();
     assert!(help.contains("--plausible 0"), "{help}");
 }

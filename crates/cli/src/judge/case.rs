@@ -2,8 +2,8 @@
 
 use miette::Report;
 use ssdlab_advice::{self as advice, CaseSubject};
-use ssdlab_plan::schedule::{Claim, Trial};
-use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup, metric};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{Factor, LabKind, Overrides, Schedule, Setup};
 use ssdlab_report::claimed;
 use ssdlab_results::{Record, TrialStatus};
 
@@ -23,7 +23,7 @@ impl JudgedCase {
     pub fn resolve(plan: &str, claim: &str, variation: &Variation) -> Result<Self, Report> {
         let others =
             Overrides { lab: Some(LabKind::Virtual), runs: Some(1), ..Overrides::default() };
-        let mut schedule = variation.resolve(plan, others)?.schedule;
+        let schedule = variation.resolve(plan, others)?.schedule;
         if schedule.setups().any(|setup| setup.levels.0.contains_key(&Factor::Kernel)) {
             return Err(UsageError::report(
                 "the plan names a kernel, but its trials run under that of the tree",
@@ -31,15 +31,7 @@ impl JudgedCase {
             ));
         }
         let (subject, claim) = subject(&schedule, claim)?;
-        let seed = schedule.trials.first().map_or(0, |trial| trial.seed);
-        let trials = subject.treatments.iter().zip(0..);
-        let trial = |(treatment, position): (&usize, u32)| Trial {
-            block: 0,
-            position,
-            treatment: *treatment,
-            seed,
-        };
-        schedule.trials = trials.map(trial).collect();
+        let schedule = schedule.once_each(&subject.treatments);
         Ok(Self { schedule, subject, claim })
     }
 
@@ -112,7 +104,7 @@ fn claim<'a>(schedule: &'a Schedule, named: &str) -> Result<&'a Claim, Report> {
             format!("name one of: {}", known.join(", ")),
         ));
     };
-    let unlike = || schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute());
+    let unlike = || schedule.unlike(claim.metric).filter(|_| claim.is_absolute());
     match schedule.not_testable(claim).or_else(unlike) {
         None => Ok(claim),
         Some(why) => Err(UsageError::report(

@@ -30,14 +30,7 @@ pub enum Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "missing",
-            Self::Unreadable => "unreadable",
-            Self::Empty => "empty",
-            Self::Torn => "torn",
-            Self::Zeros => "zeros",
-            Self::Garbage => "garbage",
-        })
+        self.serialize(f)
     }
 }
 

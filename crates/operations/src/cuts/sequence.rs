@@ -79,24 +79,26 @@ pub enum OperationEffect {
     RemoveDirectory(&'static str),
 }
 
-impl SequenceOperation {
-    const ALL: [Self; 14] = [
-        Self::Create,
-        Self::Append,
-        Self::Overwrite,
-        Self::Truncate,
-        Self::Allocate,
-        Self::Link,
-        Self::LinkAcross,
-        Self::Rename,
-        Self::RenameAcross,
-        Self::RenameOver,
-        Self::RenameDirectory,
-        Self::Unlink,
-        Self::MakeDirectory,
-        Self::RemoveDirectory,
-    ];
+crate::words! {
+    SequenceOperation {
+        Create: "create b",
+        Append: "append a",
+        Overwrite: "overwrite a",
+        Truncate: "truncate a",
+        Allocate: "fallocate a",
+        Link: "link a b",
+        LinkAcross: "link a d-b",
+        Rename: "rename a b",
+        RenameAcross: "rename a d-b",
+        RenameOver: "rename d-c a",
+        RenameDirectory: "rename d b",
+        Unlink: "unlink a",
+        MakeDirectory: "mkdir b",
+        RemoveDirectory: "rmdir e",
+    }
+}
 
+impl SequenceOperation {
     /// What it does.
     #[must_use]
     pub const fn effect(self) -> OperationEffect {
@@ -131,26 +133,6 @@ impl SequenceOperation {
             OperationEffect::Unlink(_) | OperationEffect::RemoveDirectory(_) => None,
         }
     }
-
-    /// Its name in the names of sequences.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create b",
-            Self::Append => "append a",
-            Self::Overwrite => "overwrite a",
-            Self::Truncate => "truncate a",
-            Self::Allocate => "fallocate a",
-            Self::Link => "link a b",
-            Self::LinkAcross => "link a d-b",
-            Self::Rename => "rename a b",
-            Self::RenameAcross => "rename a d-b",
-            Self::RenameOver => "rename d-c a",
-            Self::RenameDirectory => "rename d b",
-            Self::Unlink => "unlink a",
-            Self::MakeDirectory => "mkdir b",
-            Self::RemoveDirectory => "rmdir e",
-        }
-    }
 }
 
 /// The sync that ends a sequence.
@@ -169,17 +151,12 @@ pub enum Sync {
     All,
 }
 
-impl Sync {
-    const ALL: [Self; 4] = [Self::File, Self::Data, Self::Directory, Self::All];
-
-    /// Its name in the names of sequences.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::File => "fsync",
-            Self::Data => "fdatasync",
-            Self::Directory => "fsync directory",
-            Self::All => "sync",
-        }
+crate::words! {
+    Sync {
+        File: "fsync",
+        Data: "fdatasync",
+        Directory: "fsync directory",
+        All: "sync",
     }
 }
 

@@ -102,7 +102,7 @@ fn a_test_without_its_files_or_with_them_in_its_way_is_refused() {
 fn a_scale_scales_sizes_and_files_and_a_size_larger_than_the_disk_is_refused() {
     let scaled = |scale| Overrides { scale: Some(scale), ..Overrides::default() };
     let quarter = schedule("{ do = \"bonnie\" }", &scaled(0.25)).unwrap();
-    let sizes = quarter.workload.bonnie.unwrap();
+    let sizes = quarter.0.workload.bonnie.unwrap();
     assert_eq!((sizes.size_bytes, sizes.char_bytes), (64 << 20, 3 << 18));
     assert_eq!((sizes.files, sizes.seeks), (4096, 8192));
     let message = schedule("{ do = \"bonnie\" }", &scaled(4.0)).unwrap_err();

@@ -7,7 +7,7 @@ use crate::{LabKind, Overrides, schedule, shipped};
 
 #[test]
 fn an_amount_is_in_the_unit_of_its_metric() {
-    let of = |text: &str, metric: &str| amount(&Bound::Amount(text.to_owned()), metric);
+    let of = |text: &str, metric: &str| amount(&Bound::Amount(text.to_owned()), metric::of(metric));
     assert_eq!(of("3 min", "time_ns"), Ok(180e9));
     assert_eq!(of("10 MB", "written_bytes"), Ok(10e6));
     assert_eq!(of("5 years", "years_until_worn"), Ok(5.0));

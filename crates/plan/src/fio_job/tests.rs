@@ -95,7 +95,7 @@ fn planned(phases: &str, lab: LabKind) -> Result<Schedule, String> {
 /// Newcomer, B10: a job that says how long it runs is not ranked by that time.
 #[test]
 fn a_timed_job_is_judged_by_its_rate() {
-    let metric = |phases: &str| planned(phases, LabKind::Directory).unwrap().metric;
+    let metric = |phases: &str| planned(phases, LabKind::Directory).unwrap().0.metric.name;
     let fio = |job: &str| format!("{{ do = \"fio\", name = \"{job}\", job = \"{job}.fio\" }}");
     assert_eq!(metric(&fio("timed")), "ops_per_second");
     assert_eq!(metric(&format!("{}, {{ do = \"sync\" }}", fio("timed"))), "ops_per_second");
@@ -123,7 +123,7 @@ fn the_virtual_lab_performs_a_job_by_io() {
     let phase = &schedule.workload.phases[0];
     assert!(matches!(&phase.action, Action::Io(io) if io.read_share > 0.999 && io.file == "a"));
     assert!(phase.cold && phase.name == "fio");
-    assert_eq!(schedule.metric, "ops_per_second");
+    assert_eq!(schedule.metric.name, "ops_per_second");
     assert!(schedule.notes.iter().any(|note| note.contains("has no fio")));
 }
 
@@ -146,8 +146,8 @@ fn a_job_that_syncs_itself_is_known_to() {
     }
     let is_known = |job: &str| {
         let phase = format!("{{ do = \"fio\", job = \"{job}.fio\" }}");
-        let mut schedule = planned(&phase, LabKind::Directory).unwrap();
-        matches!(schedule.workload.phases.remove(0).action, Action::Fio { syncs: true, .. })
+        let schedule = planned(&phase, LabKind::Directory).unwrap();
+        matches!(schedule.workload.phases[0].action, Action::Fio { syncs: true, .. })
     };
     assert_eq!(["timed", "sized", "missing"].map(is_known), [true, false, false]);
     assert!(syncs("[global]\nfsync=1\n[a]\nrw=write\n[b]\nrw=write\n"));

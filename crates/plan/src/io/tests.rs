@@ -136,7 +136,7 @@ fn a_scale_is_of_the_file_and_of_what_is_done() {
         "{ do = \"io\", io = { size = \"1 MiB\", amount = \"2 MiB\", rate = \"1000/s\" } }, { \
              do = \"transactions\", transactions = { number = 100 } }",
     );
-    let phases = schedule.unwrap().workload.phases;
+    let phases = schedule.unwrap().0.workload.phases;
     let Action::Io(io) = &phases[0].action else { panic!("{:?}", phases[0]) };
     assert_eq!((io.size_bytes, io.end), (512 << 10, IoEnd::Bytes(1 << 20)));
     assert_eq!(io.period_ns, Some(1_000_000));

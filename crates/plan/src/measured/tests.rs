@@ -51,7 +51,7 @@ fn a_claim_about_what_its_phase_never_has_is_refused() {
         ("sync.p99_ns", "transactions"),
         ("erases", "unpack"),
     ] {
-        of(&claim(metric, phase), LabKind::Virtual).unwrap();
+        of(&claim(metric, phase), LabKind::Virtual).map(drop).unwrap();
     }
 }
 
@@ -61,8 +61,8 @@ fn a_plan_s_metric_that_no_phase_has_is_refused() {
     let unpack = "{ do = \"unpack\" }";
     let refused = of("metric = \"latency.p99_ns\"", unpack).unwrap_err();
     assert!(refused.contains("no phase has `latency.p99_ns`"), "{refused}");
-    of("metric = \"latency.p99_ns\"", PHASES).unwrap();
-    of("metric = \"fio.write_iops\"", "{ do = \"command\", run = \"fio x\" }").unwrap();
+    of("metric = \"latency.p99_ns\"", PHASES).map(drop).unwrap();
+    of("metric = \"fio.write_iops\"", "{ do = \"command\", run = \"fio x\" }").map(drop).unwrap();
 }
 
 #[test]

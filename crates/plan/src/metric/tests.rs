@@ -8,10 +8,10 @@ use super::*;
 
 #[test]
 fn names_occur_once_and_end_in_their_unit() {
-    let names: BTreeSet<&str> = METRICS.iter().map(|(name, ..)| *name).collect();
+    let names: BTreeSet<&str> = METRICS.iter().map(|row| row.name).collect();
     assert_eq!(names.len(), METRICS.len());
-    for (name, metric, says) in METRICS {
-        let ends = match metric.unit {
+    for MetricRow { name, says, unit, .. } in &METRICS {
+        let ends = match unit {
             Ns => name.ends_with("_ns"),
             Bytes => name.ends_with("_bytes"),
             BytesPerS => name.ends_with("bytes_per_second"),
@@ -19,8 +19,15 @@ fn names_occur_once_and_end_in_their_unit() {
             Years => name.starts_with("years"),
             Ratio | Percent | Number => !name.ends_with("_ns") && !name.contains("bytes"),
         };
-        assert!(ends && !says.is_empty(), "{name}: {metric:?}");
+        assert!(ends && !says.is_empty(), "{name}: {unit:?}");
     }
+}
+
+#[test]
+fn metrics_of_other_programs_are_the_last() {
+    let last = [HYPERFINE_MEMORY, PHORONIX_HIGHER, PHORONIX_LOWER];
+    let names = ["hyperfine.memory_bytes", "phoronix.higher_is_better", "phoronix.lower_is_better"];
+    assert_eq!(last.map(|metric| metric.name), names);
 }
 
 #[test]

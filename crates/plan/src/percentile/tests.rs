@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::{Overrides, schedule, shipped};
+use crate::{Overrides, metric, schedule, shipped};
 
 const PLAN: &str = r#"
 name = "p"
@@ -48,7 +48,7 @@ fn a_claim_counts_as_much_as_the_metric_and_only_once() {
         let text = PLAN.replace("[factors]", &format!("metric = \"{metric}\"\n[factors]"));
         let text = format!("{text}{claim}");
         let schedule = schedule("p.toml", &text, &Overrides::default(), Path::new("/")).unwrap();
-        let of = |phase: &str, metric: &str| schedule.planned_operations(phase, metric);
+        let of = |phase: &str, metric| schedule.planned_operations(phase, metric);
         assert_eq!(schedule.short_percentiles(of).len(), short, "{metric}");
         assert!(schedule.short_percentiles(|_, _| None).is_empty());
     }
@@ -64,5 +64,6 @@ fn what_is_scaled_down_is_shorter_and_cuts_are_none() {
         schedule.short_percentiles(|phase, metric| schedule.planned_operations(phase, metric)).len()
     };
     assert!(short(0.01) > 0 && short(100.0) == 0);
-    assert_eq!((needed("lost.p99_ns"), needed("fio.job.read_clat_p999_ns")), (None, Some(100_000)));
+    let needed = ["lost.p99_ns", "fio.job.read_clat_p999_ns"].map(|name| needed(metric::of(name)));
+    assert_eq!(needed, [None, Some(100_000)]);
 }

@@ -46,7 +46,7 @@ fn the_virtual_lab_takes_names_and_no_paths() {
     let keys = "[workload]\nphases = [{ do = \"command\", run = \"./work\" }]";
     let error = schedule(keys, LabKind::Virtual).unwrap_err();
     assert!(error.contains("not by a path: `./work`") && error.contains("PATH"), "{error}");
-    schedule(keys, LabKind::Image).unwrap();
+    schedule(keys, LabKind::Image).map(drop).unwrap();
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn claims_are_about_what_the_plan_judges() {
         schedule(&format!("cuts = {{ {cuts} }}\n{work}\n{claim}"), LabKind::Virtual)
     };
     let check = "number = 10, check = \"true\"";
-    of(check, "rejected", "command").unwrap();
-    of(check, "unmountable", "command").unwrap();
-    of("number = 10", "damaged", "append").unwrap();
+    of(check, "rejected", "command").map(drop).unwrap();
+    of(check, "unmountable", "command").map(drop).unwrap();
+    of("number = 10", "damaged", "append").map(drop).unwrap();
     let error = of("number = 10", "rejected", "append").unwrap_err();
     assert!(error.contains("what the plan's own check says, and it has none"), "{error}");
     let error = of(check, "broken_promises", "command").unwrap_err();

@@ -6,7 +6,7 @@ fn plan(phases: &str) -> Result<Vec<Action>, String> {
     let text = format!("name = \"x\"\nquestion = \"?\"\n[workload]\nphases = [{phases}]\n");
     let base = std::path::Path::new("/");
     let schedule = crate::schedule("plan.toml", &text, &crate::Overrides::default(), base);
-    let phases = schedule.map_err(|error| error.to_string())?.workload.phases;
+    let phases = schedule.map_err(|error| error.to_string())?.0.workload.phases;
     Ok(phases.into_iter().map(|phase| phase.action).collect())
 }
 

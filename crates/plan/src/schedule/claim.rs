@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::factor::{Factor, Levels};
 use crate::lab_kind::LabKind;
-use crate::metric::{self, Better};
+use crate::metric::{Better, Metric};
 
 /// A statement about a metric of some treatments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct Claim {
     /// The claim in words.
     pub says: String,
     /// The metric.
-    pub metric: String,
+    pub metric: Metric,
     /// The phases whose sum is compared.
     pub phases: Vec<String>,
     /// The phase of the other side, if two phases of each trial are compared.
@@ -177,7 +177,7 @@ impl Claim {
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         match self.statement {
-            Statement::Best { lead, .. } if metric::of(&self.metric).better != Better::More => {
+            Statement::Best { lead, .. } if self.metric.better != Better::More => {
                 Bounds::AtMost(1.0 / lead)
             }
             _ => self.statement.bounds(),

@@ -41,8 +41,8 @@ fn steps_have_blocks_and_treatments_of_their_own() {
     assert_eq!([0, 1, 2].map(|step| schedule.expected_treatments(step)), [4, 4, 2]);
     // Only what can be in a step is scheduled for it.
     assert_eq!(schedule.trials.len(), 6 * 4 + 6 * 8 + 6 * 8);
-    let ranking = schedule.ranking.unwrap();
-    assert_eq!((&*ranking.metric, ranking.phases.len()), ("time_ns", 2));
+    let ranking = schedule.0.ranking.unwrap();
+    assert_eq!((ranking.metric.name, ranking.phases.len()), ("time_ns", 2));
 }
 
 #[test]

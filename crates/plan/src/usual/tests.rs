@@ -28,10 +28,10 @@ fn work_with_pauses_is_compared_by_its_p99_latency_not_by_its_time() {
         ("{ do = \"io\", io = { size = \"1 MiB\", amount = \"1 MiB\" } }", "time_ns"),
     ] {
         let schedule = of(phases);
-        assert_eq!(schedule.metric, metric, "{phases}");
+        assert_eq!(schedule.metric.name, metric, "{phases}");
         assert!(!schedule.notes.iter().any(|note| note.contains("decides")), "{phases}");
     }
     let mixed = of("{ do = \"unpack\" }, { do = \"append\", append = { records = 10 } }");
-    assert_eq!(mixed.metric, "time_ns");
+    assert_eq!(mixed.metric.name, "time_ns");
     assert!(mixed.notes.iter().any(|note| note.contains("takes to append")), "{:?}", mixed.notes);
 }

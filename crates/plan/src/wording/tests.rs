@@ -13,7 +13,7 @@ fn discard_with_filesystem_xfs_set_asks_about_xfs_and_not_about_ext4() {
     let own = parse("", plan).unwrap().own_question();
     assert!(own.starts_with("Does ext4's discard option"), "{own}");
     assert_eq!(set(plan, &[]).question, own);
-    let other = set(plan, &["filesystem=xfs"]).question;
+    let other = set(plan, &["filesystem=xfs"]).0.question;
     assert_eq!(other, own.replace("ext4", "xfs"));
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult};
-use ssdlab_plan::{AnswerBasis, LabKind, Origin, PublishedBasis, Schedule, metric};
+use ssdlab_plan::{AnswerBasis, LabKind, Origin, PublishedBasis, Schedule};
 
 use super::facts::{drives, range};
 use crate::nouns::number_word;
@@ -88,7 +88,7 @@ pub(super) fn certainty(
 fn published(case: &&Judgement) -> Option<String> {
     let claim = &case.claim;
     let value = claim.published.filter(|_| claim.basis() == PublishedBasis::Predicted)?;
-    let unit = metric::of(&claim.metric).unit;
+    let unit = claim.metric.unit;
     Some(if claim.is_absolute() {
         format!("the source has {}", number::spoken(unit, value))
     } else {

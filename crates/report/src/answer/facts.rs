@@ -2,7 +2,7 @@
 
 use ssdlab_advice::{Analysis, EstimatedValue, Judgement};
 use ssdlab_plan::ClaimFact;
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::Unit;
 
 use crate::nouns::number_word;
 use crate::number;
@@ -19,7 +19,7 @@ impl ClaimFacts<'_> {
     /// A fact in words; of several cases their range. `None` if it is not known of each of them.
     pub fn find(&self, what: ClaimFact) -> Option<String> {
         let first = self.cases.first()?;
-        let unit = metric::of(&first.claim.metric).unit;
+        let unit = first.claim.metric.unit;
         match what {
             ClaimFact::Value => span(&self.all(own)?, |value| number::spoken(unit, value)),
             ClaimFact::Against => span(&self.all(other)?, |value| number::spoken(unit, value)),
@@ -45,7 +45,7 @@ impl ClaimFacts<'_> {
                     levels: first.baseline.as_ref()?,
                     phases: first.claim.other_phases(),
                 };
-                main_reason(self.analysis, [own, other], &first.claim.metric)
+                main_reason(self.analysis, [own, other], first.claim.metric.name)
             }
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn own(analysis: &Analysis, case: &Judgement) -> Option<f64> {
         }
         EstimatedValue::Ratio { .. } if median(case).is_some() => None,
         EstimatedValue::Ratio { .. } => {
-            total(analysis, case.levels.as_ref()?, &claim.phases, &claim.metric)
+            total(analysis, case.levels.as_ref()?, &claim.phases, claim.metric)
         }
     }
 }
@@ -105,7 +105,7 @@ fn other(analysis: &Analysis, case: &Judgement) -> Option<f64> {
         EstimatedValue::AgainstNothing(found) => found.other,
         EstimatedValue::Ratio { .. } if median(case).is_some() => None,
         EstimatedValue::Ratio { .. } => {
-            total(analysis, case.baseline.as_ref()?, claim.other_phases(), &claim.metric)
+            total(analysis, case.baseline.as_ref()?, claim.other_phases(), claim.metric)
         }
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn range(cases: &[&Judgement]) -> Option<String> {
     };
     let ends: Option<Vec<[f64; 2]>> = cases.iter().map(of).collect();
     let ends = ends?.concat();
-    let unit = metric::of(&claim.metric).unit;
+    let unit = claim.metric.unit;
     if claim.is_absolute() {
         return span(&ends, |value| number::spoken(unit, value))
             .filter(|text| text.contains(" to "));

@@ -7,7 +7,7 @@ use ssdlab_advice::{
     Analysis, Effect, FEWEST_RUNS, Judgement, MetricSummary, NoRatio, PhaseSummary, Verdict, Why,
     ZeroComparison,
 };
-use ssdlab_plan::{ClaimFact, Factor, Levels, Schedule, metric};
+use ssdlab_plan::{ClaimFact, Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
 
 use super::facts::ClaimFacts;
@@ -73,14 +73,14 @@ fn known_cases(schedule: &Schedule, analysis: &Analysis, cases: &[&Judgement]) -
         several if several > 1 && !are_named => format!(" in {several} cases"),
         _ => String::new(),
     };
-    let is_duration = metric::of(&claim.metric).source.is_duration();
+    let is_duration = claim.metric.source.is_duration();
     let (own_with, over_own) = (with(&own), over(&claim.phases));
     let against = match &claim.against_phase {
         Some(phase) => format!(" that in {}{}", phases(std::slice::from_ref(phase)), with(&other)),
         None if other.0.is_empty() => String::new(),
         None => format!(" that{}", with(&other)),
     };
-    let noun = noun(&claim.metric);
+    let noun = noun(claim.metric);
     let found = match (find(ClaimFact::Times), find(ClaimFact::Value)) {
         (Some(times), _) if is_duration => {
             let take = if claim.phases.len() == 1 { "takes" } else { "take" };
@@ -133,8 +133,8 @@ fn named(schedule: &Schedule, case: &Judgement) -> (Levels, Levels) {
 /// What was measured of the only treatment; `None` if there are others.
 pub(super) fn alone(analysis: &Analysis) -> Option<String> {
     let [only] = &analysis.treatments[..] else { return None };
-    let metric = &analysis.metric;
-    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(metric)?));
+    let metric = analysis.metric;
+    let of = |phase: &PhaseSummary| Some((phase.name.clone(), *phase.metrics.get(&metric)?));
     let measured: Vec<(String, MetricSummary)> = only.summary.iter().filter_map(of).collect();
     let n = measured.first()?.1.n;
     let says = |(phase, found): &(String, MetricSummary)| {
@@ -157,10 +157,10 @@ pub(super) fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String
     let waits = waits(schedule);
     let is_of_metric = |effect: &&Effect| {
         let is_of_a_wait = || effect.phases.iter().any(|phase| waits.contains(phase));
-        let is_duration = metric::of(&effect.metric).source.is_duration();
+        let is_duration = effect.metric.source.is_duration();
         effect.metric == analysis.metric && !(is_duration && is_of_a_wait())
     };
-    let metric = noun(&analysis.metric);
+    let metric = noun(analysis.metric);
     let effects: Vec<&Effect> = analysis.effects.iter().filter(is_of_metric).collect();
     if effects.is_empty() {
         return None;
@@ -209,9 +209,9 @@ fn against_nothing(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     Some(format!(
         "{} in {} with {changed} against {from}{context} is {}.",
-        capitalised(&noun(&analysis.metric)),
+        capitalised(&noun(analysis.metric)),
         largest.phase.replace('_', " "),
-        number::against_nothing(&analysis.metric, &largest.found)
+        number::against_nothing(analysis.metric, &largest.found)
     ))
 }
 

@@ -54,7 +54,7 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
 pub(super) fn leader(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
     let measure =
-        format!("{} over {}", noun(&ranking.metric), counted(ranking.phases.len(), "phase"));
+        format!("{} over {}", noun(ranking.metric), counted(ranking.phases.len(), "phase"));
     let groups = groups(schedule, ranking);
     if let [(_, places)] = &groups[..]
         && are_alike(places)

@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 use ssdlab_advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
-use ssdlab_plan::metric::{METRICS, Unit};
+use ssdlab_plan::metric::{Metric, Unit};
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{PhaseRecord, TrialStatus};
 
@@ -70,8 +70,8 @@ impl<'a> ChartData<'a> {
     }
 
     /// The metric that a phase is shown by.
-    pub fn metric(&self, phase: &str) -> &str {
-        table::charted(self.analysis, &self.analysis.metric, phase)
+    pub fn metric(&self, phase: &str) -> Metric {
+        table::charted(self.analysis, self.analysis.metric, phase)
     }
 
     /// The legend of the colours; empty if they have no meaning.
@@ -93,9 +93,9 @@ impl<'a> ChartData<'a> {
 
 impl<'a> ChartTreatment<'a> {
     /// The summary of a phase's metric.
-    pub fn summary(&self, phase: &str, metric: &str) -> Option<&'a MetricSummary> {
+    pub fn summary(&self, phase: &str, metric: impl Into<Metric>) -> Option<&'a MetricSummary> {
         let summary = self.treatment.summary.iter().find(|summary| summary.name == phase)?;
-        summary.metrics.get(metric)
+        summary.metrics.get(&metric.into())
     }
 
     /// One of its values.
@@ -104,7 +104,7 @@ impl<'a> ChartTreatment<'a> {
     }
 
     /// The mean of a phase's metric; 0 if there is none.
-    pub fn mean(&self, phase: &str, metric: &str) -> f64 {
+    pub fn mean(&self, phase: &str, metric: impl Into<Metric>) -> f64 {
         self.summary(phase, metric).map_or(0.0, |found| found.mean)
     }
 
@@ -114,7 +114,7 @@ impl<'a> ChartTreatment<'a> {
     }
 
     /// A metric of a phase in each trial that has it, on any drive.
-    pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
+    pub fn samples(&self, phase: &str, metric: Metric) -> Vec<f64> {
         let of = |trial: &&TrialResult| self::phase(trial, phase)?.metric(metric);
         let trials = self.trials.iter().chain(&self.drawn);
         trials.filter_map(of).filter(|value| value.is_finite()).collect()
@@ -196,7 +196,9 @@ pub(super) fn range_of<'a>(
 }
 
 /// A metric with its description.
-pub(super) fn described(metric: &str) -> String {
-    let known = METRICS.iter().find(|(name, ..)| *name == metric);
-    known.map_or_else(|| plain(metric), |(name, _, says)| format!("{name}, {says}"))
+pub(super) fn described(metric: Metric) -> String {
+    match metric.says {
+        "" => plain(metric.name),
+        says => format!("{metric}, {says}"),
+    }
 }

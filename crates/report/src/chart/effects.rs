@@ -2,7 +2,7 @@
 
 use ssdlab_advice::Effect;
 use ssdlab_plan::Levels;
-use ssdlab_plan::metric::{self, Better, Unit};
+use ssdlab_plan::metric::{Better, Metric, Unit};
 
 use super::canvas::{Chart, Heading, in_parts};
 use super::data::{ChartData, ChartTreatment, described};
@@ -15,7 +15,7 @@ use crate::words::{counted, plain};
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
 pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
-    let metric = data.analysis.metric.as_str();
+    let metric = data.analysis.metric;
     let all: Vec<&Effect> =
         data.analysis.effects.iter().filter(|effect| effect.metric == metric).collect();
     let mut panels: Vec<&[String]> = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
                 panel(phases, &effects)
             })
             .collect();
-        let better = match metric::of(metric).better {
+        let better = match metric.better {
             Better::Less => ", of which less is better",
             Better::More => ", of which more is better",
             Better::Neither => "",
@@ -110,7 +110,7 @@ fn around(effect: &Effect) -> Option<[f64; 2]> {
     effect.plausible.as_ref().map(|spread| [spread.least, spread.most]).or(effect.interval)
 }
 
-fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {
+fn says(metric: Metric, effects: &[(&Effect, &str)]) -> String {
     let shown = effects.iter().filter(|(effect, _)| effect.is_shown()).count();
     let distance = |(effect, _): &&(&Effect, &str)| effect.ratio.ln().abs();
     let largest = effects.iter().max_by(|one, other| distance(one).total_cmp(&distance(other)));

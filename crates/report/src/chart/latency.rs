@@ -1,6 +1,6 @@
 //! The latency chart: percentiles of operation times, on a logarithmic axis.
 
-use ssdlab_plan::metric::Unit;
+use ssdlab_plan::metric::{Source, Unit};
 
 use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{ChartData, ChartTreatment, range};
@@ -12,12 +12,12 @@ use crate::number;
 use crate::words::plain;
 
 /// The percentiles, by metric and name.
-const PERCENTILES: [(&str, &str); 5] = [
-    ("latency.p50_ns", "median"),
-    ("latency.p90_ns", "90 %"),
-    ("latency.p99_ns", "99 %"),
-    ("latency.p999_ns", "99.9 %"),
-    ("latency.max_ns", "longest"),
+const PERCENTILES: [(Source, &str); 5] = [
+    (Source::LatencyP50, "median"),
+    (Source::LatencyP90, "90 %"),
+    (Source::LatencyP99, "99 %"),
+    (Source::LatencyP999, "99.9 %"),
+    (Source::LatencyMax, "longest"),
 ];
 
 /// A panel for each phase that timed its operations.
@@ -32,8 +32,8 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
 }
 
 fn means(shown: &ChartTreatment<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
-    let mean = |name: &str| shown.summary(phase, name).map(|found| found.mean);
-    let [p50, p90, p99, p999, max] = PERCENTILES.map(|(name, _)| mean(name));
+    let mean = |source: Source| shown.summary(phase, source).map(|found| found.mean);
+    let [p50, p90, p99, p999, max] = PERCENTILES.map(|(source, _)| mean(source));
     Some([p50?, p90?, p99?, p999?, max?])
 }
 
@@ -41,7 +41,7 @@ fn chart(rows: &[&ChartTreatment<'_>], phases: &[&String], part: &str) -> Chart 
     let title = format!("Latency of operations{part}");
     let notes = "How long operations took at most: half of them, 90 %, 99 %, 99.9 %, all; means \
                  over trials. The number is that of 99 %.";
-    let key = |((_, says), place): ((&str, &str), usize)| Key {
+    let key = |((_, says), place): ((Source, &str), usize)| Key {
         symbol: SYMBOLS[place],
         colour: COLOURS[place],
         says: says.to_owned(),

@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 use ssdlab_filesystem::layout::BlockKind;
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::{Source, Unit};
 
 use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{ChartData, ChartTreatment, range};
@@ -43,7 +43,7 @@ struct Drawn {
 impl Drawn {
     /// The bytes of this kind that a phase wrote, as a mean over trials.
     fn mean(&self, shown: &ChartTreatment<'_>, phase: &str) -> f64 {
-        shown.mean(phase, metric::written(self.kind))
+        shown.mean(phase, Source::Written(self.kind))
     }
 }
 
@@ -61,7 +61,7 @@ fn kinds(data: &ChartData<'_>) -> Vec<Drawn> {
 
 /// All written bytes; `None` if those of any trial could not be attributed.
 fn total(shown: &ChartTreatment<'_>, phase: &str) -> Option<f64> {
-    let found = BlockKind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
+    let found = BlockKind::ALL.map(|kind| shown.summary(phase, Source::Written(kind))).into_iter();
     found.map(|found| Some(found?.mean)).sum()
 }
 

@@ -1,6 +1,6 @@
 //! The samples chart: means with their intervals, and every sample.
 
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::Metric;
 
 use super::canvas::{Chart, Heading, in_parts};
 use super::data::{ChartData, ChartTreatment, described, range, thinned};
@@ -16,7 +16,7 @@ const LANES: [i32; 5] = [0, 80, -80, 40, -40];
 
 /// One or more charts for each metric, of the phases that it describes.
 pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
-    let mut metrics: Vec<&str> = Vec::new();
+    let mut metrics: Vec<Metric> = Vec::new();
     for phase in &data.phases {
         if !metrics.contains(&data.metric(phase)) {
             metrics.push(data.metric(phase));
@@ -39,7 +39,7 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
 pub(super) fn answer(data: &ChartData<'_>) -> Vec<Chart> {
     let Some(claim) = data.schedule.answering_claim() else { return Vec::new() };
     let has = |phase: &&String| {
-        data.treatments.iter().any(|shown| !shown.samples(phase, &claim.metric).is_empty())
+        data.treatments.iter().any(|shown| !shown.samples(phase, claim.metric).is_empty())
     };
     let phases = claim.all_phases();
     let phases: Vec<&str> = phases.iter().filter(has).map(String::as_str).collect();
@@ -51,11 +51,11 @@ pub(super) fn answer(data: &ChartData<'_>) -> Vec<Chart> {
     if phases.is_empty() || is_first {
         return Vec::new();
     }
-    let charts = parts(data, &claim.metric, &phases).into_iter();
+    let charts = parts(data, claim.metric, &phases).into_iter();
     charts.map(|chart| Chart { id: "answer".to_owned(), ..chart }).collect()
 }
 
-fn parts(data: &ChartData<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
+fn parts(data: &ChartData<'_>, metric: Metric, phases: &[&str]) -> Vec<Chart> {
     // Panels of zeros would be empty.
     let is_any = |phase: &&str| {
         let mut shown = data.treatments.iter();
@@ -68,12 +68,12 @@ fn parts(data: &ChartData<'_>, metric: &str, phases: &[&str]) -> Vec<Chart> {
     })
 }
 
-fn chart(data: &ChartData<'_>, metric: &str, phases: &[&str], part: &str) -> Chart {
+fn chart(data: &ChartData<'_>, metric: Metric, phases: &[&str], part: &str) -> Chart {
     let samples: Vec<Vec<Vec<f64>>> = phases
         .iter()
         .map(|phase| data.treatments.iter().map(|shown| shown.samples(phase, metric)).collect())
         .collect();
-    let unit = metric::of(metric).unit;
+    let unit = metric.unit;
     let (every, thinned) = thinned(samples.iter().flatten().map(Vec::len).sum());
     let panels: Vec<RowPanel> = phases
         .iter()
@@ -115,7 +115,7 @@ fn chart(data: &ChartData<'_>, metric: &str, phases: &[&str], part: &str) -> Cha
 
 fn panel(
     data: &ChartData<'_>,
-    metric: &str,
+    metric: Metric,
     phase: &str,
     samples: &[Vec<f64>],
     every: usize,
@@ -124,7 +124,7 @@ fn panel(
         data.treatments.iter().map(|shown| shown.summary(phase, metric)).collect();
     let highest = summaries.iter().flatten().filter_map(|found| found.interval.map(|ends| ends[1]));
     let mut values: Vec<f64> = samples.iter().flatten().copied().collect();
-    let unit = metric::of(metric).unit;
+    let unit = metric.unit;
     let scale = Scale::fitting(unit, &values);
     // An interval may reach beyond all samples, but a wide one must not squeeze the samples.
     let greatest = values.iter().copied().fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! The time series: how much was done in each part of a phase, as a mean over trials.
 
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::{Source, Unit};
 use ssdlab_results::PhaseRecord;
 
 use super::canvas::{Chart, Heading, in_parts};
@@ -32,8 +32,8 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
 }
 
 fn of_phase(data: &ChartData<'_>, phase: &str) -> Vec<Chart> {
-    let metric = charted(data.analysis, "ops_per_second", phase);
-    let unit = metric::of(metric).unit;
+    let metric = charted(data.analysis, Source::OpsRate.into(), phase);
+    let unit = metric.unit;
     let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
     let Some(step_ns) = measured().filter_map(step_ns).max() else { return Vec::new() };
     let end_ns = measured().filter_map(end_ns).fold(0.0, f64::max);

@@ -1,7 +1,7 @@
 //! The chart of bytes written: by the workload, to the device, and into its flash; stacked by
 //! phase, because a phase may write what an earlier one left in a cache.
 
-use ssdlab_plan::metric::Unit;
+use ssdlab_plan::metric::{Source, Unit};
 
 use super::canvas::{Chart, Heading, Key, in_parts};
 use super::data::{ChartData, ChartTreatment, range};
@@ -12,10 +12,10 @@ use super::scale::Scale;
 use crate::words::plain;
 
 /// The levels at which bytes are counted, from the workload down.
-const LEVELS: [(&str, &str); 3] = [
-    ("application_bytes", "written by the workload"),
-    ("written_bytes", "written to the device"),
-    ("flash_written_bytes", "programmed into the flash"),
+const LEVELS: [(Source, &str); 3] = [
+    (Source::ApplicationBytes, "written by the workload"),
+    (Source::WrittenBytes, "written to the device"),
+    (Source::FlashWrittenBytes, "programmed into the flash"),
 ];
 
 /// How many phases have their own colour; the others share the last one.
@@ -26,14 +26,14 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     // A treatment that went well on plausible drives only has no means.
     let has_means = |shown: &&ChartTreatment<'_>| !shown.trials.is_empty();
     let rows: Vec<&ChartTreatment<'_>> = data.treatments.iter().filter(has_means).collect();
-    let is_written = |metric: &str| rows.iter().any(|shown| total(data, shown, metric) > 0.0);
+    let is_written = |metric: Source| rows.iter().any(|shown| total(data, shown, metric) > 0.0);
     if !is_written(LEVELS[1].0) {
         return Vec::new();
     }
-    let levels = LEVELS.into_iter().filter(|(metric, _)| is_written(metric));
-    let levels: Vec<(&str, &str)> = levels.collect();
+    let levels = LEVELS.into_iter().filter(|(metric, _)| is_written(*metric));
+    let levels: Vec<(Source, &str)> = levels.collect();
     let of_level = |metric| rows.iter().map(move |shown| total(data, shown, metric));
-    let totals = levels.iter().flat_map(|(metric, _)| of_level(metric));
+    let totals = levels.iter().flat_map(|(metric, _)| of_level(*metric));
     let scale = Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max));
     let places = places(data);
     in_parts(&levels, panels_in_a_chart(rows.len()), |levels, part| {
@@ -41,7 +41,7 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
     })
 }
 
-fn total(data: &ChartData<'_>, shown: &ChartTreatment<'_>, metric: &str) -> f64 {
+fn total(data: &ChartData<'_>, shown: &ChartTreatment<'_>, metric: Source) -> f64 {
     data.phases.iter().map(|phase| shown.mean(phase, metric)).sum()
 }
 
@@ -66,7 +66,7 @@ fn places(data: &ChartData<'_>) -> Vec<Option<usize>> {
 
 fn chart(
     data: &ChartData<'_>,
-    (rows, levels): (&[&ChartTreatment<'_>], &[(&str, &str)]),
+    (rows, levels): (&[&ChartTreatment<'_>], &[(Source, &str)]),
     scale: &Scale,
     places: &[Option<usize>],
     part: &str,
@@ -87,11 +87,11 @@ fn chart(
         title: (*says).to_owned(),
         scale: scale.clone(),
         reference: None,
-        rows: rows.iter().map(|shown| row(data, shown, metric, places)).collect(),
+        rows: rows.iter().map(|shown| row(data, shown, *metric, places)).collect(),
     });
     let panels = panels.collect();
     let ranges = levels.iter().filter_map(|(metric, says)| {
-        let totals = rows.iter().map(|shown| shown.named(total(data, shown, metric)));
+        let totals = rows.iter().map(|shown| shown.named(total(data, shown, *metric)));
         Some(format!("{says}: {}", range(Unit::Bytes, totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
@@ -109,7 +109,7 @@ fn phase_name(data: &ChartData<'_>, places: &[Option<usize>], place: usize) -> S
 fn row(
     data: &ChartData<'_>,
     shown: &ChartTreatment<'_>,
-    metric: &str,
+    metric: Source,
     places: &[Option<usize>],
 ) -> Row {
     let parts = COLOURS.into_iter().enumerate().map(|(place, colour)| {

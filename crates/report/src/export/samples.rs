@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::{Metric, Unit};
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{PhaseRecord, Record, Teardown};
 
@@ -152,9 +152,11 @@ pub(super) fn factors(schedule: &Schedule) -> Vec<Factor> {
 /// The samples of a trial.
 fn samples(record: &Record) -> impl Iterator<Item = ExportedSample<'_>> {
     let phases = record.phases.iter().flat_map(|phase| {
-        phase.metrics().map(move |(name, value)| {
-            let (metric, unit) = (Cow::Borrowed(name), metric::of(name).unit);
-            ExportedSample { phase: &phase.name, metric, unit, value }
+        phase.metrics().map(move |(metric, value)| ExportedSample {
+            phase: &phase.name,
+            metric: metric.name.into(),
+            unit: metric.unit,
+            value,
         })
     });
     phases.chain(record.teardown.iter().flat_map(of_teardown))
@@ -166,9 +168,11 @@ fn of_teardown(teardown: &Teardown) -> Vec<ExportedSample<'_>> {
     let Teardown { time_ns, device } = *teardown;
     let phase =
         PhaseRecord { time_ns: Some(time_ns), device: Some(device), ..PhaseRecord::default() };
-    let sample = |(name, value)| {
-        let (metric, unit) = (Cow::Owned(format!("{TEARDOWN}.{name}")), metric::of(name).unit);
-        ExportedSample { phase: TEARDOWN, metric, unit, value }
+    let sample = |(metric, value): (Metric, f64)| ExportedSample {
+        phase: TEARDOWN,
+        metric: format!("{TEARDOWN}.{metric}").into(),
+        unit: metric.unit,
+        value,
     };
     phase.metrics().map(sample).collect()
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult, Why};
-use ssdlab_plan::{Factor, Levels, Schedule, metric};
+use ssdlab_plan::metric::Metric;
+use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::ods::{Sheet, workbook};
 use super::samples::{ExportedSample, TrialRows, factors};
@@ -62,10 +63,10 @@ fn summary<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
     columns.extend(["status", "reason", "phase", "metric", "unit"]);
     columns.extend(["n", "mean", "median", "sd", "min", "max"]);
     columns.extend(["ratio", "ratio_low", "ratio_high", "blocks"]);
-    let mut effects: BTreeMap<(&Levels, &str, &str), &Effect> = BTreeMap::new();
+    let mut effects: BTreeMap<(&Levels, &str, Metric), &Effect> = BTreeMap::new();
     for effect in &analysis.effects {
         if let [phase] = effect.phases.as_slice() {
-            effects.insert((&effect.levels, phase.as_str(), effect.metric.as_str()), effect);
+            effects.insert((&effect.levels, phase.as_str(), effect.metric), effect);
         }
     }
     let mut rows: Vec<Vec<Cell<'a>>> = Vec::new();
@@ -146,16 +147,12 @@ fn claim(judgement: &Judgement) -> Vec<Cell<'_>> {
         Cell::text(claim.says.as_str()),
         Cell::text(outcome.verdict().to_string()),
         Cell::text(why.and_then(Why::reason).unwrap_or_default()),
-        Cell::text(claim.metric.as_str()),
+        Cell::text(claim.metric.name),
         Cell::text(claim.phases.join(", ")),
         Cell::text(claim.against_phase.as_deref().unwrap_or_default()),
         shown(&judgement.levels, &claim.compare),
         shown(&judgement.baseline, &claim.against),
-        Cell::text(if claim.is_absolute() {
-            metric::of(&claim.metric).unit.symbol()
-        } else {
-            "ratio"
-        }),
+        Cell::text(if claim.is_absolute() { claim.metric.unit.symbol() } else { "ratio" }),
         Cell::from(at_least),
         Cell::from(at_most),
     ];
@@ -193,15 +190,15 @@ fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
     Sheet { name: "charts", columns: header(columns), rows: Box::new(rows.into_iter()) }
 }
 
-fn summaries(treatment: &TreatmentResult) -> impl Iterator<Item = (&str, &str, &MetricSummary)> {
+fn summaries(treatment: &TreatmentResult) -> impl Iterator<Item = (&str, Metric, &MetricSummary)> {
     treatment.summary.iter().flat_map(|phase| {
         let metrics = phase.metrics.iter();
-        metrics.map(move |(metric, summary)| (phase.name.as_str(), metric.as_str(), summary))
+        metrics.map(move |(metric, summary)| (phase.name.as_str(), *metric, summary))
     })
 }
 
-fn measured<'a>(phase: &'a str, metric: &'a str) -> [Cell<'a>; 3] {
-    [Cell::text(phase), Cell::text(metric), Cell::text(metric::of(metric).unit.symbol())]
+fn measured(phase: &str, metric: Metric) -> [Cell<'_>; 3] {
+    [Cell::text(phase), Cell::text(metric.name), Cell::text(metric.unit.symbol())]
 }
 
 /// An estimate and the ends of its interval.

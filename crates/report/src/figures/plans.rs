@@ -1,6 +1,6 @@
 //! The figures of the shipped plans: published numbers of phases and of claims.
 
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::Unit;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{LabKind, Levels, PublishedBasis, Schedule};
 
@@ -86,13 +86,12 @@ pub(super) fn figures(schedule: &Schedule, kept: &StoredResults) -> Vec<Figure> 
         let ours = run.and_then(|run| run.ours.get(&id).copied());
         let (what, published, untested) = match place {
             FigurePlace::Phase { levels, phase, value, .. } => {
-                let metric = &schedule.metric;
-                let published = PublishedAmount::Of(metric::of(metric).unit, value);
+                let metric = schedule.metric;
+                let published = PublishedAmount::Of(metric.unit, value);
                 (format!("{phase}, {levels}: {metric}"), published, None)
             }
             FigurePlace::Claim(claim, value) => {
-                let unit =
-                    if claim.is_absolute() { metric::of(&claim.metric).unit } else { Unit::Ratio };
+                let unit = if claim.is_absolute() { claim.metric.unit } else { Unit::Ratio };
                 let untested = claim.not_testable.get(&LabKind::Virtual);
                 (claim.says.clone(), PublishedAmount::Of(unit, value), untested)
             }

@@ -25,9 +25,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
     if rows.is_empty() {
         return None;
     }
-    let metric = analysis.metric.as_str();
+    let metric = analysis.metric;
     let caption = markup! {
-        "Means of " (spoken(metric)) " (" code { (metric) } ")"
+        "Means of " (spoken(metric.name)) " (" code { (metric) } ")"
         @if let Some(source) = &schedule.source { "; published: " (source) }
     };
     let body = markup! {

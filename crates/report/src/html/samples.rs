@@ -3,6 +3,7 @@
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult, TrialResult};
 use ssdlab_plan::Schedule;
+use ssdlab_plan::metric::Metric;
 use ssdlab_results::TrialStatus;
 
 use super::cells::{boxed, factor_cells, factor_heads, factors};
@@ -58,7 +59,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
                     td.number { (trial.position + 1) }
                     td.number { (trial.block + 1) }
                     @if has_drives { td { (drive(schedule, trial)) } }
-                    @for phase in &phases { (cell(trial, phase, &analysis.metric)) }
+                    @for phase in &phases { (cell(trial, phase, analysis.metric)) }
                     td { (ended(trial)) }
                 }
             }
@@ -67,7 +68,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
     boxed("samples", "sortable filterable samples", &caption, &body)
 }
 
-fn cell(trial: &TrialResult, phase: &str, metric: &str) -> Markup {
+fn cell(trial: &TrialResult, phase: &str, metric: Metric) -> Markup {
     let phase = trial.phases.iter().find(|own| own.name == *phase);
     let value = phase.and_then(|phase| phase.metric(metric));
     markup! { td.number { @if let Some(value) = value { (shortened(value)) } } }

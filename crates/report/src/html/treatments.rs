@@ -2,6 +2,7 @@
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
+use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Origin, Schedule};
 
 use super::cells::{boxed, factor_cells, factor_heads, factors, times};
@@ -17,9 +18,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let effects: Vec<&Effect> = analysis.effects.iter().filter(is_own).collect();
     let together = effects.iter().any(|effect| effect.phases.len() > 1);
     let caption = markup! {
-        "Arithmetic means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
+        "Arithmetic means of " (spoken(analysis.metric.name)) " (" code { (analysis.metric) } ")"
         @for metric in &schedule.beside {
-            ", and of " (spoken(metric)) " (" code { (metric) } ")"
+            ", and of " (spoken(metric.name)) " (" code { (metric) } ")"
         }
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
         @if analysis.plausible_drives > 0 {
@@ -79,8 +80,8 @@ fn cell(
     phase: &str,
 ) -> Markup {
     let shown = table::shown(analysis, treatment, phase);
-    let beside = schedule.beside.iter();
-    let beside: Vec<(&String, Option<f64>)> =
+    let beside = schedule.beside.iter().copied();
+    let beside: Vec<(Metric, Option<f64>)> =
         beside.map(|metric| (metric, table::mean(treatment, phase, metric))).collect();
     let has_any = beside.iter().any(|(_, mean)| mean.is_some());
     if shown.is_none() && !has_any {
@@ -94,8 +95,8 @@ fn cell(
             @if let Some(one) = ratio { small { (times(&plausible::effect(one))) } }
             @for (metric, mean) in beside.iter().filter(|_| has_any) {
                 br;
-                (mean.map_or("-".to_owned(), |mean| number::value(metric, mean)))
-                @if let Some(one) = analysis.effect(metric, &treatment.levels, phase) {
+                (mean.map_or("-".to_owned(), |mean| number::value(*metric, mean)))
+                @if let Some(one) = analysis.effect(*metric, &treatment.levels, phase) {
                     small { (times(&plausible::effect(one))) }
                 }
             }

@@ -1,3 +1,5 @@
+use ssdlab_plan::metric;
+
 use super::*;
 
 #[test]
@@ -7,19 +9,19 @@ fn three_digits_and_a_unit() {
     assert_eq!(duration(40_410_000_000.0), "40.4 s");
     assert_eq!(duration(360e9), "6 min 00 s");
     assert_eq!(duration(12.0), "12 ns");
-    assert_eq!(value("written_bytes", 493e6), "493 MB");
-    assert_eq!(value("years_until_worn", 1.2345), "1.23 years");
-    assert_eq!(value("written_bytes", 0.0), "0 B");
-    assert_eq!(value("write_requests", 36_706.0), "36.7 k");
-    assert_eq!(value("flushes", 8.0), "8");
-    assert_eq!(value("flushes", 8.4), "8.40");
-    assert_eq!(value("phoronix.lower_is_better", 0.345), "0.345");
-    assert_eq!(value("phoronix.lower_is_better", 12.34), "12.3");
-    assert_eq!(value("beside.bytes_per_second", 8.01e6), "8.01 MB/s");
-    assert_eq!(value("fio.read_iops", 509.0), "509/s");
-    assert_eq!(value("written_bytes", 512.4), "512 B");
+    assert_eq!(value(metric::of("written_bytes"), 493e6), "493 MB");
+    assert_eq!(value(metric::of("years_until_worn"), 1.2345), "1.23 years");
+    assert_eq!(value(metric::of("written_bytes"), 0.0), "0 B");
+    assert_eq!(value(metric::of("write_requests"), 36_706.0), "36.7 k");
+    assert_eq!(value(metric::of("flushes"), 8.0), "8");
+    assert_eq!(value(metric::of("flushes"), 8.4), "8.40");
+    assert_eq!(value(metric::of("phoronix.lower_is_better"), 0.345), "0.345");
+    assert_eq!(value(metric::of("phoronix.lower_is_better"), 12.34), "12.3");
+    assert_eq!(value(metric::of("beside.bytes_per_second"), 8.01e6), "8.01 MB/s");
+    assert_eq!(value(metric::of("fio.read_iops"), 509.0), "509/s");
+    assert_eq!(value(metric::of("written_bytes"), 512.4), "512 B");
     assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
-    assert_eq!(value("ops_per_second", 36_706.0), "36.7 k/s");
+    assert_eq!(value(metric::of("ops_per_second"), 36_706.0), "36.7 k/s");
 }
 
 #[test]
@@ -52,12 +54,15 @@ fn small_effects_keep_their_digits() {
 #[test]
 fn nothing_in_six_of_six_runs_is_said_without_a_ratio() {
     let found = ZeroComparison { own: 0.0, other: Some(287_000.0), in_runs: 6, of: 6 };
-    assert_eq!(against_nothing("written_bytes", &found), "0 B against 287 kB in 6 of 6 runs");
+    assert_eq!(
+        against_nothing(metric::of("written_bytes"), &found),
+        "0 B against 287 kB in 6 of 6 runs"
+    );
     let some = ZeroComparison { in_runs: 2, ..found };
     let says = "0 B against 287 kB (nothing on one side in 2 of 6 runs)";
-    assert_eq!(against_nothing("written_bytes", &some), says);
+    assert_eq!(against_nothing(metric::of("written_bytes"), &some), says);
     let amount = ZeroComparison { other: None, ..found };
-    assert_eq!(against_nothing("written_bytes", &amount), "0 B in 6 of 6 runs");
+    assert_eq!(against_nothing(metric::of("written_bytes"), &amount), "0 B in 6 of 6 runs");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::StatedMethod;
 use ssdlab_host::meter::environment::Environment;
+use ssdlab_plan::metric::{Metric, Source};
 use ssdlab_workload::printed::bonnie::{self, BonnieRate, BonnieResult, BonnieTestResult};
 
 use super::error::ImportFault;
@@ -49,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<ImportedFile, ImportFault> {
     Ok(ImportedFile {
         program: "bonnie++",
         version,
-        metric: "ops_per_second",
+        metric: Metric::from(Source::OpsRate),
         // A line does not say when it was printed.
         is_in_order: false,
         samples: lines.into_iter().map(sample).collect(),
@@ -70,18 +71,18 @@ fn sample(line: BonnieResult) -> ImportedSample {
         let mut reported = BTreeMap::new();
         match tested.rate {
             Some(BonnieRate::Operations(rate)) => {
-                reported.insert("ops_per_second".to_owned(), rate);
+                reported.insert(Metric::from(Source::OpsRate), rate);
             }
             Some(BonnieRate::Bytes(rate)) => {
-                reported.insert("bytes_per_second".to_owned(), rate);
+                reported.insert(Metric::from(Source::ByteRate), rate);
                 // ssdlab counts chunks even for tests by character.
                 let operations = chunk.map(|bytes| rate / bytes as f64);
-                reported.extend(operations.map(|rate| ("ops_per_second".to_owned(), rate)));
+                reported.extend(operations.map(|rate| (Metric::from(Source::OpsRate), rate)));
             }
             None => {}
         }
         if let Some(longest) = tested.longest_ns {
-            reported.insert("latency.max_ns".to_owned(), longest);
+            reported.insert(Metric::from(Source::LatencyMax), longest);
         }
         let name = tested.test.name();
         let is_of_file = tested.test.is_of_the_file();

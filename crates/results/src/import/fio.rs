@@ -4,7 +4,7 @@ use crate::{PhaseRecord, StatedMethod};
 use serde_json::Value;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::fio_job::{self, SYNCS, bytes};
-use ssdlab_plan::metric::FIO_PREFIX;
+use ssdlab_plan::metric::{self, FIO_PREFIX, Metric, Source};
 use ssdlab_workload::printed::fio::{FioGroup, of_object};
 
 use super::error::ImportFault;
@@ -29,7 +29,7 @@ pub(super) fn read(object: &Value) -> Result<ImportedFile, ImportFault> {
     Ok(ImportedFile {
         program: "fio",
         version: report.version,
-        metric: "ops_per_second",
+        metric: Metric::from(Source::OpsRate),
         is_in_order: true,
         samples: vec![sample],
         notes: idle.collect(),
@@ -39,7 +39,7 @@ pub(super) fn read(object: &Value) -> Result<ImportedFile, ImportFault> {
 fn measured(group: &FioGroup) -> PhaseRecord {
     let own =
         group.values().into_iter().map(|(name, value)| (format!("{FIO_PREFIX}{name}"), value));
-    let mut phase = phase(&group.name, own.chain(group.rates()).collect());
+    let mut phase = phase(&group.name, metric::parsed(own.chain(group.rates())));
     phase.remark = group.remark();
     phase
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::StatedMethod;
 use serde::Deserialize;
 use serde_json::Value;
-use ssdlab_plan::metric::HYPERFINE_MEMORY;
+use ssdlab_plan::metric::{HYPERFINE_MEMORY, Metric};
 use ssdlab_plan::{Factor, Levels};
 
 use super::error::ImportFault;
@@ -120,7 +120,7 @@ pub(super) fn read(object: &Value) -> Result<ImportedFile, ImportFault> {
         program: "hyperfine",
         // The file does not say.
         version: None,
-        metric: "time_ns",
+        metric: Metric::default(),
         // All runs of a command, then all of the next (sharkdp/hyperfine#21).
         is_in_order: true,
         samples,
@@ -223,7 +223,7 @@ fn trials(
         }
         let time_ns = nanos(*seconds);
         let memory = benchmark.memory_usage_byte.as_ref().and_then(|peaks| *peaks.get(number)?);
-        let reported = memory.map(|bytes| (HYPERFINE_MEMORY.to_owned(), bytes as f64));
+        let reported = memory.map(|bytes| (HYPERFINE_MEMORY, bytes as f64));
         let mut phase = phase(PHASE, reported.into_iter().collect());
         phase.time_ns = Some(time_ns);
         phase.cpu_ns = benchmark.cpu_ns();

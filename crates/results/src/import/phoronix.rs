@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 use ssdlab_host::meter::environment::Environment;
-use ssdlab_plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
+use ssdlab_plan::metric::{Metric, PHORONIX_HIGHER, PHORONIX_LOWER};
 
 use super::error::ImportFault;
 use super::sample::{ImportedFile, ImportedSample, check_trials, phase};
@@ -79,7 +79,7 @@ pub(super) fn read(text: &str) -> Result<ImportedFile, ImportFault> {
 }
 
 /// The metric of a test, or why it has none.
-fn direction(node: Node<'_, '_>) -> Result<&'static str, String> {
+fn direction(node: Node<'_, '_>) -> Result<Metric, String> {
     let metric = match text_of(node, "Proportion").as_str() {
         "HIB" => PHORONIX_HIGHER,
         "LIB" => PHORONIX_LOWER,
@@ -147,12 +147,12 @@ struct Directions {
 }
 
 impl Directions {
-    fn count(&mut self, metric: &str, name: &str) {
+    fn count(&mut self, metric: Metric, name: &str) {
         let side = if metric == PHORONIX_HIGHER { &mut self.higher } else { &mut self.lower };
         side.push(name.to_owned());
     }
 
-    fn chosen(self, notes: &mut Vec<String>) -> &'static str {
+    fn chosen(self, notes: &mut Vec<String>) -> Metric {
         let (metric, others, other) = if self.higher.len() < self.lower.len() {
             (PHORONIX_LOWER, self.higher, PHORONIX_HIGHER)
         } else {
@@ -207,7 +207,7 @@ struct System {
     client: Option<String>,
     environment: Environment,
     applied: BTreeMap<String, String>,
-    tests: Vec<(String, &'static str, Vec<f64>)>,
+    tests: Vec<(String, Metric, Vec<f64>)>,
 }
 
 impl System {
@@ -266,7 +266,7 @@ impl System {
         let nth = |index: usize| {
             let measured = self.tests.iter().filter_map(|(name, metric, values)| {
                 let value = values.get(index)?;
-                Some(phase(name, [((*metric).to_owned(), *value)].into()))
+                Some(phase(name, [(*metric, *value)].into()))
             });
             ImportedSample {
                 name: Some(self.name.clone()).filter(|name| !name.is_empty()),
@@ -283,7 +283,7 @@ impl System {
 fn read_entry(
     entry: Node<'_, '_>,
     test: &str,
-    metric: &'static str,
+    metric: Metric,
     systems: &mut Systems,
     notes: &mut Vec<String>,
 ) -> Result<(), ImportFault> {

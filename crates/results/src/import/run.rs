@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::{Imported, Record, TrialStatus};
-use ssdlab_plan::schedule::{
-    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
-};
+use ssdlab_plan::schedule::{Action, ImportedTrials, Phase, Trial};
 use ssdlab_plan::{Factor, Levels, Schedule, check_name};
 
 use super::error::{ImportError, ImportFault};
@@ -90,8 +88,15 @@ pub(super) fn assemble(
                 .to_owned(),
         );
     }
-    let head = Head { name, question, metric, notes };
-    let schedule = schedule(head, treatments, phases, &placed);
+    let schedule = Schedule::imported(ImportedTrials {
+        plan: name.to_owned(),
+        question,
+        metric,
+        notes,
+        treatments,
+        phases,
+        trials: placed.iter().map(|placed| (placed.block, placed.treatment)).collect(),
+    });
     let record = |(placed, trial): (PlacedSample, &Trial)| {
         let (file, sha256, version) = origins[placed.file].clone();
         let program = program.to_owned();
@@ -156,14 +161,6 @@ fn question(files: &[(ImportSource<'_>, String, ImportedFile)]) -> String {
     format!("Results imported from {program} ({listed})")
 }
 
-/// The descriptive part of a schedule.
-struct Head<'a> {
-    name: &'a str,
-    question: String,
-    metric: &'static str,
-    notes: Vec<String>,
-}
-
 /// Refuses impossible values: negative, infinite or not a number.
 fn check_numbers(placed: &[PlacedSample]) -> Result<(), ImportFault> {
     let phases = placed.iter().flat_map(|placed| &placed.sample.phases);
@@ -198,34 +195,4 @@ fn phases(placed: &[PlacedSample]) -> Vec<Phase> {
     let all = placed.iter().flat_map(|placed| &placed.sample.phases);
     let new = all.filter(|phase| names.insert(&phase.name));
     new.map(|phase| Phase::new(&phase.name, Action::Imported, 0)).collect()
-}
-
-fn schedule(
-    head: Head<'_>,
-    treatments: Vec<Levels>,
-    phases: Vec<Phase>,
-    placed: &[PlacedSample],
-) -> Schedule {
-    let trial = |(position, placed): (usize, &PlacedSample)| Trial {
-        block: placed.block,
-        position: u32::try_from(position).expect("a file is too small for so many"),
-        treatment: placed.treatment,
-        seed: 0,
-    };
-    let blocks = placed.iter().map(|placed| placed.block + 1).max().unwrap_or(0);
-    let baseline = treatments.first().cloned().unwrap_or_default();
-    let treatment = |(index, levels)| Treatment::new(levels, (index > 0).then_some(0));
-    Schedule {
-        schema: SCHEDULE_SCHEMA,
-        plan: head.name.to_owned(),
-        question: head.question,
-        metric: head.metric.to_owned(),
-        treatments: treatments.into_iter().enumerate().map(treatment).collect(),
-        baseline,
-        workload: Workload { phases, ..Workload::default() },
-        repetitions: Repetitions { least: blocks, most: blocks, ..Repetitions::default() },
-        trials: placed.iter().enumerate().map(trial).collect(),
-        notes: head.notes,
-        ..Schedule::default()
-    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{PhaseRecord, StatedMethod};
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::Levels;
+use ssdlab_plan::metric::Metric;
 
 use super::error::ImportFault;
 
@@ -27,7 +28,7 @@ pub(super) struct ImportedFile {
     pub program: &'static str,
     pub version: Option<String>,
     /// The main metric, which all phases have that were long enough to be measured.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// Whether samples are in chronological order.
     pub is_in_order: bool,
     pub samples: Vec<ImportedSample>,
@@ -64,6 +65,6 @@ pub(super) fn check_trials(trials: usize) -> Result<(), ImportFault> {
 }
 
 /// A phase with only a program's reported values.
-pub(super) fn phase(name: &str, reported: BTreeMap<String, f64>) -> PhaseRecord {
+pub(super) fn phase(name: &str, reported: BTreeMap<Metric, f64>) -> PhaseRecord {
     PhaseRecord { name: name.to_owned(), reported, ..PhaseRecord::default() }
 }

@@ -38,7 +38,7 @@ fn phase() -> PhaseRecord {
             by_kind: Some(ByKind::default()),
             reason: None,
         }),
-        reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0), ("odd".to_owned(), 6.0)]),
+        reported: BTreeMap::from([(metric::of("fio.read_iops"), 5.0), (metric::of("odd"), 6.0)]),
         ..PhaseRecord::default()
     }
 }
@@ -46,25 +46,23 @@ fn phase() -> PhaseRecord {
 #[test]
 fn every_metric_that_ssdlab_measures_is_read() {
     let phase = phase();
-    let own: Vec<&str> = METRICS
-        .iter()
-        .filter(|(_, metric, _)| metric.source != Source::Reported && !metric.is_of_cuts())
-        .map(|(name, ..)| *name)
-        .collect();
-    let found: Vec<(&str, f64)> = phase.metrics().collect();
-    let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+    let own =
+        metric::all().filter(|metric| metric.source != Source::Reported && !metric.is_of_cuts());
+    let own: Vec<Metric> = own.collect();
+    let found: Vec<(Metric, f64)> = phase.metrics().collect();
+    let names: Vec<Metric> = found.iter().map(|(metric, _)| *metric).collect();
     assert_eq!(names[..own.len()], own);
-    assert_eq!(names[own.len()..], ["fio.read_iops", "odd"]);
-    assert!(found.iter().all(|(name, value)| phase.metric(name) == Some(*value)));
-    assert_eq!(phase.metric("fio.write_iops"), None);
+    assert_eq!(names[own.len()..], ["fio.read_iops", "odd"].map(metric::of));
+    assert!(found.iter().all(|(metric, value)| phase.metric(*metric) == Some(*value)));
+    assert_eq!(phase.metric(metric::of("fio.write_iops")), None);
 }
 
 #[test]
 fn what_was_imported_is_read_by_its_name() {
-    let reported = BTreeMap::from([("ops_per_second".to_owned(), 5.0)]);
+    let reported = BTreeMap::from([(Source::OpsRate.into(), 5.0)]);
     let phase = PhaseRecord { reported, ..PhaseRecord::default() };
-    assert_eq!(phase.metrics().collect::<Vec<_>>(), [("ops_per_second", 5.0)]);
-    assert_eq!(phase.metric("ops_per_second"), Some(5.0));
+    assert_eq!(phase.metrics().collect::<Vec<_>>(), [(Source::OpsRate.into(), 5.0)]);
+    assert_eq!(phase.metric(Source::OpsRate.into()), Some(5.0));
 }
 
 #[test]
@@ -78,9 +76,10 @@ fn how_long_a_block_lasts_is_not_extrapolated_from_nine_erases_of_it() {
         };
         PhaseRecord { flash: Some(flash.repeated(1.0)), ..PhaseRecord::default() }
     };
-    for name in ["repeats_until_worn", "years_until_worn"] {
-        assert_eq!(of(9).metric(name), None, "{name}");
-        assert!(of(10).metric(name).is_some(), "{name}");
+    for metric in [Source::RepeatsUntilWorn, Source::YearsUntilWorn].map(Metric::from) {
+        assert_eq!(of(9).metric(metric), None, "{metric}");
+        assert!(of(10).metric(metric).is_some(), "{metric}");
     }
-    assert!(of(0).metric("years_by_bytes").is_some_and(|years| (2.4..2.5).contains(&years)));
+    let by_bytes = of(0).metric(Source::YearsByBytes.into());
+    assert!(by_bytes.is_some_and(|years| (2.4..2.5).contains(&years)));
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use ssdlab_plan::metric;
+use ssdlab_plan::metric::{Metric, Source};
 
 /// What fio printed.
 #[derive(Debug)]
@@ -210,14 +210,14 @@ impl FioReport {
     /// Operations and bytes a second as metrics, over all jobs: rates of concurrent ones add up,
     /// of successive ones it is the metric's mean.
     pub fn rates(&self) -> impl Iterator<Item = (String, f64)> {
-        ["ops_per_second", "bytes_per_second"].into_iter().filter_map(|metric| {
+        [Source::OpsRate, Source::ByteRate].map(Metric::from).into_iter().filter_map(|metric| {
             let mut sums: BTreeMap<u64, f64> = BTreeMap::new();
             for group in &self.groups {
-                let (_, rate) = group.rates().find(|(name, _)| name == metric)?;
+                let (_, rate) = group.rates().find(|(name, _)| name == metric.name)?;
                 *sums.entry(group.jobs[0].group).or_default() += rate;
             }
             let sums: Vec<f64> = sums.into_values().collect();
-            Some((metric.to_owned(), metric::of(metric).taken_together(&sums)?))
+            Some((metric.name.to_owned(), metric.taken_together(&sums)?))
         })
     }
 }

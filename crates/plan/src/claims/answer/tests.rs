@@ -56,13 +56,13 @@ fn an_answer_names_claims_of_its_plan_only() {
 
 #[test]
 fn both_forms_are_read_and_stored() {
-    let ids = resolved("answer = [\"c\"]").unwrap().answer;
+    let ids = resolved("answer = [\"c\"]").unwrap().answer.clone();
     assert_eq!(ids, Answer { decides: vec!["c".to_owned()], ..Answer::default() });
     let old: Answer = serde_json::from_str("[\"c\"]").unwrap();
     assert_eq!(old, ids);
     let table = "[answer]\ndecides = [\"a-b\"]\nyes = \"{discard}: {.value}.\"\n\
                  also = [\"{c.more}\", { says = \"x\", refuted = [\"c\"] }]\nassumed = \"so\"";
-    let answer = resolved(table).unwrap().answer;
+    let answer = resolved(table).unwrap().answer.clone();
     let yes = String::from(answer.says[&AnswerVerdict::Yes].clone());
     assert_eq!(yes, "off and on: {.value}.");
     assert_eq!(answer.also[0].holds, ["c"]);

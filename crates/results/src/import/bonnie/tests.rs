@@ -11,9 +11,9 @@ fn versions_since_latencies_are_read() {
     assert_eq!(found.version.as_deref(), Some("1.93c"));
     let phase = &found.samples[0].phases[1];
     assert_eq!(phase.name, "seq_output_block");
-    let value = |name: &str| phase.reported[name].round();
-    assert_eq!(value("bytes_per_second").to_bits(), f64::from(34925 * 1024).to_bits());
-    assert_eq!(value("latency.max_ns").to_bits(), 380e6_f64.to_bits());
+    let value = |source| phase.reported[&Metric::from(source)].round();
+    assert_eq!(value(Source::ByteRate).to_bits(), f64::from(34925 * 1024).to_bits());
+    assert_eq!(value(Source::LatencyMax).to_bits(), 380e6_f64.to_bits());
 }
 
 /// What was too fast for a rate still has its longest operation.
@@ -21,7 +21,7 @@ fn versions_since_latencies_are_read() {
 fn a_latency_without_a_rate_is_kept() {
     let found = read(&OLD.replace(",34925,12,", ",+++++,+++,")).unwrap();
     let phase = &found.samples[0].phases[1];
-    let names: Vec<&str> = phase.reported.keys().map(String::as_str).collect();
+    let names: Vec<&str> = phase.reported.keys().map(|metric| metric.name).collect();
     assert_eq!(names, ["latency.max_ns"]);
     assert!(found.samples[0].told["seq_output_block"].is_too_fast);
 }

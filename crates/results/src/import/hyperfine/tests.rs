@@ -78,7 +78,7 @@ fn what_a_file_says_is_kept_and_what_it_does_not_say_is_said() {
     assert!(notes.contains("no exit code of 1 of 3 runs"), "{notes}");
     assert!(notes.contains("`rm` 125.000 ms and 250.000 ms"), "{notes}");
     let phase = |index: usize| &run.records[index].phases[0];
-    assert_eq!(phase(1).reported[HYPERFINE_MEMORY].to_bits(), 8192_f64.to_bits());
+    assert_eq!(phase(1).reported[&HYPERFINE_MEMORY].to_bits(), 8192_f64.to_bits());
     assert!(phase(2).reported.is_empty() && phase(0).cpu_ns.is_none());
 
     let one = "[{\"command\": \"rm\", \"times\": [2.0], \"user\": 0.5, \"system\": 0.25}]";
