@@ -1,8 +1,9 @@
 //! What each cgroup wrote to a disk: `io.stat` of cgroup v2.
 //!
-//! Source: Documentation/admin-guide/cgroup-v2.rst. The counters are hierarchical: those of a
-//! cgroup that is gone stay in its parent. They begin when the controller is turned on for a
-//! cgroup. What the kernel writes for itself (journal, metadata, swap) is the root's.
+//! Source: Documentation/admin-guide/cgroup-v2.rst. The counters are hierarchical. They begin when
+//! the controller is turned on for a cgroup; those of one that is gone stay in its parent, but on
+//! Linux 6.1 were seen to be lost. What the kernel writes for itself (journal, metadata, swap) is
+//! the root's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

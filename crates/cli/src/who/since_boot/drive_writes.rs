@@ -111,7 +111,8 @@ pub struct DriveWrites {
     pub counter_bytes: u64,
     /// Those of the rows.
     pub attributed_bytes: u64,
-    /// The others: journal, metadata, swap, and all that no cgroup was charged with.
+    /// The others: journal, metadata, swap, what was written before cgroups were counted, and what
+    /// cgroups wrote that are gone.
     pub unseen_bytes: u64,
     /// Bytes written by the day; absent for less than an hour.
     #[serde(skip_serializing_if = "Option::is_none")]

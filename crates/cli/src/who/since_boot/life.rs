@@ -116,7 +116,9 @@ pub fn advice(kind: DiskKind, wear: &Wear, life: Option<YearsLeft>) -> WearAdvic
         // A drive is probably rated for more than the lowest.
         Some(YearsLeft::LowestRating { years }) if years < ENOUGH_YEARS => WearAdvice::Unknown,
         Some(_) => WearAdvice::NothingToDo,
-        None if kind == DiskKind::HardDisk => WearAdvice::NothingToDo,
+        None if kind == DiskKind::HardDisk || wear.used_percent.is_some() => {
+            WearAdvice::NothingToDo
+        }
         None => WearAdvice::Unknown,
     }
 }

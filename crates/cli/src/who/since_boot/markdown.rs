@@ -51,8 +51,7 @@ fn block(text: &mut String, found: &SinceBoot, drive: &DriveWrites) {
         for row in &drive.rows {
             let _ = writeln!(text, "| {} | {} |", row.bytes, inline(&wording::writer(row)));
         }
-        let _ =
-            writeln!(text, "| {} | everything else: journal, metadata, swap |", drive.unseen_bytes);
+        let _ = writeln!(text, "| {} | {} |", drive.unseen_bytes, wording::UNSEEN);
         let _ = writeln!(text, "| {} | the drive's counter |\n", drive.counter_bytes);
     }
     let says = [

@@ -12,11 +12,8 @@ use super::wording;
 #[must_use]
 pub fn prometheus(found: &SinceBoot) -> String {
     let mut text = String::new();
-    let counters: [(&str, &str, fn(&DriveWrites) -> u64); 6] = [
+    let counters: [(&str, &str, fn(&DriveWrites) -> u64); 5] = [
         ("written_bytes", "Bytes written to the drive.", |drive| drive.counter_bytes),
-        ("unattributed_bytes", "Those that no cgroup was charged with.", |drive| {
-            drive.unseen_bytes
-        }),
         ("write_requests", "Write requests.", |drive| drive.write_requests),
         ("discarded_bytes", "Bytes discarded.", |drive| drive.discarded_bytes),
         ("discard_requests", "Discard requests.", |drive| drive.discard_requests),
@@ -34,7 +31,10 @@ pub fn prometheus(found: &SinceBoot) -> String {
     });
     let help = "Bytes written to the drive by a service since it was started.";
     metric(&mut text, "service_written_bytes_total", "counter", help, rows);
-    let gauges: [(&str, &str, fn(&DriveWrites) -> Option<f64>); 4] = [
+    let gauges: [(&str, &str, fn(&DriveWrites) -> Option<f64>); 5] = [
+        ("unattributed_bytes", "Bytes written that no cgroup is charged with.", |drive| {
+            Some(drive.unseen_bytes as f64)
+        }),
         ("used_ratio", "The used share of the drive's life, as it states it at most.", |drive| {
             drive.wear.used_percent.map(|[_, used]| used as f64 / 100.0)
         }),

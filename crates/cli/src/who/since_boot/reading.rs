@@ -101,7 +101,7 @@ pub fn read(machine: &Machine<'_>, target: Option<&Path>) -> Result<SinceBoot, R
         is_root: machine.is_root,
         accounting: tree.accounting,
         sees_part_of_cgroups: tree.is_part,
-        turn_on: turn_on(root, &tree),
+        turn_on: turn_on(root, &tree, &mounts),
         has_smartctl: machine.has_smartctl,
         devices: chosen.iter().map(drive).collect(),
         living: process_io::living(root),
@@ -110,18 +110,28 @@ pub fn read(machine: &Machine<'_>, target: Option<&Path>) -> Result<SinceBoot, R
 
 /// How to have the kernel count what services write, where that is off. systemd undoes what is
 /// written to the cgroups that it manages.
-fn turn_on(root: &Path, tree: &CgroupTree) -> Option<String> {
-    if tree.accounting != IoAccounting::Off {
-        return None;
-    }
-    if root.join("run/systemd/system").is_dir() {
-        let says = "DefaultIOAccounting=yes below [Manager] in /etc/systemd/system.conf, then \
-                    sudo systemctl daemon-reload";
-        return Some(says.to_owned());
-    }
-    let file = tree.folder_of("cgroup.subtree_control")?;
-    let file = file.strip_prefix(root).unwrap_or(&file);
-    Some(format!("echo +io | sudo tee /{}", file.display()))
+fn turn_on(root: &Path, tree: &CgroupTree, mounts: &[Mount]) -> Option<String> {
+    let has_systemd = root.join("run/systemd/system").is_dir();
+    let has_v1 = || {
+        let of_v1 = mounts.iter().filter(|mount| mount.kind == "cgroup");
+        of_v1.flat_map(|mount| &mount.options).any(|option| option == "blkio")
+    };
+    let says = match tree.accounting {
+        IoAccounting::Off if has_systemd => {
+            "DefaultIOAccounting=yes below [Manager] in /etc/systemd/system.conf, then sudo \
+             systemctl daemon-reload"
+        }
+        IoAccounting::Off => {
+            let file = tree.folder_of("cgroup.subtree_control")?;
+            let file = file.strip_prefix(root).unwrap_or(&file);
+            return Some(format!("echo +io | sudo tee /{}", file.display()));
+        }
+        IoAccounting::NoController if has_systemd && has_v1() => {
+            "boot with systemd.unified_cgroup_hierarchy=1, as cgroup v1 has it"
+        }
+        _ => return None,
+    };
+    Some(says.to_owned())
 }
 
 /// What the reading of each drive needs.

@@ -87,7 +87,7 @@ fn rows(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
     lines.push(if drive.attributed_bytes > drive.counter_bytes {
         "              they wrote more than was counted: iostats was off for a while".to_owned()
     } else {
-        line(drive.unseen_bytes, "everything else: journal, metadata, swap")
+        line(drive.unseen_bytes, wording::UNSEEN)
     });
     lines
 }
@@ -119,7 +119,7 @@ fn stacks(drive: &DriveWrites) -> Vec<String> {
     };
     let lifetimes = drive.filesystems.iter().filter_map(|filesystem| {
         let bytes = filesystem.lifetime_written_bytes?;
-        Some(format!("{} {}", printable(&filesystem.mount), size(bytes)))
+        Some(format!("{} on {}", size(bytes), printable(&filesystem.mount)))
     });
     let lifetimes: Vec<String> = lifetimes.collect();
     let lines = [
@@ -130,7 +130,7 @@ fn stacks(drive: &DriveWrites) -> Vec<String> {
             if lifetimes.is_empty() {
                 String::new()
             } else {
-                format!("{}, since each was made", lifetimes.join(", "))
+                format!("{} since it was made", lifetimes.join(", "))
             },
         ),
     ];
@@ -146,7 +146,7 @@ fn closing(found: &SinceBoot) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(wording::uncounted(found).into_iter().flat_map(|text| labelled("Who", &text)));
     if found.accounting != IoAccounting::On {
-        lines.extend(wording::living(found).map(|text| cut(&format!("  Alive  {text}"))));
+        lines.extend(wording::living(found).map(|text| cut(&format!("  Now    {text}"))));
     }
     let command = format!("sudo ssdlab who /dev/{} --for 10m", drive.device);
     lines.extend(labelled("More", &format!("Who writes, to the byte: {command}")));

@@ -27,13 +27,17 @@ pub fn resolve<'a>(
     {
         return Ok(found);
     }
+    if root.join("sys/class/block").join(target).join("size").exists() {
+        let says = format!("{shown} has no medium: nothing is attached, or inserted");
+        return Err(UsageError::report(says, known(disks)));
+    }
     let is_mounted = mounts.iter().any(|mount| mount.target == target);
     match fs::metadata(target) {
         Ok(found) if found.file_type().is_block_device() => {
             let number = major_minor(found.rdev());
             let disk = disks.iter().find(|disk| disk.has_number(&number));
             let disk = disk.ok_or_else(|| {
-                let says = format!("{shown} is a block device without a medium, or not in sysfs");
+                let says = format!("{shown} has no medium, or is not in sysfs");
                 UsageError::report(says, known(disks))
             })?;
             let mut partitions = disk.partitions.iter();

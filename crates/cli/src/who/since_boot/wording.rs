@@ -9,6 +9,9 @@ use ssdlab_report::bytes;
 use super::drive_writes::{CountedSince, DriveWrites, SinceBoot, WearAdvice, WriterRow, YearsLeft};
 use super::life::{self, DAY_S, HOUR_S, LOWEST_RATING};
 
+/// What no row has. What a cgroup wrote that is gone may be lost to its slice.
+pub const UNSEEN: &str = "everything else: journal, metadata, swap, ended services";
+
 /// A kind of disk.
 #[must_use]
 pub fn kind(kind: DiskKind) -> &'static str {
@@ -69,12 +72,13 @@ pub fn written(drive: &DriveWrites) -> String {
     }
 }
 
-/// A time in days, hours or minutes, rounded down.
+/// A time in days, hours, minutes or seconds, rounded down.
 fn ago(seconds: u64) -> String {
     let (number, unit) = match seconds {
         long if long >= 2 * DAY_S => (long / DAY_S, "day"),
         some if some >= 2 * HOUR_S => (some / HOUR_S, "hour"),
-        short => (short / 60, "minute"),
+        short if short >= 120 => (short / 60, "minute"),
+        shortest => (shortest, "second"),
     };
     format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }
@@ -161,8 +165,11 @@ pub fn life(drive: &DriveWrites) -> Option<String> {
         }
         (None, _) => {
             let rate = drive.bytes_per_day.filter(|_| drive.seconds.is_some_and(|up| up >= DAY_S));
-            let share = rate? / (drive.size_bytes as f64) * 100.0;
-            format!("{share:.2} % of its size is written a day; its rating is not known.")
+            let share = match rate? / (drive.size_bytes as f64) * 100.0 {
+                small if small < 0.01 => "Less than 0.01 %".to_owned(),
+                share => format!("{share:.2} %"),
+            };
+            format!("{share} of its size is written a day; its rating is not known.")
         }
     })
 }
@@ -181,7 +188,8 @@ fn span(years: f64) -> String {
 #[must_use]
 pub fn advice(drive: &DriveWrites) -> Option<&'static str> {
     match drive.advice {
-        WearAdvice::NothingToDo => Some("Nothing, at this rate."),
+        WearAdvice::NothingToDo if drive.life.is_some() => Some("Nothing, at this rate."),
+        WearAdvice::NothingToDo => Some("Nothing now."),
         WearAdvice::SeeWhoWrites => Some("See what writes so much, and plan for another drive."),
         WearAdvice::Replace => Some("Copy what matters elsewhere, and replace the drive."),
         WearAdvice::Unknown => None,
@@ -204,7 +212,9 @@ pub fn uncounted(found: &SinceBoot) -> Option<String> {
             format!("Services are not counted. To count them: {turn_on}")
         }
         IoAccounting::NoController => {
-            "Services are not counted: cgroup v2 has no io controller here.".to_owned()
+            let remedy = found.turn_on.as_ref();
+            let remedy = remedy.map_or_else(String::new, |says| format!(" To count them: {says}"));
+            format!("Services are not counted: cgroup v2 has no io controller here.{remedy}")
         }
         IoAccounting::NoCgroup2 => "Services are not counted: no cgroup v2 is mounted.".to_owned(),
     })
@@ -216,6 +226,7 @@ pub fn living(found: &SinceBoot) -> Option<String> {
     let largest = found.living.programs.iter().take(3);
     let largest: Vec<String> =
         largest.map(|own| format!("{} {}", own.program, size(own.written_bytes))).collect();
-    let whose = if found.living.unreadable > 0 { "only yours, " } else { "" };
-    (!largest.is_empty()).then(|| format!("{} ({whose}on all drives)", largest.join(", ")))
+    let whose = if found.is_root { "" } else { "only yours, " };
+    let whose = format!("({whose}on all drives, since each started)");
+    (!largest.is_empty()).then(|| format!("{} {whose}", largest.join(", ")))
 }
