@@ -180,6 +180,6 @@ pub struct StackedDevice {
     /// Its own name, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Bytes written to it.
+    /// Bytes written to it; to a loop device, those to every file that was attached since boot.
     pub bytes: u64,
 }

@@ -112,7 +112,11 @@ fn stacks(drive: &DriveWrites) -> Vec<String> {
         let texts: Vec<String> = written
             .map(|device| {
                 let name = device.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
-                format!("{}{name} {}", device.device, size(device.bytes))
+                // A loop device counts what went to every file that was ever attached.
+                let is_loop = device.device_kind == DiskKind::Loop;
+                let bytes =
+                    if is_loop { String::new() } else { format!(" {}", size(device.bytes)) };
+                format!("{}{name}{bytes}", device.device)
             })
             .collect();
         texts.join(", ")
