@@ -125,7 +125,7 @@ fn temperature_c(device: &Path) -> Option<i64> {
         .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with("hwmon")))
         .map(|entry| entry.path().join("temp1_input"));
     let text = sensors.find_map(|sensor| sysfs::read(&sensor).ok())?;
-    Some(text.parse::<i64>().ok()? / 1000)
+    Some((text.parse::<i64>().ok()? + 500).div_euclid(1000))
 }
 
 fn rows(json: &Value) -> impl Iterator<Item = (&str, &Value)> {

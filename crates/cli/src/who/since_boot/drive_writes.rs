@@ -114,7 +114,7 @@ pub struct DriveWrites {
     /// The others: journal, metadata, swap, what was written before cgroups were counted, and what
     /// cgroups wrote that are gone.
     pub unseen_bytes: u64,
-    /// Bytes written by the day; absent for less than an hour.
+    /// Bytes written by the day; absent for less than an hour, and if the counters stand still.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_day: Option<f64>,
     /// Write requests.

@@ -78,19 +78,25 @@ pub fn years_left(inputs: LifeInputs<'_>) -> Option<YearsLeft> {
         return None;
     }
     let years = |bytes: f64| bytes.max(0.0) / per_day / DAYS_PER_YEAR;
+    // The share is a whole number, however it was rounded: what is left is at least this, and at
+    // most this.
     let of_used = || {
         let [_, used] = wear.used_percent?;
         let written = wear.host_written_bytes.filter(|written| *written > 0)? as f64;
-        // The share is a whole number, however it was rounded: what is left is at least this.
-        let used = used as f64 + 1.0;
-        Some(YearsLeft::UsedShare { years: years(written / used * (100.0 - used)) })
+        let left = |used: f64| if used > 0.0 { written / used * (100.0 - used) } else { f64::MAX };
+        Some([left(used as f64 + 1.0), left(used as f64 - 1.0)])
     };
+    let by_used = || of_used().map(|[least, _]| YearsLeft::UsedShare { years: years(least) });
     match (rated_bytes, wear.host_written_bytes) {
         (Some(rated), Some(written)) => {
-            Some(YearsLeft::RatingLeft { years: years(rated as f64 - written as f64) })
+            let left = rated as f64 - written as f64;
+            // The drive may wear faster than its rating has it.
+            let wears_faster = of_used().is_some_and(|[_, most]| most < left);
+            let by_rating = YearsLeft::RatingLeft { years: years(left) };
+            by_used().filter(|_| wears_faster).or(Some(by_rating))
         }
         (Some(rated), None) => Some(YearsLeft::Rating { years: years(rated as f64) }),
-        (None, _) => of_used().or_else(|| {
+        (None, _) => by_used().or_else(|| {
             let least = size_bytes as f64 * LOWEST_RATING as f64;
             Some(YearsLeft::LowestRating { years: years(least) })
         }),

@@ -156,13 +156,14 @@ impl Surroundings<'_> {
             Some(NamedPartition { device: part.clone(), bytes })
         });
         let wear = self.wear(disk);
-        let bytes_per_day = life::per_day(written, seconds);
+        // A counter that was off has no rate.
+        let bytes_per_day = life::per_day(written, seconds).filter(|_| disk.is_counting);
         let rated_bytes = disk.model.as_deref().and_then(life::rated_bytes);
         let life = life::years_left(LifeInputs {
             kind: disk.kind,
             size_bytes: disk.size_bytes,
             seconds,
-            bytes_per_day: bytes_per_day.filter(|_| disk.is_counting),
+            bytes_per_day,
             rated_bytes,
             wear: &wear,
         });

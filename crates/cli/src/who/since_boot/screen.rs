@@ -33,7 +33,7 @@ pub fn screen(found: &SinceBoot) -> String {
 
 /// A drive in so many lines at most.
 fn block(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
-    let mut above = vec![head(drive), format!("  {}", wording::written(drive))];
+    let mut above = vec![head(drive), cut(&format!("  {}", wording::written(drive)))];
     let part = |part: &NamedPartition| format!("  {} of it to {}", size(part.bytes), part.device);
     above.extend(drive.named.as_ref().map(part));
     if !drive.is_counting {
@@ -150,7 +150,7 @@ fn closing(found: &SinceBoot) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(wording::uncounted(found).into_iter().flat_map(|text| labelled("Who", &text)));
     if found.accounting != IoAccounting::On {
-        lines.extend(wording::living(found).map(|text| cut(&format!("  Now    {text}"))));
+        lines.extend(wording::living(found).into_iter().flat_map(|text| labelled("Now", &text)));
     }
     let command = format!("sudo ssdlab who /dev/{} --for 10m", drive.device);
     lines.extend(labelled("More", &format!("Who writes, to the byte: {command}")));

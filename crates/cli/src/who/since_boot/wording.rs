@@ -59,14 +59,14 @@ pub fn written(drive: &DriveWrites) -> String {
         CountedSince::Connected => "since it was connected",
     };
     let Some(seconds) = drive.seconds else {
-        return format!("{all} written {since}, and the machine has slept since: no rate a day");
+        return format!("{all} written {since}; no rate, as the machine slept");
     };
     let ago = ago(seconds);
     match drive.bytes_per_day.map(bytes) {
         _ if drive.counter_bytes == 0 => format!("nothing written {since}, {ago} ago"),
-        None => format!("{all} written {since}, {ago} ago: too short for a rate a day"),
+        None => format!("{all} written {since}, {ago} ago: too soon for a rate"),
         Some(rate) if seconds < DAY_S => {
-            format!("{all} written {since}, {ago} ago; a whole day like that would be {rate}")
+            format!("{all} written {since}, {ago} ago: {rate} a day at that pace")
         }
         Some(rate) => format!("{all} written {since}, {ago} ago: {rate} a day"),
     }
@@ -95,7 +95,7 @@ pub fn wear(found: &SinceBoot, drive: &DriveWrites) -> Option<String> {
         DiskKind::Emmc => "this eMMC does not tell it".to_owned(),
         DiskKind::Nvme | DiskKind::SataSsd | DiskKind::ScsiSsd | DiskKind::Usb => {
             match (found.is_root, found.has_smartctl) {
-                (true, true) => "the drive does not tell smartctl".to_owned(),
+                (true, true) => "smartctl cannot read it here".to_owned(),
                 (true, false) => "install smartmontools, by which it is read".to_owned(),
                 (false, has_smartctl) => {
                     let needs = if has_smartctl { "" } else { ", with smartmontools installed" };
@@ -129,7 +129,7 @@ fn told(wear: &Wear) -> Vec<String> {
         spare_percent.map(|left| format!("{left} % of its spare left")),
         wear.host_written_bytes.map(|all| format!("{} written in its life", size(all))),
         amplified,
-        wear.temperature_c.map(|degrees| format!("{degrees} \u{b0}C")),
+        wear.temperature_c.map(|degrees| format!("{degrees}\u{a0}\u{b0}C")),
     ]
     .into_iter()
     .flatten()

@@ -39,6 +39,15 @@ fn years_follow_from_the_best_that_is_known() {
     assert!((years(years_left(inputs(&unknown))) - 2000.0 / DAYS_PER_YEAR).abs() < 1e-9);
 }
 
+/// 60 % are used after a tenth of the rating.
+#[test]
+fn a_drive_that_wears_faster_than_its_rating_is_believed() {
+    let wear =
+        Wear { host_written_bytes: Some(60 * TB), used_percent: Some([60, 60]), ..Wear::default() };
+    let life = years_left(LifeInputs { rated_bytes: Some(600 * TB), ..inputs(&wear) });
+    assert!(matches!(life, Some(YearsLeft::UsedShare { years }) if years < 2.0), "{life:?}");
+}
+
 #[test]
 fn what_is_not_known_gives_no_years() {
     let wear = Wear::default();
