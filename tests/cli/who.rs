@@ -1,5 +1,5 @@
-//! `ssdlab who` on the machine of the tests, as whoever runs them; `cli/who/since_boot/tests.rs` has
-//! other machines.
+//! `ssdlab who` on the machine of the tests, as whoever runs them; `since_boot/tests.rs` of the
+//! command has other machines.
 
 use std::fs;
 use std::os::unix::fs::symlink;

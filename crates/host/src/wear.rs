@@ -29,7 +29,7 @@ pub enum SpareBlocks {
 
 /// How worn a drive says that it is. What it does not say is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Wear {
+pub struct DriveWear {
     /// The used share of its life in percent, from and to; from 100 on it may be any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_percent: Option<[u64; 2]>,
@@ -59,7 +59,7 @@ pub struct Wear {
     pub temperature_c: Option<i64>,
 }
 
-impl Wear {
+impl DriveWear {
     /// What sysfs tells, without root, of the disk of this name below `sys` in a folder.
     #[must_use]
     pub fn by_sysfs(root: &Path, name: &str) -> Self {
@@ -134,8 +134,8 @@ fn rows(json: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// The used share of an ATA drive's life: by the standard's statistics, else by a vendor's
-/// attribute whose normalised value is what is left. `SanDisk` counts another way under one of these
-/// names, and only Samsung's levelling count is of its life.
+/// attribute whose normalised value is what is left. `SanDisk` counts another way under one of
+/// these names, and only Samsung's levelling count is of its life.
 fn ata_used_percent(json: &Value) -> Option<u64> {
     let pages = json["ata_device_statistics"]["pages"].as_array().into_iter().flatten();
     let mut statistics = pages.filter_map(|page| page["table"].as_array()).flatten();

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Report;
 
-use self::reading::Machine;
+use self::reading::MachineView;
 use super::super::exit::Exit;
 use super::super::output;
 
@@ -36,7 +36,7 @@ pub enum OutputFormat {
 
 /// Prints what was written to a drive, or to all, since boot.
 pub fn since_boot(target: Option<&Path>, format: OutputFormat) -> Result<Exit, Report> {
-    let found = reading::read(&Machine::this(), target)?;
+    let found = reading::read(&MachineView::this(), target)?;
     match format {
         OutputFormat::Text => output::print(&screen::screen(&found)),
         OutputFormat::Markdown => output::print(&markdown::markdown(&found)),

@@ -1,12 +1,12 @@
 use super::*;
 
-fn smart(text: &str) -> Wear {
-    let mut wear = Wear::default();
+fn smart(text: &str) -> DriveWear {
+    let mut wear = DriveWear::default();
     wear.add_smartctl(text);
     wear
 }
 
-fn attributes(rows: &[(u64, &str, u64, u64)]) -> Wear {
+fn attributes(rows: &[(u64, &str, u64, u64)]) -> DriveWear {
     let rows: Vec<Value> = rows
         .iter()
         .map(|(id, name, value, raw)| {
@@ -75,6 +75,6 @@ fn amplification_needs_both_counts() {
 #[test]
 fn nothing_follows_from_nothing() {
     for text in ["", "{", "[]", "{}", r#"{"smartctl": {"exit_status": 2}}"#] {
-        assert_eq!(smart(text), Wear::default(), "{text}");
+        assert_eq!(smart(text), DriveWear::default(), "{text}");
     }
 }

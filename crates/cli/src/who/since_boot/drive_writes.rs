@@ -6,7 +6,7 @@ use serde::Serialize;
 use ssdlab_host::cgroup_io::IoAccounting;
 use ssdlab_host::cgroup_name::CgroupKind;
 use ssdlab_host::process_io::LivingWrites;
-use ssdlab_host::wear::Wear;
+use ssdlab_host::wear::DriveWear;
 use ssdlab_host::whole_disk::{DiskFilesystem, DiskKind};
 
 /// The version of the `--json` output.
@@ -137,7 +137,7 @@ pub struct DriveWrites {
     /// The devices below it, if it is such a device itself.
     pub layers: Vec<StackedDevice>,
     /// Its wear, as far as it is told.
-    pub wear: Wear,
+    pub wear: DriveWear,
     /// The bytes that its maker rates it for, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rated_bytes: Option<u64>,

@@ -3,7 +3,7 @@
 //! Years are computed only over a day or more, and only from what is known: the maker's rating, or
 //! what the drive itself says that is used.
 
-use ssdlab_host::wear::{SpareBlocks, Wear};
+use ssdlab_host::wear::{DriveWear, SpareBlocks};
 use ssdlab_host::whole_disk::DiskKind;
 
 use super::drive_writes::{WearAdvice, YearsLeft};
@@ -66,7 +66,7 @@ pub struct LifeInputs<'a> {
     pub seconds: Option<u64>,
     pub bytes_per_day: Option<f64>,
     pub rated_bytes: Option<u64>,
-    pub wear: &'a Wear,
+    pub wear: &'a DriveWear,
 }
 
 /// How long it lasts at this rate, if that can be said.
@@ -105,7 +105,7 @@ pub fn years_left(inputs: LifeInputs<'_>) -> Option<YearsLeft> {
 
 /// What is to be done.
 #[must_use]
-pub fn advice(kind: DiskKind, wear: &Wear, life: Option<YearsLeft>) -> WearAdvice {
+pub fn advice(kind: DiskKind, wear: &DriveWear, life: Option<YearsLeft>) -> WearAdvice {
     let used = wear.used_percent.map_or(0, |[from, _]| from);
     if wear.is_failing || wear.spare_blocks == Some(SpareBlocks::Urgent) || used >= WORN_PERCENT {
         return WearAdvice::Replace;

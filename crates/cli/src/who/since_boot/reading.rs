@@ -11,7 +11,7 @@ use ssdlab_host::cgroup_io::{CgroupTree, CgroupWrites, IoAccounting};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::mounts::Mount;
 use ssdlab_host::program::{self, Rules};
-use ssdlab_host::wear::Wear;
+use ssdlab_host::wear::DriveWear;
 use ssdlab_host::whole_disk::{self, DiskKind, WholeDisk};
 use ssdlab_host::{cgroup_name, mounts, process_io};
 
@@ -32,7 +32,7 @@ const AWAKE_S: u64 = 60;
 const SMART_LIMIT: Duration = Duration::from_secs(10);
 
 /// The machine that is read: this one, or a folder that looks like one.
-pub struct Machine<'a> {
+pub struct MachineView<'a> {
     /// The folder that holds `sys`, `proc`, `run`, `etc` and `var`.
     pub root: PathBuf,
     /// Seconds since boot, those in suspend included.
@@ -47,7 +47,7 @@ pub struct Machine<'a> {
     pub ask: &'a dyn Fn(&Path) -> Option<String>,
 }
 
-impl Machine<'_> {
+impl MachineView<'_> {
     /// This machine.
     pub fn this() -> Self {
         let seconds = |clock| u64::try_from(clock_gettime(clock).tv_sec).unwrap_or(0);
@@ -79,7 +79,7 @@ fn smartctl(node: &Path) -> Option<String> {
 }
 
 /// Reads what was written to a drive, or to all, since boot.
-pub fn read(machine: &Machine<'_>, target: Option<&Path>) -> Result<SinceBoot, Report> {
+pub fn read(machine: &MachineView<'_>, target: Option<&Path>) -> Result<SinceBoot, Report> {
     let root = machine.root.as_path();
     let disks = whole_disk::all(root);
     let mounts = whole_disk::mount_table(root).unwrap_or_default();
@@ -136,7 +136,7 @@ fn turn_on(root: &Path, tree: &CgroupTree, mounts: &[Mount]) -> Option<String> {
 
 /// What the reading of each drive needs.
 struct Surroundings<'a> {
-    machine: &'a Machine<'a>,
+    machine: &'a MachineView<'a>,
     disks: &'a [WholeDisk],
     mounts: &'a [Mount],
     tree: &'a CgroupTree,
@@ -198,7 +198,7 @@ impl Surroundings<'_> {
 
     /// Since when a disk's counters count, and for how many seconds if that is known.
     fn counted(&self, disk: &WholeDisk) -> (CountedSince, Option<u64>) {
-        let Machine { since_boot_s, awake_s, .. } = *self.machine;
+        let MachineView { since_boot_s, awake_s, .. } = *self.machine;
         match disk.seen_at_s {
             Some(seen) if seen > LATEST_AT_BOOT_S => {
                 // When it was connected is known by a clock that stands still in suspend.
@@ -247,8 +247,8 @@ impl Surroundings<'_> {
         found
     }
 
-    fn wear(&self, disk: &WholeDisk) -> Wear {
-        let mut wear = Wear::by_sysfs(&self.machine.root, &disk.name);
+    fn wear(&self, disk: &WholeDisk) -> DriveWear {
+        let mut wear = DriveWear::by_sysfs(&self.machine.root, &disk.name);
         // What does not wear is not asked: a hard disk might have to start for it.
         let tells = life::wears(disk.kind) || disk.kind == DiskKind::Usb;
         if let Some(text) = (self.machine.is_root && tells)

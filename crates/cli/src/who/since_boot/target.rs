@@ -12,7 +12,7 @@ use ssdlab_host::whole_disk::{self, WholeDisk};
 use super::super::super::exit::UsageError;
 
 /// A disk, and the partition of it that was meant.
-pub type Named<'a> = (&'a WholeDisk, Option<String>);
+pub type NamedDisk<'a> = (&'a WholeDisk, Option<String>);
 
 /// Finds what an argument names: a kernel's name, a device node, or a path on a filesystem.
 pub fn resolve<'a>(
@@ -20,7 +20,7 @@ pub fn resolve<'a>(
     disks: &'a [WholeDisk],
     mounts: &[Mount],
     target: &Path,
-) -> Result<Named<'a>, Report> {
+) -> Result<NamedDisk<'a>, Report> {
     let shown = printable(target);
     if let Some(name) = target.to_str().filter(|name| !name.contains('/'))
         && let Some(found) = by_name(disks, name)
@@ -60,7 +60,7 @@ pub fn disk_of<'a>(
     disks: &'a [WholeDisk],
     mounts: &[Mount],
     path: &Path,
-) -> Option<Named<'a>> {
+) -> Option<NamedDisk<'a>> {
     let mount = containing(mounts, path)?;
     let all: Vec<&WholeDisk> = disks.iter().collect();
     by_name(disks, &whole_disk::device_of(root, mount, &all)?)
@@ -72,7 +72,7 @@ fn containing<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     holding.max_by_key(|mount| mount.target.components().count())
 }
 
-fn by_name<'a>(disks: &'a [WholeDisk], name: &str) -> Option<Named<'a>> {
+fn by_name<'a>(disks: &'a [WholeDisk], name: &str) -> Option<NamedDisk<'a>> {
     let disk = disks.iter().find(|disk| disk.has_name(name))?;
     Some((disk, (disk.name != name).then(|| name.to_owned())))
 }
@@ -82,7 +82,7 @@ fn on_filesystem<'a>(
     disks: &'a [WholeDisk],
     mounts: &[Mount],
     path: &Path,
-) -> Result<Named<'a>, Report> {
+) -> Result<NamedDisk<'a>, Report> {
     if let Some(found) = disk_of(root, disks, mounts, path) {
         return Ok(found);
     }

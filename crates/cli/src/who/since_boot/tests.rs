@@ -52,7 +52,7 @@ impl Fake {
 
     fn try_read(&self, target: Option<&str>) -> Result<SinceBoot, Report> {
         let answer = fs::read_to_string(self.folder.path().join("smartctl")).ok();
-        let machine = Machine {
+        let machine = MachineView {
             root: self.folder.path().to_owned(),
             since_boot_s: self.since_boot_s,
             awake_s: self.since_boot_s,
@@ -153,7 +153,7 @@ fn a_drive_that_was_connected_later_counts_from_then() {
     let card = machine.read(Some("mmcblk1")).devices.remove(0);
     assert_eq!((card.since, card.seconds), (CountedSince::Connected, Some(7200)));
     // After a suspend it is not known when that was.
-    let slept = Machine {
+    let slept = MachineView {
         root: machine.folder.path().to_owned(),
         since_boot_s: machine.since_boot_s + 5000,
         awake_s: machine.since_boot_s,

@@ -2,7 +2,7 @@
 
 use ssdlab_host::cgroup_io::IoAccounting;
 use ssdlab_host::cgroup_name::CgroupKind;
-use ssdlab_host::wear::{SpareBlocks, Wear};
+use ssdlab_host::wear::{DriveWear, SpareBlocks};
 use ssdlab_host::whole_disk::DiskKind;
 use ssdlab_report::bytes;
 
@@ -109,7 +109,7 @@ pub fn wear(found: &SinceBoot, drive: &DriveWrites) -> Option<String> {
     Some(parts.join("; "))
 }
 
-fn told(wear: &Wear) -> Vec<String> {
+fn told(wear: &DriveWear) -> Vec<String> {
     let used = wear.used_percent.map(|used| match used {
         [from, _] if from >= 100 => "100 % used or more".to_owned(),
         [from, to] if from == to => format!("{from} % used"),

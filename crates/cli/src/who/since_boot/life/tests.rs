@@ -2,7 +2,7 @@ use super::*;
 
 const TB: u64 = 1_000_000_000_000;
 
-fn inputs(wear: &Wear) -> LifeInputs<'_> {
+fn inputs(wear: &DriveWear) -> LifeInputs<'_> {
     LifeInputs {
         kind: DiskKind::Nvme,
         size_bytes: TB,
@@ -27,9 +27,12 @@ fn years(life: Option<YearsLeft>) -> f64 {
 
 #[test]
 fn years_follow_from_the_best_that_is_known() {
-    let unknown = Wear::default();
-    let told =
-        Wear { host_written_bytes: Some(60 * TB), used_percent: Some([9, 9]), ..Wear::default() };
+    let unknown = DriveWear::default();
+    let told = DriveWear {
+        host_written_bytes: Some(60 * TB),
+        used_percent: Some([9, 9]),
+        ..DriveWear::default()
+    };
     let rated = |wear| LifeInputs { rated_bytes: Some(600 * TB), ..inputs(wear) };
     // 540 TB at 100 GB a day.
     assert!((years(years_left(rated(&told))) - 5400.0 / DAYS_PER_YEAR).abs() < 1e-9);
@@ -42,15 +45,18 @@ fn years_follow_from_the_best_that_is_known() {
 /// 60 % are used after a tenth of the rating.
 #[test]
 fn a_drive_that_wears_faster_than_its_rating_is_believed() {
-    let wear =
-        Wear { host_written_bytes: Some(60 * TB), used_percent: Some([60, 60]), ..Wear::default() };
+    let wear = DriveWear {
+        host_written_bytes: Some(60 * TB),
+        used_percent: Some([60, 60]),
+        ..DriveWear::default()
+    };
     let life = years_left(LifeInputs { rated_bytes: Some(600 * TB), ..inputs(&wear) });
     assert!(matches!(life, Some(YearsLeft::UsedShare { years }) if years < 2.0), "{life:?}");
 }
 
 #[test]
 fn what_is_not_known_gives_no_years() {
-    let wear = Wear::default();
+    let wear = DriveWear::default();
     for other in [
         LifeInputs { seconds: Some(DAY_S - 1), ..inputs(&wear) },
         LifeInputs { seconds: None, bytes_per_day: None, ..inputs(&wear) },
@@ -65,7 +71,7 @@ fn what_is_not_known_gives_no_years() {
 
 #[test]
 fn more_than_what_is_rated_leaves_nothing() {
-    let wear = Wear { host_written_bytes: Some(700 * TB), ..Wear::default() };
+    let wear = DriveWear { host_written_bytes: Some(700 * TB), ..DriveWear::default() };
     let life = years_left(LifeInputs { rated_bytes: Some(600 * TB), ..inputs(&wear) });
     assert_eq!(life, Some(YearsLeft::RatingLeft { years: 0.0 }));
     assert_eq!(advice(DiskKind::Nvme, &wear, life), WearAdvice::SeeWhoWrites);
