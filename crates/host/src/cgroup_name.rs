@@ -67,8 +67,9 @@ pub fn kind(cgroup: &str) -> CgroupKind {
 fn known(cgroup: &str) -> (CgroupKind, String) {
     let (above, last) = cgroup.rsplit_once('/').unwrap_or(("", cgroup));
     let parent = above.rsplit('/').next().unwrap_or_default();
-    let scope = last.strip_suffix(".scope");
-    let unit = unescaped(last.rsplit_once('.').map_or(last, |(name, _)| name));
+    let (stem, ending) = last.rsplit_once('.').unwrap_or((last, ""));
+    let scope = (ending == "scope").then_some(stem);
+    let unit = unescaped(stem);
     if let Some(uid) = pod(cgroup, last) {
         return (CgroupKind::Pod, uid);
     }
@@ -107,13 +108,14 @@ fn known(cgroup: &str) -> (CgroupKind, String) {
     if let Some(session) = scope.and_then(|scope| scope.strip_prefix("session-")) {
         return (CgroupKind::Session, session.to_owned());
     }
-    if let Some(app) = unit.strip_prefix("app-").filter(|_| !last.ends_with(".slice")) {
+    if let Some(app) =
+        unit.strip_prefix("app-").filter(|_| ending != "slice" && cgroup.contains("/user@"))
+    {
         return (CgroupKind::App, app_name(app));
     }
     // The manager of a user's units is a group of those.
-    let is_manager = last.starts_with("user@") && last.ends_with(".service");
-    let endings = [".service", ".scope", ".mount", ".socket", ".swap"];
-    if !is_manager && endings.iter().any(|ending| last.ends_with(ending)) {
+    let is_manager = stem.starts_with("user@") && ending == "service";
+    if !is_manager && ["service", "scope", "mount", "socket", "swap"].contains(&ending) {
         return (CgroupKind::Service, unit);
     }
     (CgroupKind::Group, last.to_owned())
@@ -256,15 +258,12 @@ fn unescaped(unit: &str) -> String {
     while let Some((before, after)) = rest.split_once("\\x") {
         text.push_str(before);
         let code = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code.filter(u8::is_ascii_graphic) {
-            Some(code) => {
-                text.push(char::from(code));
-                rest = &after[2..];
-            }
-            None => {
-                text.push_str("\\x");
-                rest = after;
-            }
+        if let Some(code) = code.filter(u8::is_ascii_graphic) {
+            text.push(char::from(code));
+            rest = &after[2..];
+        } else {
+            text.push_str("\\x");
+            rest = after;
         }
     }
     text + rest
