@@ -24,7 +24,7 @@ pub struct WhoCommand {
     /// Print Markdown, for an issue or a forum.
     #[arg(long)]
     markdown: bool,
-    /// Write a file for node_exporter's textfile collector instead, whole or not at all.
+    /// Write a file for the textfile collector of Prometheus's node exporter, whole or not at all.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
     prometheus: Option<PathBuf>,
 }

@@ -7,7 +7,9 @@ struct Sysfs(tempfile::TempDir);
 impl Sysfs {
     fn new(files: &[(&str, &str)]) -> Self {
         let sysfs = Self(tempfile::tempdir().unwrap());
-        files.iter().for_each(|(path, text)| sysfs.write(path, text));
+        for (path, text) in files {
+            sysfs.write(path, text);
+        }
         sysfs
     }
 

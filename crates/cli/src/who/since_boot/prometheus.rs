@@ -1,4 +1,4 @@
-//! The file for node_exporter's textfile collector.
+//! The file for the textfile collector of Prometheus's node exporter.
 //!
 //! Source: Prometheus, Exposition formats, text-based format 0.0.4: the samples of a metric are
 //! together below its `HELP` and `TYPE`; backslash, quote and line feed are escaped in labels.
@@ -8,11 +8,14 @@ use std::fmt::Write;
 use super::drive_writes::{DriveWrites, SinceBoot};
 use super::wording;
 
+/// A metric's name, its help, and its value of a drive.
+type Metric<T> = (&'static str, &'static str, fn(&DriveWrites) -> T);
+
 /// The file's text.
 #[must_use]
 pub fn prometheus(found: &SinceBoot) -> String {
     let mut text = String::new();
-    let counters: [(&str, &str, fn(&DriveWrites) -> u64); 5] = [
+    let counters: [Metric<u64>; 5] = [
         ("written_bytes", "Bytes written to the drive.", |drive| drive.counter_bytes),
         ("write_requests", "Write requests.", |drive| drive.write_requests),
         ("discarded_bytes", "Bytes discarded.", |drive| drive.discarded_bytes),
@@ -31,7 +34,7 @@ pub fn prometheus(found: &SinceBoot) -> String {
     });
     let help = "Bytes written to the drive by a service since it was started.";
     metric(&mut text, "service_written_bytes_total", "counter", help, rows);
-    let gauges: [(&str, &str, fn(&DriveWrites) -> Option<f64>); 5] = [
+    let gauges: [Metric<Option<f64>>; 5] = [
         ("unattributed_bytes", "Bytes written that no cgroup is charged with.", |drive| {
             Some(drive.unseen_bytes as f64)
         }),

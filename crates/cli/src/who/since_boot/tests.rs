@@ -42,7 +42,7 @@ impl Fake {
         Self { folder, since_boot_s, is_root: false }
     }
 
-    fn as_root(self) -> Self {
+    fn with_root(self) -> Self {
         Self { is_root: true, ..self }
     }
 
@@ -87,7 +87,7 @@ fn the_screen_of_a_laptop() {
 fn the_screen_of_a_sata_drive_with_vendors_attributes() {
     let machine = Fake::new(SATA, 30 * DAY_S);
     insta::assert_snapshot!("sata_as_nobody", machine.screen(None));
-    insta::assert_snapshot!("sata_as_root", machine.as_root().screen(None));
+    insta::assert_snapshot!("sata_as_root", machine.with_root().screen(None));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_screens_of_a_raspberry_pi() {
 
 #[test]
 fn the_screens_of_a_server() {
-    let machine = Fake::new(SERVER, 200 * DAY_S).as_root();
+    let machine = Fake::new(SERVER, 200 * DAY_S).with_root();
     insta::assert_snapshot!("server_one_drive", machine.screen(Some("nvme0n1")));
     insta::assert_snapshot!("server", machine.screen(None));
 }
