@@ -30,6 +30,8 @@ mod kernels;
 mod killed;
 #[path = "cli/lists.rs"]
 mod lists;
+#[path = "cli/who.rs"]
+mod who;
 #[path = "cli/words.rs"]
 mod words;
 

@@ -32,7 +32,7 @@ const PURE: [&str; 13] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 17, files: 692, lines: 99_800 };
+const MOST: Size = Size { crates: 17, files: 706, lines: 102_400 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;

@@ -8,7 +8,8 @@ use clap::{Arg, Command};
 use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("This machine", &["who"]),
     ("Experiments", &["run", "ask", "check", "record", "restore"]),
     (
         "Results",
@@ -19,7 +20,18 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
+    (
+        "who",
+        &[
+            ("See what was written to every drive since boot, and how it wears", "ssdlab who"),
+            ("To the drive that a folder is on, for an issue", "ssdlab who /home --markdown"),
+            (
+                "For node_exporter, from a timer",
+                "ssdlab who --prometheus /var/lib/prometheus/node-exporter/ssdlab.prom",
+            ),
+        ],
+    ),
     (
         "run",
         &[

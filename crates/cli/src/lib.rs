@@ -53,6 +53,7 @@ mod sweep;
 mod trace;
 mod trace_files;
 mod watching;
+mod who;
 
 use std::process::ExitCode;
 
@@ -74,6 +75,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what writes to this machine's drives, and how they wear.
+    ///
+    /// Only reads: it makes no filesystem and opens no device for writing. Without root it says
+    /// what was written since boot, by which service, container or guest as far as the kernel
+    /// counts it, and what the drive tells of its wear. As root it also has smartctl read the
+    /// drive's own log, if that is installed.
+    Who(who::WhoCommand),
     /// Run a plan, or resume a run.
     Run(run::RunCommand),
     /// Ask which filesystem does some work best, without a plan file.
@@ -200,6 +208,7 @@ fn run_internal(command: &Internal) -> Result<Exit, Report> {
 
 fn run(command: Command) -> Result<Exit, Report> {
     match command {
+        Command::Who(who) => who.run(),
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
         Command::Check(check) => check.run(),

@@ -84,7 +84,12 @@ pub fn printable(target: &Path) -> String {
 
 /// Every mount this process can see.
 pub fn all() -> io::Result<Vec<Mount>> {
-    parse(&fs::read(TABLE)?)
+    listed_in(Path::new(TABLE))
+}
+
+/// The mounts in a table.
+pub fn listed_in(table: &Path) -> io::Result<Vec<Mount>> {
+    parse(&fs::read(table)?)
 }
 
 /// A mount in another mount namespace, with a process that sees it.

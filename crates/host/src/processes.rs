@@ -111,10 +111,15 @@ pub fn holding(folder: &Path) -> Vec<String> {
 /// The name of a process's command, as the kernel keeps it (15 bytes at most), for messages.
 #[must_use]
 pub fn command(pid: u32) -> String {
-    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    shown_command(&fs::read(format!("/proc/{pid}/comm")).unwrap_or_default())
+}
+
+/// The contents of a `comm` as they may be shown.
+#[must_use]
+pub fn shown_command(comm: &[u8]) -> String {
     // A process can choose its name freely.
     let is_shown = |letter: &char| !letter.is_control();
-    String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
+    String::from_utf8_lossy(comm).trim_end().chars().filter(is_shown).collect()
 }
 
 /// The PID namespace that all others are within (Linux, `PROC_PID_INIT_INO` in

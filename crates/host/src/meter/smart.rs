@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// Parts of drivedb.h's titles for what a drive wrote to its flash. Of some drives these attributes
 /// come before the host's.
-const OF_FLASH: [&str; 4] = ["NAND", "Flash", "SLC", "TLC"];
+pub(crate) const OF_FLASH: [&str; 4] = ["NAND", "Flash", "SLC", "TLC"];
 
 /// A drive's host counters and wear indicators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

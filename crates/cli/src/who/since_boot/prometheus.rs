@@ -1,0 +1,87 @@
+//! The file for the textfile collector of Prometheus's node exporter.
+//!
+//! Source: Prometheus, Exposition formats, text-based format 0.0.4: the samples of a metric are
+//! together below its `HELP` and `TYPE`; backslash, quote and line feed are escaped in labels.
+
+use std::fmt::Write;
+
+use super::drive_writes::{DriveWrites, SinceBoot};
+use super::wording;
+
+/// A metric's name, its help, and its value of a drive.
+type Metric<T> = (&'static str, &'static str, fn(&DriveWrites) -> T);
+
+/// The file's text.
+#[must_use]
+pub fn prometheus(found: &SinceBoot) -> String {
+    let mut text = String::new();
+    let counters: [Metric<u64>; 5] = [
+        ("written_bytes", "Bytes written to the drive.", |drive| drive.counter_bytes),
+        ("write_requests", "Write requests.", |drive| drive.write_requests),
+        ("discarded_bytes", "Bytes discarded.", |drive| drive.discarded_bytes),
+        ("discard_requests", "Discard requests.", |drive| drive.discard_requests),
+        ("flushes", "Flushes.", |drive| drive.flushes),
+    ];
+    for (name, help, value) in counters {
+        let samples = found.devices.iter().map(|drive| (of(drive), value(drive) as f64));
+        metric(&mut text, &format!("{name}_total"), "counter", help, samples);
+    }
+    let rows = found.devices.iter().flat_map(|drive| {
+        drive.rows.iter().map(move |row| {
+            let service = [("service", wording::writer(row)), ("cgroup", row.cgroup.clone())];
+            (of(drive).into_iter().chain(service).collect(), row.bytes as f64)
+        })
+    });
+    let help = "Bytes written to the drive by a service since it was started.";
+    metric(&mut text, "service_written_bytes_total", "counter", help, rows);
+    let gauges: [Metric<Option<f64>>; 5] = [
+        ("unattributed_bytes", "Bytes written that no cgroup is charged with.", |drive| {
+            Some(drive.unseen_bytes as f64)
+        }),
+        ("used_ratio", "The used share of the drive's life, as it states it at most.", |drive| {
+            drive.wear.used_percent.map(|[_, used]| used as f64 / 100.0)
+        }),
+        ("life_written_bytes", "Bytes written by hosts in the drive's life.", |drive| {
+            drive.wear.host_written_bytes.map(|bytes| bytes as f64)
+        }),
+        ("life_amplification", "Bytes written to flash by those that hosts wrote.", |drive| {
+            drive.wear.amplification
+        }),
+        ("temperature_celsius", "The drive's temperature.", |drive| {
+            drive.wear.temperature_c.map(|degrees| degrees as f64)
+        }),
+    ];
+    for (name, help, value) in gauges {
+        let told = found.devices.iter().filter_map(|drive| Some((of(drive), value(drive)?)));
+        metric(&mut text, name, "gauge", help, told);
+    }
+    text
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+fn of(drive: &DriveWrites) -> Labels {
+    vec![("device", drive.device.clone())]
+}
+
+fn metric(
+    text: &mut String,
+    name: &str,
+    kind: &str,
+    help: &str,
+    samples: impl Iterator<Item = (Labels, f64)>,
+) {
+    let mut samples = samples.peekable();
+    if samples.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(text, "# HELP ssdlab_{name} {help}\n# TYPE ssdlab_{name} {kind}");
+    for (labels, value) in samples {
+        let labels = labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value)));
+        let _ = writeln!(text, "ssdlab_{name}{{{}}} {value}", labels.collect::<Vec<_>>().join(","));
+    }
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
