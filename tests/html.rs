@@ -69,7 +69,7 @@ fn the_answer_is_said_first() {
     let page = page(&schedule, &post_1(&schedule));
     assert_eq!(
         answer(&page),
-        "Yes. With discard the drive is busy for 41 s after the delete, without it for 0.64 s: 64 \
+        "Yes. With discard the drive is busy for 42 s after the delete, without it for 0.65 s: 64 \
          times as long."
     );
     let (schedule, records) = chain();

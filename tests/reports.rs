@@ -242,7 +242,7 @@ fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
     let records: Vec<Record> = schedule.trials.iter().map(of).collect();
     let analysis = advice::analyse("alone", &schedule, &records, Ending::AllBlocks);
     let report = screen(&schedule, &analysis, Style::default());
-    let rate = "Yes. The rate of reads of the job c in reads is 2,000 a second.";
+    let rate = "The rate of reads of the job c in reads is 2,000 a second.";
     assert!(report.contains(rate) && report.contains("reads is 0.50 s"), "{report}");
     assert!(!report.contains("with ,") && !report.contains("with  "), "{report}");
 }

@@ -130,7 +130,7 @@ fn unreached() {
     assert_eq!(code, 0, "{json:#}");
     assert_eq!(trials(&json)[0]["aged"]["is_at_target"], false);
     let run = fs::read_dir(place.path("data/ssdlab")).unwrap().next().unwrap().unwrap().path();
-    let output = place.ssdlab(&["report", &run.display().to_string()]).output().unwrap();
+    let output = place.ssdlab(&["report", &run.display().to_string(), "--why"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("not what was asked for in 44 rounds"), "{text}");
 }

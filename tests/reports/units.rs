@@ -260,8 +260,7 @@ fn claimed(
     };
     let (ratio, amount) = (found("by a ratio\n"), found("by an amount\n"));
     let answer = ssdlab_report::answer(schedule, &analysis).sentence;
-    let said = ["in unpack is ", "in replace is ", "Unpack takes ", "unpack takes "];
-    let said = said.iter().find_map(|before| Some(answer.split_once(before)?.1));
+    let said = answer.split_once(" with xfs is ").map(|(_, said)| said);
     vec![
         ("the ratio", Unit::Ratio, ratio.clone()),
         ("the bound of the ratio", Unit::Ratio, bound(&ratio)),

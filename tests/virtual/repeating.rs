@@ -88,7 +88,7 @@ fn repeated() {
     let at = ["trial", "cut", "survivor"].map(|key| example[key].to_string());
     let at = [&*at[0], &*at[1], &*at[2]];
     let command = format!("--trial {} --cut {} --survivor {}", at[0], at[1], at[2]);
-    let report = made.place.command(&["report", made.name()]).output().unwrap();
+    let report = made.place.command(&["report", made.name(), "--why"]).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains(&format!("ssdlab cut {} {command}\n", made.name())), "{report}");
 
@@ -195,7 +195,7 @@ fn shrunk() {
     let lost = again["course"].as_array().unwrap().iter();
     let lost = lost.filter(|event| event["request"]["lost"] == true).count();
     assert_eq!(lost, 1, "{again}");
-    let report = made.place.command(&["report", &command[2]]).output().unwrap();
+    let report = made.place.command(&["report", &command[2], "--why"]).output().unwrap();
     assert!(report.status.success(), "{}", shown(&report));
 
     let cut = made.place.command(&["cut", &command[2]]);

@@ -93,7 +93,7 @@ pub use question::{AskedFilesystem, Question, QuestionWork};
 pub use resolve::check_name;
 pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
-pub use sentence::{ClaimFact, Part, Sentence};
+pub use sentence::{ClaimFact, Sentence, SentencePart};
 pub use setting::ChosenLevel;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, SimulatedMachine, names_file};

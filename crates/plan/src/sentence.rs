@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A sentence with gaps for what is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Sentence(Vec<Part>);
+pub struct Sentence(Vec<SentencePart>);
 
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum SentencePart {
     /// Words.
     Text(String),
     /// What is known of a claim.
@@ -26,7 +26,7 @@ pub enum Part {
     Best,
 }
 
-/// The gap of [`Part::Best`].
+/// The gap of [`SentencePart::Best`].
 const BEST: &str = "best";
 
 /// What is known of a claim.
@@ -77,22 +77,22 @@ impl ClaimFact {
 impl Sentence {
     /// Its parts in order.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SentencePart] {
         &self.0
     }
 
     /// The claims that it names.
     pub fn claims(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
-            Part::Gap { claim, .. } => claim.as_deref(),
-            Part::Text(_) | Part::Best => None,
+            SentencePart::Gap { claim, .. } => claim.as_deref(),
+            SentencePart::Text(_) | SentencePart::Best => None,
         })
     }
 
     /// Whether it names the best of a ranking.
     #[must_use]
     pub fn names_best(&self) -> bool {
-        self.0.contains(&Part::Best)
+        self.0.contains(&SentencePart::Best)
     }
 }
 
@@ -110,11 +110,11 @@ impl TryFrom<String> for Sentence {
                 return Err(format!("`{{{after}` has no closing brace"));
             };
             if !before.is_empty() {
-                parts.push(Part::Text(before.to_owned()));
+                parts.push(SentencePart::Text(before.to_owned()));
             }
             rest = after;
             if gap == BEST {
-                parts.push(Part::Best);
+                parts.push(SentencePart::Best);
                 continue;
             }
             let (claim, name) = gap.rsplit_once('.').unwrap_or((gap, ""));
@@ -126,10 +126,10 @@ impl TryFrom<String> for Sentence {
                 )
             })?;
             let claim = (!claim.is_empty()).then(|| claim.to_owned());
-            parts.push(Part::Gap { claim, what });
+            parts.push(SentencePart::Gap { claim, what });
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(SentencePart::Text(rest.to_owned()));
         }
         Ok(Self(parts))
     }
@@ -137,10 +137,10 @@ impl TryFrom<String> for Sentence {
 
 impl From<Sentence> for String {
     fn from(sentence: Sentence) -> Self {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Best => format!("{{{BEST}}}"),
-            Part::Gap { claim, what } => {
+        let text = |part: &SentencePart| match part {
+            SentencePart::Text(text) => text.clone(),
+            SentencePart::Best => format!("{{{BEST}}}"),
+            SentencePart::Gap { claim, what } => {
                 format!("{{{}.{}}}", claim.as_deref().unwrap_or_default(), what.name())
             }
         };

@@ -112,7 +112,7 @@ pub struct Plan {
     /// How the question is answered. A list of claims, as in plans of earlier releases, is read as
     /// `decides`.
     #[schemars(with = "Option<AnswerTable>")]
-    #[schemars(example = json!({"decides":["bfq-slower"],"yes":"bfq takes {bfq-slower.times} as long."}))]
+    #[schemars(example = json!({"decides":["slower"],"yes":"bfq takes {slower.times} as long."}))]
     pub answer: Option<Spanned<WrittenAnswer>>,
     /// Statements to judge.
     #[serde(default)]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, TreatmentStatus, Verdict};
-use ssdlab_plan::{AnswerVerdict, Part, Remark, Schedule, Sentence};
+use ssdlab_plan::{AnswerVerdict, Remark, Schedule, Sentence, SentencePart};
 use ssdlab_quantity::listed;
 
 use super::cuts;
@@ -144,9 +144,9 @@ impl<'a> AnswerReader<'a> {
         let mut filled = String::new();
         for part in sentence.parts() {
             match part {
-                Part::Text(text) => filled += text,
-                Part::Best => filled += &ranking::best(self.schedule, self.analysis)?,
-                Part::Gap { claim, what } => {
+                SentencePart::Text(text) => filled += text,
+                SentencePart::Best => filled += &ranking::best(self.schedule, self.analysis)?,
+                SentencePart::Gap { claim, what } => {
                     last = claim.as_deref().unwrap_or(last);
                     let cases = self.cases(last);
                     let facts = ClaimFacts { analysis: self.analysis, cases: &cases };

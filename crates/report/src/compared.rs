@@ -15,7 +15,8 @@ pub(super) struct ComparedTreatments<'a> {
 }
 
 impl<'a> ComparedTreatments<'a> {
-    /// The treatments that the claims compare which answer the question. All that were selected if the plan names no such claim, or if another metric was asked for.
+    /// The treatments that the claims compare which answer the question. All that were selected if
+    /// the plan names no such claim, or if another metric was asked for.
     pub fn of_answer(schedule: &Schedule, analysis: &'a Analysis) -> Self {
         let answers = |claim: &&Judgement| {
             schedule.answering_claim().is_some()

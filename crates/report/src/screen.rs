@@ -9,9 +9,10 @@ use ssdlab_plan::Schedule;
 use super::answer::{AnsweredQuestion, answer};
 use super::bars;
 use super::claims::{advice, claims};
+use super::cuts;
 use super::evidence;
 use super::text::how;
-use super::words::{Style, argument, wrapped, written};
+use super::words::{Style, argument, plain, wrapped, written};
 
 /// The size of a screen, in lines and columns.
 pub(super) const MOST_LINES: usize = 16;
@@ -110,6 +111,17 @@ pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
             writeln!(out, "{}", wrapped("- ", &advice(setting), INDENT, style))?;
         }
         if !analysis.settings.is_empty() {
+            writeln!(out)?;
+        }
+        let reproducers = cuts::reproducers(schedule, analysis);
+        if !reproducers.is_empty() {
+            writeln!(out, "{}", cuts::REPRODUCERS)?;
+        }
+        for (name, command) in &reproducers {
+            // Not wrapped, so that the command can be copied.
+            writeln!(out, "{}\n    {}", wrapped(INDENT, name, INDENT, style), plain(command))?;
+        }
+        if !reproducers.is_empty() {
             writeln!(out)?;
         }
         writeln!(out, "What limits this")?;

@@ -95,7 +95,11 @@ fn phase(name: &str, levels: &Levels, block: u32) -> PhaseRecord {
             latency: Latency { summary, histogram: String::new() },
             series: EngineSeries { step_ns: 1, operations: vec![1] },
         }),
-        reported: BTreeMap::from([(metric::of("reader.p99_ns"), 4e7 * cost)]),
+        cpu_ns: Some(of(5e8)),
+        reported: BTreeMap::from([
+            (metric::of("reader.p99_ns"), 4e7 * cost),
+            (metric::of("reader.max_ns"), 9e7 * cost),
+        ]),
         ..PhaseRecord::default()
     }
 }

@@ -13,17 +13,12 @@ use ssdlab_results::RunFolder;
 
 use super::source;
 
-/// Writes a page for each shipped plan that has a run in this folder, and, if all have one, the
-/// index.
+/// Writes a page for each shipped plan that has a run in this folder, and the index of all.
 pub fn write(runs: &Path) -> Result<()> {
     let mut rows = Vec::new();
     for plan in shipped::ALL {
-        let Some(run) = last_run(runs, plan.name)? else { continue };
-        rows.push((plan, write_page(plan, &run)?));
-    }
-    if rows.len() < shipped::ALL.len() {
-        println!("{} of {} plans have a run: no index", rows.len(), shipped::ALL.len());
-        return Ok(());
+        let run = last_run(runs, plan.name)?;
+        rows.push((plan, run.map(|run| write_page(plan, &run)).transpose()?));
     }
     source::write("docs/answers.md", &index(&rows))
 }
@@ -44,9 +39,8 @@ fn last_run(runs: &Path, plan: &str) -> Result<Option<PathBuf>> {
     Ok(found.pop())
 }
 
-/// A row of the index: question, answer and certainty.
+/// A question's answer in the index.
 struct IndexRow {
-    question: String,
     sentence: String,
     sure: &'static str,
 }
@@ -80,17 +74,13 @@ fn write_page(plan: ShippedPlan, run: &Path) -> Result<IndexRow> {
         );
     }
     source::write(&format!("docs/answers/{}.md", plan.name), &page)?;
-    Ok(IndexRow {
-        question: analysis.question.clone(),
-        sentence: found.sentence,
-        sure: found.sure.word(),
-    })
+    Ok(IndexRow { sentence: found.sentence, sure: found.sure.word() })
 }
 
-fn index(rows: &[(ShippedPlan, IndexRow)]) -> String {
+fn index(rows: &[(ShippedPlan, Option<IndexRow>)]) -> String {
     let mut page = "# Answers\n\nEach question is a plan; its page has the numbers, what they are \
-                    worth, and the command that repeats them. `make answers` runs all of them. [How \
-                    sure](how-sure.md) says what the four words mean.\n"
+                    worth, and the command that repeats them. `make answers` runs all of them. \
+                    [How sure](how-sure.md) says what the four words mean.\n"
         .to_owned();
     for (era, heading) in [
         (QuestionEra::Founding, "From the posts that ssdlab was made for"),
@@ -101,10 +91,17 @@ fn index(rows: &[(ShippedPlan, IndexRow)]) -> String {
             "\n## {heading}\n\n| question | answer | how sure |\n| --- | --- | --- |\n"
         );
         for (plan, row) in rows.iter().filter(|(plan, _)| plan.asked == era) {
-            let [question, sentence] = [&row.question, &row.sentence].map(|text| inline(text));
             let name = plan.name;
-            let _ =
-                writeln!(page, "| [{question}](answers/{name}.md) | {sentence} | {} |", row.sure);
+            let schedule = schedule(name, plan.text, &Overrides::default(), Path::new("/"));
+            let question =
+                inline(&schedule.map_or_else(|_| name.to_owned(), |own| own.question.clone()));
+            let _ = match row {
+                Some(IndexRow { sentence, sure }) => {
+                    let sentence = inline(sentence);
+                    writeln!(page, "| [{question}](answers/{name}.md) | {sentence} | {sure} |")
+                }
+                None => writeln!(page, "| {question} | `ssdlab run {name}` | |"),
+            };
         }
     }
     page

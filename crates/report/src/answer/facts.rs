@@ -60,7 +60,8 @@ impl ClaimFacts<'_> {
         let over = over?;
         let holds = over.iter().map(|over| over.holds).min()?;
         let of = over.first()?.of;
-        Some(format!("{} of {}", number_word(holds), drives(of)))
+        let holds = if holds == 0 { "none".to_owned() } else { number_word(holds) };
+        Some(format!("{holds} of {}", drives(of)))
     }
 }
 

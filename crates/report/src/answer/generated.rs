@@ -24,8 +24,22 @@ pub(super) fn claims(
     analysis: &Analysis,
     deciding: &[Vec<&Judgement>],
 ) -> String {
-    let says = deciding.iter().map(|cases| claim(schedule, analysis, cases));
-    says.collect::<Vec<_>>().join(" ")
+    let mut says: Vec<String> = Vec::new();
+    for cases in deciding {
+        let own = untested(cases).unwrap_or_else(|| claim(schedule, analysis, cases));
+        if !says.contains(&own) {
+            says.push(own);
+        }
+    }
+    says.join(" ")
+}
+
+/// Why a claim could not be tested in any case, if it could not: its number would say nothing.
+fn untested(cases: &[&Judgement]) -> Option<String> {
+    let why = cases.first()?.outcome.why()?;
+    let is_untested = |case: &&Judgement| case.outcome.verdict() == Verdict::Untested;
+    let reason = why.reason().filter(|_| cases.iter().all(is_untested))?;
+    Some(format!("{}.", capitalised(reason)))
 }
 
 fn claim(schedule: &Schedule, analysis: &Analysis, cases: &[&Judgement]) -> String {
@@ -177,7 +191,7 @@ pub(super) fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String
             format!("No effect on {metric} is shown.")
         } else {
             let runs = counted(most, "run");
-            format!("{runs} of each show no effect on {metric}; {FEWEST_RUNS} may.")
+            format!("{runs} of each cannot show an effect on {metric}: that takes {FEWEST_RUNS}.")
         });
     };
     let times = number::spoken_ratio(effect.ratio);

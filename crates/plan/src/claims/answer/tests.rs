@@ -8,8 +8,10 @@ fn resolved(answer: &str) -> Result<Schedule, String> {
     let plan = format!(
         "name = \"p\"\nquestion = \"Is it?\"\nfactors.discard = [\"off\", \"on\"]\n\
          baseline.discard = \"off\"\nworkload.phases = [{{ do = \"unpack\" }}]\n{answer}\n\
-         [[claims]]\nid = \"a-b\"\nsays = \"slower\"\nphases = [\"unpack\"]\ncompare.discard = \"on\"\nat_least = 2\n\
-         [[claims]]\nid = \"c\"\nsays = \"faster\"\nphases = [\"unpack\"]\ncompare.discard = \"on\"\nat_most = 0.5\n"
+         [[claims]]\nid = \"a-b\"\nsays = \"slower\"\nphases = [\"unpack\"]\n\
+         compare.discard = \"on\"\nat_least = 2\n\
+         [[claims]]\nid = \"c\"\nsays = \"faster\"\nphases = [\"unpack\"]\n\
+         compare.discard = \"on\"\nat_most = 0.5\n"
     );
     schedule("p", &plan, &Overrides::default(), Path::new("/")).map_err(|error| {
         let report = miette::Report::new(error);
