@@ -478,7 +478,7 @@ impl fmt::Display for Warning {
                 Bytes(*memory_bytes)
             ),
             Self::FewOperations { metric, phase, operations, needed } => {
-                let (metric, phase) = (metric.clone(), phase.clone());
+                let (metric, phase) = (*metric, phase.clone());
                 let (operations, needed) = (*operations, *needed);
                 write!(f, "{}", ShortPercentile { metric, phase, operations, needed })
             }

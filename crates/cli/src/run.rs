@@ -113,12 +113,11 @@ impl Planned {
 
     fn start(self, folder: &Path) -> Result<Session, Report> {
         let ResolvedPlan { text: plan, schedule } = self.resolved;
-        let (run, records) = match self.resumed {
-            Some(resumed) => resumed,
-            None => {
-                let id = new_id(&schedule);
-                (RunFolder::create(folder, &id, &plan, &schedule)?, Vec::new())
-            }
+        let (run, records) = if let Some(resumed) = self.resumed {
+            resumed
+        } else {
+            let id = new_id(&schedule);
+            (RunFolder::create(folder, &id, &plan, &schedule)?, Vec::new())
         };
         Ok(Session { run, plan, schedule, records })
     }
