@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::BlockKind;
-use ssdlab_plan::metric::{self, Better, Metric, Source, Unit};
+use ssdlab_plan::metric::{Better, Metric, Source, Unit};
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_quantity::listed;
 
@@ -29,12 +29,12 @@ const FEW: f64 = 10.0;
 const EXPLAINS: f64 = 0.5;
 
 /// Counts of commands, with their names in sentences.
-const COMMANDS: [(&str, &str); 5] = [
-    ("write_requests", "write requests"),
-    ("discard_requests", "discards"),
-    ("flushes", "flushes"),
-    ("commits", "journal commits"),
-    ("erases", "erased flash blocks"),
+const COMMANDS: [(Source, &str); 5] = [
+    (Source::WriteRequests, "write requests"),
+    (Source::DiscardRequests, "discards"),
+    (Source::Flushes, "flushes"),
+    (Source::Commits, "journal commits"),
+    (Source::Erases, "erased flash blocks"),
 ];
 
 /// The causes behind each claim that compares two treatments; once, if several claims are about the
@@ -47,7 +47,7 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
         let own = ReasonSide { levels: claim.levels.as_ref()?, phases: &claim.claim.phases };
         let other =
             ReasonSide { levels: claim.baseline.as_ref()?, phases: claim.claim.other_phases() };
-        let reason = reason(analysis, [own, other], claim.claim.metric.name)?;
+        let reason = reason(analysis, [own, other], claim.claim.metric)?;
         let is_new = said.insert([own, other]);
         is_new.then(|| format!("what else differs, on average: {reason}"))
     });
@@ -62,7 +62,7 @@ pub(super) struct ReasonSide<'a> {
 }
 
 /// The causes of the difference between two sides' metric; `None` if no other count differs.
-fn reason(analysis: &Analysis, sides: [ReasonSide<'_>; 2], metric: &str) -> Option<String> {
+fn reason(analysis: &Analysis, sides: [ReasonSide<'_>; 2], metric: Metric) -> Option<String> {
     let parts = Sides::of(analysis, sides, metric)?.parts(metric);
     let parts: Vec<String> = parts.iter().filter_map(Parts::told).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -73,11 +73,11 @@ fn reason(analysis: &Analysis, sides: [ReasonSide<'_>; 2], metric: &str) -> Opti
 pub(super) fn main_reason(
     analysis: &Analysis,
     sides: [ReasonSide<'_>; 2],
-    metric: &str,
+    metric: Metric,
 ) -> Option<String> {
     let sides = Sides::of(analysis, sides, metric)?;
     let effect = sides.both(metric)?;
-    let is_cost = metric::of(metric).better != Better::More;
+    let is_cost = metric.better != Better::More;
     let explaining = |mut parts: Parts| {
         parts.parts.retain(|part| part.explains(effect, is_cost));
         parts.told()
@@ -120,9 +120,13 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(analysis: &'a Analysis, [own, other]: [ReasonSide<'a>; 2], metric: &str) -> Option<Self> {
+    fn of(
+        analysis: &'a Analysis,
+        [own, other]: [ReasonSide<'a>; 2],
+        metric: Metric,
+    ) -> Option<Self> {
         // What a phase asks of a drive says little about what a power cut leaves.
-        if metric::of(metric).is_of_cuts() {
+        if metric.is_of_cuts() {
             return None;
         }
         let of = |side: ReasonSide<'a>| {
@@ -133,39 +137,33 @@ impl<'a> Sides<'a> {
     }
 
     /// All differences; those that explain most of the metric come first.
-    fn parts(&self, metric: &str) -> [Parts; 2] {
+    fn parts(&self, metric: Metric) -> [Parts; 2] {
         let written = Parts { begins: "it writes", parts: self.written().into_iter().collect() };
         let commands = Parts { begins: "there are", parts: self.commands(metric) };
         // The kinds of bytes explain bytes better, the commands times.
-        if metric::of(metric).unit == Unit::Bytes {
-            [written, commands]
-        } else {
-            [commands, written]
-        }
+        if metric.unit == Unit::Bytes { [written, commands] } else { [commands, written] }
     }
 
     /// A metric on both sides, over their phases.
-    fn both(&self, metric: &str) -> Option<(f64, f64)> {
+    fn both(&self, metric: impl Into<Metric>) -> Option<(f64, f64)> {
+        let metric = metric.into();
         let total = |(treatment, phases): (&TreatmentResult, &[String])| {
-            if metric == "commits" && has_no_journal(&treatment.levels) {
+            if metric.source == Source::Commits && has_no_journal(&treatment.levels) {
                 return Some(0.0);
             }
-            phases
-                .iter()
-                .map(|phase| mean(treatment, phase, metric::of(metric)))
-                .sum::<Option<f64>>()
+            phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
         };
         Some((total(self.with)?, total(self.without)?))
     }
 
     /// The difference in bytes written, and their kinds.
     fn written(&self) -> Option<Part> {
-        let (with, without) = self.both("written_bytes")?;
+        let (with, without) = self.both(Source::WrittenBytes)?;
         let part = |says| Some(Part { says, both: (with, without) });
         let kinds: Vec<(&str, f64)> = BlockKind::ALL
             .into_iter()
             .filter_map(|kind| {
-                let (with, without) = self.both(Metric::from(Source::Written(kind)).name)?;
+                let (with, without) = self.both(Source::Written(kind))?;
                 Some((called(kind), with - without))
             })
             .collect();
@@ -207,18 +205,18 @@ impl<'a> Sides<'a> {
     }
 
     /// The commands sent more or less often, except those that are the metric itself.
-    fn commands(&self, explained: &str) -> Vec<Part> {
-        let discarded = self.both("discarded_bytes").unwrap_or((0.0, 0.0));
-        let differs = |(metric, called): &(&str, &str)| {
-            if *metric == explained {
+    fn commands(&self, explained: Metric) -> Vec<Part> {
+        let discarded = self.both(Source::DiscardedBytes).unwrap_or((0.0, 0.0));
+        let differs = |(source, called): &(Source, &str)| {
+            if *source == explained.source {
                 return None;
             }
-            let (with, without) = self.both(metric)?;
+            let (with, without) = self.both(*source)?;
             let (most, least) = (with.max(without), with.min(without));
             (most - least >= FEW && most > least * NOTABLE).then(|| {
-                let count = |value| number::value(metric::of(metric), value);
+                let count = |value| number::value(*source, value);
                 let of = |bytes: f64| match bytes {
-                    bytes if *metric == "discard_requests" && bytes > 0.0 => {
+                    bytes if *source == Source::DiscardRequests && bytes > 0.0 => {
                         format!(" ({})", number::bytes(bytes))
                     }
                     _ => String::new(),

@@ -45,7 +45,7 @@ impl ClaimFacts<'_> {
                     levels: first.baseline.as_ref()?,
                     phases: first.claim.other_phases(),
                 };
-                main_reason(self.analysis, [own, other], first.claim.metric.name)
+                main_reason(self.analysis, [own, other], first.claim.metric)
             }
         }
     }
