@@ -136,13 +136,17 @@ fn records(schedule: &Schedule) -> Vec<Record> {
 
 /// Whether a formatted number begins with an amount in this unit, and has no other.
 fn is_of(unit: Unit, shown: &str) -> bool {
-    let is_number = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
-    let end = shown.find(|c: char| !is_number(c)).unwrap_or(shown.len());
+    // Sentences group digits by commas, and tables end numbers with one.
+    let is_digit = |at: usize| shown[at..].starts_with(|c: char| c.is_ascii_digit());
+    let is_number =
+        |(at, c): (usize, char)| is_digit(at) || c == '.' || (c == ',' && is_digit(at + 1));
+    let end =
+        shown.char_indices().find(|found| !is_number(*found)).map_or(shown.len(), |(at, _)| at);
     let (number, rest) = shown.split_at(end);
     let symbol = rest.trim_start().split([' ', '[', '(', '<', ',', ';']).next().unwrap_or_default();
-    // Sentences end with a full stop, and group digits.
+    // Sentences end with a full stop.
     let symbol = symbol.trim_end_matches('.');
-    let number = number.trim_end_matches(['.', ',']).replace(',', "");
+    let number = number.trim_end_matches('.').replace(',', "");
     let is_spoken = |units: &[&str]| units.contains(&symbol.trim_end_matches('s'));
     let prefixed = |unit: &str| {
         ["", "k", "M", "G", "T"].iter().any(|prefix| symbol == format!("{prefix}{unit}"))
