@@ -15,8 +15,9 @@ use self::size::{Size, ambiguous_types, is_test, size};
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "crates/advice/src",
+    "crates/causes/src",
     "crates/filesystem/src",
     "crates/flash/src",
     "crates/operations/src",

@@ -10,10 +10,13 @@ pub(super) mod ext;
 pub(super) mod f2fs;
 pub(super) mod jfs;
 pub(super) mod nilfs2;
+mod places;
 pub(super) mod reiserfs;
 pub(super) mod xfs;
 
 use serde::{Deserialize, Serialize};
+
+pub use places::InodePlaces;
 
 use super::MkfsCall;
 
