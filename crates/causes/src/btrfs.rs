@@ -227,6 +227,3 @@ impl Model for Btrfs {
         true
     }
 }
-
-#[cfg(test)]
-mod tests;

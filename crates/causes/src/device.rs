@@ -76,8 +76,8 @@ impl Device {
     /// A write was completed: its marks become rows.
     pub(crate) fn completed(&mut self, time_ns: u64, sectors: Range<u64>) {
         let pieces = self.marks.cut(&sectors);
-        let counted = self.spec.counted.start.max(sectors.start)
-            ..self.spec.counted.end.min(sectors.end);
+        let counted =
+            self.spec.counted.start.max(sectors.start)..self.spec.counted.end.min(sectors.end);
         if counted.is_empty() {
             return;
         }

@@ -15,7 +15,7 @@ const SLACK_NS: u64 = 5_000_000;
 
 /// A reading of the counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CounterReading {
+pub struct WrittenReading {
     /// When it began, on the monotonic clock.
     pub began_ns: u64,
     /// When it ended.
@@ -24,7 +24,7 @@ pub struct CounterReading {
     pub written_bytes: u64,
 }
 
-impl CounterReading {
+impl WrittenReading {
     fn surely_includes(&self, time_ns: u64) -> bool {
         time_ns.saturating_add(SLACK_NS) < self.began_ns
     }
@@ -74,14 +74,14 @@ impl Completion {
 /// The readings of a device, and the completions near them.
 #[derive(Debug, Default)]
 pub struct Edges {
-    last: CounterReading,
+    last: WrittenReading,
     /// Whether it is the first reading, of which it is not known what it includes.
     is_open: bool,
     /// Completions that the first reading may include, until that is known.
     opening: Vec<Completion>,
     /// Bytes of the completions since the last reading that are credited.
     credited_bytes: u64,
-    next: Option<CounterReading>,
+    next: Option<WrittenReading>,
     /// Completions that `next` may include.
     closing: Vec<Completion>,
     /// Completions after `next`.
@@ -90,12 +90,12 @@ pub struct Edges {
 
 impl Edges {
     /// Begins at a reading.
-    pub fn begin(&mut self, reading: CounterReading) {
+    pub fn begin(&mut self, reading: WrittenReading) {
         (self.last, self.is_open) = (reading, true);
     }
 
     /// Sets the next reading, which must be known before completions from its time are entered.
-    pub fn set_next(&mut self, reading: CounterReading) {
+    pub fn set_next(&mut self, reading: WrittenReading) {
         self.next = Some(reading);
     }
 

@@ -56,12 +56,7 @@ const EVENTS: &[WantedEvent] = {
             &["ext4/ext4_writepages_result", "ext4/ext4_da_writepages_result"],
             &["ino", "ret", "pages_written"],
         ),
-        WantedEvent::new(
-            Point::ExtInodeDirtied,
-            Device,
-            &["ext4/ext4_mark_inode_dirty"],
-            &["ino"],
-        ),
+        WantedEvent::new(Point::ExtInodeDirtied, Device, &["ext4/ext4_mark_inode_dirty"], &["ino"]),
         WantedEvent::new(Point::ExtInodeFreed, Device, &["ext4/ext4_free_inode"], &["ino"]),
         WantedEvent::new(Point::ExtSyncBegan, Device, &["ext4/ext4_sync_file_enter"], &["ino"]),
         WantedEvent::new(Point::ExtSyncEnded, Device, &["ext4/ext4_sync_file_exit"], &["ino"]),
@@ -95,6 +90,7 @@ pub struct Ext {
     transactions: BTreeMap<u64, Shares>,
     last: Shares,
     commit: Option<Commit>,
+    has_journal: bool,
     /// Threads in fsync(2), and who they are.
     syncing: BTreeMap<u32, Causer>,
     /// Begun passes of writing back, by thread: the inode, and the most pages if it is of the whole
@@ -105,7 +101,8 @@ pub struct Ext {
 impl Ext {
     pub fn new(device_inode: u64, places: Option<InodePlaces>) -> Self {
         let (transactions, last, syncing, passes) = Default::default();
-        Self { device_inode, places, transactions, last, commit: None, syncing, passes }
+        let (commit, has_journal) = (None, false);
+        Self { device_inode, places, transactions, last, commit, has_journal, syncing, passes }
     }
 
     /// Those of the committing transaction, else of the last.
@@ -116,6 +113,7 @@ impl Ext {
     }
 
     fn handle_ended(&mut self, volume: &Volume, actor: &Actor, transaction: u64, blocks: u64) {
+        self.has_journal = true;
         // A signed number of 32 bits.
         if blocks == 0 || blocks > i32::MAX as u64 {
             return;
@@ -131,6 +129,7 @@ impl Ext {
         let mut asked_by: Vec<Causer> = self.syncing.values().copied().collect();
         asked_by.sort_unstable();
         asked_by.dedup();
+        self.has_journal = true;
         self.commit = Some(Commit { transaction, asked_by, journal_bytes: 0 });
     }
 
@@ -150,7 +149,7 @@ impl Ext {
 
     fn folio_dirtied(&mut self, volume: &mut Volume, actor: &Actor, inode: u64, page: u64) {
         if inode == self.device_inode {
-            if self.commit.is_none() {
+            if !self.has_journal {
                 volume.blocks.touch(page, &volume.cause(actor));
             } else if !volume.blocks.is_touched(page) {
                 // The journal hands it over to be written in place.
@@ -255,6 +254,3 @@ impl Ext {
         volume.mark_metadata(bio, WrittenKind::Journal, causes);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -170,6 +170,3 @@ impl FileCauses {
         known.into_iter().find(|shares| !shares.is_empty()).cloned().unwrap_or_default()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -54,6 +54,3 @@ impl Model for Generic {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -38,10 +38,13 @@ mod xfs;
 
 pub use btrfs::{BtrfsChunk, BtrfsGeometry};
 pub use device::{Device, DeviceSpec};
-pub use edges::{Balance, CounterReading};
+pub use edges::{Balance, WrittenReading};
 pub use event::{CauseEvent, MOST_NUMBERS, Point, SourceKey, WantedEvent, bdi_number};
 pub use ledger::{Amounts, CommitsAsked, Inode, Ledger, LedgerKey, WrittenKind};
 pub use shares::Shares;
 pub use tasks::{Causer, CauserName, RunningTask, Tasks};
 pub use volume::Member;
 pub use watch::{FilesystemSpec, ModelSpec, Watch};
+
+#[cfg(test)]
+mod tests;

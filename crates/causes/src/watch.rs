@@ -8,7 +8,7 @@ use ssdlab_filesystem::{InodePlaces, Layout};
 use crate::actor::Actor;
 use crate::btrfs::{Btrfs, BtrfsGeometry};
 use crate::device::{Device, DeviceSpec};
-use crate::edges::{Balance, CounterReading};
+use crate::edges::{Balance, WrittenReading};
 use crate::event::{BlockOperation, COMMON, CauseEvent, Point, SourceKey, WantedEvent};
 use crate::ext::Ext;
 use crate::f2fs::F2fs;
@@ -189,12 +189,12 @@ impl Watch {
     }
 
     /// Begins at a reading of a device's counter.
-    pub fn begin(&mut self, device: usize, reading: CounterReading) {
+    pub fn begin(&mut self, device: usize, reading: WrittenReading) {
         self.devices[device].edges.begin(reading);
     }
 
     /// Sets the next reading of a device's counter, before events from its time are taken.
-    pub fn set_next(&mut self, device: usize, reading: CounterReading) {
+    pub fn set_next(&mut self, device: usize, reading: WrittenReading) {
         self.devices[device].edges.set_next(reading);
     }
 
@@ -446,9 +446,7 @@ impl Watched {
             | Point::BtrfsCopied
             | Point::BtrfsCommitted
             | Point::BtrfsChunkAdded => self.spec.fsid == Some(event.key),
-            Point::FileSynced => {
-                self.spec.fsid == Some(event.key) || self.spec.number == event.key
-            }
+            Point::FileSynced => self.spec.fsid == Some(event.key) || self.spec.number == event.key,
             _ => self.spec.number == event.key,
         }
     }
@@ -463,6 +461,3 @@ fn sector_range(first: u64, count: u64) -> Option<Range<u64>> {
     let end = first.checked_add(count).filter(|end| *end <= u64::MAX / SECTOR_BYTES)?;
     (count > 0).then_some(first..end)
 }
-
-#[cfg(test)]
-mod tests;

@@ -62,7 +62,12 @@ const EVENTS: &[WantedEvent] = {
             &["xfs/xfs_log_ticket_ungrant"],
             &["unit_res"],
         ),
-        WantedEvent::new(Point::XfsUnlinked, Device, &["xfs/xfs_inode_set_need_inactive"], &["ino"]),
+        WantedEvent::new(
+            Point::XfsUnlinked,
+            Device,
+            &["xfs/xfs_inode_set_need_inactive"],
+            &["ino"],
+        ),
         WantedEvent::new(Point::XfsInodeFreed, Device, &["xfs/xfs_inode_reclaiming"], &["ino"]),
         WantedEvent::new(Point::FileSynced, Device, &["xfs/xfs_file_fsync"], &["ino"]),
     ]
@@ -191,6 +196,3 @@ impl Model for Xfs {
         true
     }
 }
-
-#[cfg(test)]
-mod tests;

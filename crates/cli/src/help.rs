@@ -8,7 +8,8 @@ use clap::{Arg, Command};
 use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("This machine", &["who"]),
     ("Experiments", &["run", "ask", "check", "record", "restore"]),
     (
         "Results",
@@ -19,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
     (
         "run",
         &[
@@ -61,6 +62,16 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 38] = [
         ],
     ),
     ("record", &[("Record a build", "ssdlab record --dir src --out build.log.gz -- make -j2")]),
+    (
+        "who",
+        &[
+            (
+                "See what writes to a drive for ten minutes",
+                "sudo ssdlab who /dev/nvme0n1 --for 10m",
+            ),
+            ("What a command costs the drive, by file", "sudo ssdlab who . --files -- make"),
+        ],
+    ),
     ("restore", &[("After a run was killed, or power failed", "sudo ssdlab restore")]),
     (
         "report",

@@ -53,6 +53,7 @@ mod sweep;
 mod trace;
 mod trace_files;
 mod watching;
+mod who;
 
 use std::process::ExitCode;
 
@@ -113,6 +114,10 @@ enum Command {
     Trace(trace::TraceCommand),
     /// List, show, check and make simulated drives.
     Drive(drive::DriveCommand),
+    /// Show which program, file and kind wrote each byte to a drive.
+    ///
+    /// It opens no device for writing and makes no filesystem.
+    Who(who::WhoCommand),
     /// Show every published number, and what the models make of it.
     Evidence(evidence::EvidenceCommand),
     /// List and show the computers of the virtual lab.
@@ -216,6 +221,7 @@ fn run(command: Command) -> Result<Exit, Report> {
         Command::Record(record) => record.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Trace(trace) => trace.run(),
+        Command::Who(who) => who.run(),
         Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),
         Command::Evidence(evidence) => Ok(evidence.run()),

@@ -16,6 +16,7 @@ use super::method::MethodOutput;
 use super::model_output::ModelOutput;
 use super::output;
 use super::trace::TraceOutput;
+use super::who::WhoOutput;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
@@ -62,6 +63,8 @@ pub enum JsonFormat {
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
     Trace,
+    /// The output of `ssdlab who --json` without a device; with one, it is one of the devices.
+    Who,
 }
 
 impl SchemaCommand {
@@ -93,6 +96,7 @@ impl JsonFormat {
             Self::List => schema_for!(ListOutput),
             Self::Simulation => schema_for!(SimulationOutcome),
             Self::Trace => schema_for!(TraceOutput<'_>),
+            Self::Who => schema_for!(WhoOutput),
         }
     }
 }

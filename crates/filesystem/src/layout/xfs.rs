@@ -73,7 +73,9 @@ pub(super) fn inode_places(superblock: &ToolOutput) -> Result<InodePlaces, Layou
     let bits = |label| {
         let bits = superblock.number(label)?;
         let few = u32::try_from(bits).ok().filter(|bits| *bits < 32);
-        few.ok_or_else(|| superblock.fault(format!("less than 32 after `{label}`"), bits.to_string()))
+        few.ok_or_else(|| {
+            superblock.fault(format!("less than 32 after `{label}`"), bits.to_string())
+        })
     };
     let inode_bits = bits("inopblog =")?;
     Ok(InodePlaces::Addresses {

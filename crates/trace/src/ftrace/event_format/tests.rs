@@ -24,8 +24,7 @@ fn record() -> Vec<u8> {
 
 #[test]
 fn fields_are_read_where_the_format_says() {
-    let format =
-        EventFormat::parse("sched", EXEC, &["pid", "rwbs"], Some("filename")).unwrap();
+    let format = EventFormat::parse("sched", EXEC, &["pid", "rwbs"], Some("filename")).unwrap();
     let record = record();
     assert_eq!(record_head(&record), Some((365, 77)));
     assert_eq!((format.id, format.number(0, &record)), (365, 78));
