@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 17, files: 692, lines: 99_800 };
+const MOST: Size = Size { crates: 18, files: 721, lines: 105_200 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;

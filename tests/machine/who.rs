@@ -1,5 +1,5 @@
-//! `ssdlab who` on loop devices over tmpfs: the rows add up to the device's counter to the byte, and
-//! each program is charged what it caused.
+//! `ssdlab who` on loop devices over tmpfs: the rows add up to the device's counter to the byte,
+//! and each program is charged what it caused.
 //!
 //! Every program runs in a cgroup of its own; then the filesystem is synced and frozen from
 //! outside, so that what it left dirty in memory is written, too.
@@ -201,8 +201,9 @@ fn who(place: &Place, disk: &Disk, script: &str) -> Value {
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
     let counter = json["counter_bytes"].as_u64().unwrap();
-    // The disk is idle before and after.
-    assert_eq!(counter, disk.written_bytes() - before);
+    // The disk is idle before and after, but for some records of XFS's log after a thaw.
+    let grown = disk.written_bytes() - before;
+    assert!((counter..counter + (64 << 10)).contains(&grown), "{counter} {grown}");
     let sum: u64 = rows(&json).iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
     assert_eq!(sum, counter, "{json:#}");
     assert_eq!((json["unseen_bytes"].as_u64(), json["lost_events"].as_u64()), (Some(0), Some(0)));
@@ -230,11 +231,12 @@ fn installed() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn run_alone(place: &Place, disk: &Disk, name: &str, script: &str) -> Value {
+    let program = started(disk, name, script);
     disk.settle();
     if ["overwrite", "rm-r"].contains(&name) {
         sh("echo 3 > /proc/sys/vm/drop_caches");
     }
-    let script = format!("{}; {}", started(disk, name, script), settling(&disk.mount));
+    let script = format!("{program}; {}", settling(&disk.mount));
     let json = who(place, disk, &script);
     remove_groups(&[name]);
     json
@@ -283,21 +285,24 @@ fn at_once(kind: &str) {
         alone.insert(*name, bytes_of(&json, name, Some("data")));
         sh(&format!("rm -r {}/{name}", disk.mount.display()));
     }
-    disk.settle();
     let mut script = String::new();
     for (name, own) in &programs {
         script += &format!("{} & ", started(&disk, name, own));
     }
     script += &format!("wait; {}", settling(&disk.mount));
+    disk.settle();
     let json = who(&place, &disk, &script);
     for (name, alone) in alone {
         let together = bytes_of(&json, name, Some("data"));
         println!("{kind} {name}: data {alone} alone, {together} at once");
-        let tolerance = if kind == "btrfs" { alone / 20 } else { 0 };
-        // How often a write-ahead log is checkpointed, and what of it is written twice, depends on
-        // the time that its neighbours leave.
-        let is_of_time = ["sqlite-wal", "temp-files"].contains(&name);
-        assert!(is_of_time || together.abs_diff(alone) <= tolerance, "{name}");
+        // What the kernel writes back early, and then again, depends on how busy the machine is.
+        assert!(together.abs_diff(alone) <= alone / 8, "{name}");
+    }
+    for row in rows(&json).iter().filter(|row| row["kind"] == "data" && row["bytes"] != 0) {
+        let Some(path) = row["path"].as_str() else { continue };
+        let below = path.strip_prefix(&format!("{}/", disk.mount.display()));
+        let folder = below.and_then(|below| below.split('/').next()).unwrap();
+        assert_eq!(row["cgroup"], format!("/{}", group(folder)).as_str(), "{row}");
     }
     let names: Vec<&str> = programs.iter().map(|(name, _)| *name).collect();
     let own: u64 = names.iter().map(|name| bytes_of(&json, name, None)).sum();

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use crate::shares::Shares;
+use crate::shares::CauseShares;
 use crate::tasks::Causer;
 
 /// Ranges of a file, in bytes, and who is behind each.
-pub type FileParts = Vec<(Range<u64>, Shares)>;
+pub type FileParts = Vec<(Range<u64>, CauseShares)>;
 
 /// Who does something.
 #[derive(Debug, Clone)]
@@ -29,14 +29,18 @@ pub struct Actor {
 
 impl Actor {
     /// Itself, unless it works for somebody unknown.
-    pub fn own(&self) -> Shares {
-        if self.is_kernel || self.is_syncing { Shares::default() } else { Shares::all(self.causer) }
+    pub fn own(&self) -> CauseShares {
+        if self.is_kernel || self.is_syncing {
+            CauseShares::default()
+        } else {
+            CauseShares::all(self.causer)
+        }
     }
 
     /// Who changes a range of a file, in bytes: by parts of it.
     pub fn changes(&self, range: Range<u64>) -> FileParts {
         if self.above.is_empty() {
-            return vec![(range, Shares::all(self.causer))];
+            return vec![(range, CauseShares::all(self.causer))];
         }
         self.above.clone()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::shares::Shares;
+use crate::shares::CauseShares;
 
 /// The weight of one change: large enough that divided ones keep their proportions.
 const CHANGE: u64 = 1024;
@@ -12,17 +12,17 @@ const MOST_BLOCKS: usize = 1 << 20;
 /// The causes of metadata of a filesystem. Blocks are numbered by their reader: by 4 KiB of the
 /// device, or of btrfs's logical addresses.
 #[derive(Debug, Default)]
-pub struct Blocks {
-    touched: BTreeMap<u64, Shares>,
+pub struct BlockCauses {
+    touched: BTreeMap<u64, CauseShares>,
     /// Who changed metadata since the last commit.
-    pub pool: Shares,
+    pub pool: CauseShares,
     /// Who did before it.
-    pub last_pool: Shares,
+    pub last_pool: CauseShares,
 }
 
-impl Blocks {
+impl BlockCauses {
     /// Somebody changed a block.
-    pub fn touch(&mut self, block: u64, causes: &Shares) {
+    pub fn touch(&mut self, block: u64, causes: &CauseShares) {
         if causes.is_empty() {
             return;
         }
@@ -38,17 +38,17 @@ impl Blocks {
     }
 
     /// Who changed a block.
-    pub fn get(&self, block: u64) -> Shares {
+    pub fn get(&self, block: u64) -> CauseShares {
         self.touched.get(&block).cloned().unwrap_or_default()
     }
 
     /// Takes who changed a block.
-    pub fn take(&mut self, block: u64) -> Shares {
+    pub fn take(&mut self, block: u64) -> CauseShares {
         self.touched.remove(&block).unwrap_or_default()
     }
 
     /// Somebody joined the transaction.
-    pub fn join(&mut self, causes: &Shares, times: u64) {
+    pub fn join(&mut self, causes: &CauseShares, times: u64) {
         self.pool.add_split(times.saturating_mul(CHANGE), causes);
     }
 
@@ -58,7 +58,7 @@ impl Blocks {
     }
 
     /// Those of the transaction, else those of the last.
-    pub fn pooled(&self) -> Shares {
+    pub fn pooled(&self) -> CauseShares {
         self.pool.clone().or(|| self.last_pool.clone())
     }
 }

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, Point, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, EventPoint, SourceKey, WantedEvent};
 use crate::ledger::WrittenKind;
-use crate::shares::Shares;
-use crate::volume::{BioPart, Mark, Model, PAGE_BYTES, SECTOR_BYTES, Volume};
+use crate::shares::CauseShares;
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
 /// The subvolume that every btrfs has.
 const TOP_SUBVOLUME: u64 = 5;
@@ -30,26 +30,31 @@ const EVENTS: &[WantedEvent] = {
     use SourceKey::Fsid;
     &[
         WantedEvent::new(
-            Point::BtrfsPlaced,
+            EventPoint::BtrfsPlaced,
             Fsid,
             &["btrfs/btrfs_ordered_extent_add"],
             &["ino", "file_offset", "start", "len", "disk_len", "root_objectid"],
         ),
         WantedEvent::new(
-            Point::BtrfsFinished,
+            EventPoint::BtrfsFinished,
             Fsid,
             &["btrfs/btrfs_ordered_extent_mark_finished", "btrfs/btrfs_finish_ordered_extent"],
             &["ino"],
         ),
         WantedEvent::new(
-            Point::BtrfsCopied,
+            EventPoint::BtrfsCopied,
             Fsid,
             &["btrfs/btrfs_cow_block"],
             &["root_objectid", "cow_start"],
         ),
-        WantedEvent::new(Point::BtrfsCommitted, Fsid, &["btrfs/btrfs_transaction_commit"], &[]),
-        WantedEvent::new(Point::BtrfsChunkAdded, Fsid, &["btrfs/btrfs_chunk_alloc"], &[]),
-        WantedEvent::new(Point::FileSynced, Fsid, &["btrfs/btrfs_sync_file"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::BtrfsCommitted,
+            Fsid,
+            &["btrfs/btrfs_transaction_commit"],
+            &[],
+        ),
+        WantedEvent::new(EventPoint::BtrfsChunkAdded, Fsid, &["btrfs/btrfs_chunk_alloc"], &[]),
+        WantedEvent::new(EventPoint::FileSynced, Fsid, &["btrfs/btrfs_sync_file"], &["ino"]),
     ]
 };
 
@@ -143,7 +148,7 @@ impl Btrfs {
         self.roots.insert(inode, tree);
         let inode = Some(file);
         for (member, at) in self.physical(volume, start) {
-            let mark = Mark { kind: WrittenKind::Data, inode, causes: causes.clone() };
+            let mark = SectorMark { kind: WrittenKind::Data, inode, causes: causes.clone() };
             volume.mark(member, Self::sectors(at, disk_length), mark);
         }
     }
@@ -165,7 +170,12 @@ impl Btrfs {
         }
     }
 
-    fn tree_block(&self, volume: &Volume, member: usize, sector: u64) -> (WrittenKind, Shares) {
+    fn tree_block(
+        &self,
+        volume: &Volume,
+        member: usize,
+        sector: u64,
+    ) -> (WrittenKind, CauseShares) {
         let logical = self.logical(volume, member, sector * SECTOR_BYTES);
         let tree = logical.and_then(|logical| self.trees.get(&logical).copied());
         let kind = tree.map_or(WrittenKind::OtherTree, kind_of);
@@ -176,7 +186,7 @@ impl Btrfs {
     }
 }
 
-impl Model for Btrfs {
+impl FilesystemModel for Btrfs {
     fn events(&self) -> Vec<WantedEvent> {
         EVENTS.to_vec()
     }
@@ -184,17 +194,17 @@ impl Model for Btrfs {
     fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
         let [first, second, ..] = event.numbers;
         match event.point {
-            Point::BtrfsPlaced => self.placed(volume, actor, &event.numbers),
-            Point::BtrfsFinished | Point::WritebackBegan => volume.works_at(actor, first),
-            Point::BtrfsCopied => {
+            EventPoint::BtrfsPlaced => self.placed(volume, actor, &event.numbers),
+            EventPoint::BtrfsFinished | EventPoint::WritebackBegan => volume.works_at(actor, first),
+            EventPoint::BtrfsCopied => {
                 if self.trees.len() >= MOST_BLOCKS {
                     self.trees.clear();
                 }
                 self.trees.insert(second, first);
             }
-            Point::BtrfsCommitted => volume.blocks.commit(),
-            Point::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
-            Point::FileSynced => {
+            EventPoint::BtrfsCommitted => volume.blocks.commit(),
+            EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
+            EventPoint::FileSynced => {
                 let tree = self.roots.get(&first).copied().unwrap_or(TOP_SUBVOLUME);
                 volume.synced(volume.inode_in(tree, first), actor);
             }
@@ -217,7 +227,7 @@ impl Model for Btrfs {
             while at < bio.sectors.end {
                 let end = (at + step).min(bio.sectors.end);
                 let (kind, causes) = self.tree_block(volume, bio.member, at);
-                volume.mark(bio.member, at..end, Mark { kind, inode: None, causes });
+                volume.mark(bio.member, at..end, SectorMark { kind, inode: None, causes });
                 at = end;
             }
         }

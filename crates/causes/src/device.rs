@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::edges::{Completion, Edges};
-use crate::ledger::{Ledger, LedgerKey, WrittenKind};
-use crate::ranges::Ranges;
-use crate::shares::Shares;
+use crate::edges::{CompletedWrite, Edges};
+use crate::ledger::{CauseLedger, LedgerKey, WrittenKind};
+use crate::ranges::RangeMap;
+use crate::shares::CauseShares;
 use crate::tasks::Causer;
-use crate::volume::{Mark, SECTOR_BYTES};
+use crate::volume::{SECTOR_BYTES, SectorMark};
 
 /// The most marked ranges: more than any queue holds.
 const MOST_MARKS: usize = 1 << 20;
@@ -25,8 +25,8 @@ pub struct DeviceSpec {
     pub in_flight: u64,
     /// Its swap areas, in sectors.
     pub swap: Vec<Range<u64>>,
-    /// Whether it passes bios on without requests, as device mapper does: then its bios' completions
-    /// are reported and counted.
+    /// Whether it passes bios on without requests, as device mapper does: their completions are
+    /// reported and counted.
     pub has_no_requests: bool,
 }
 
@@ -36,8 +36,8 @@ pub struct Device {
     /// What was known of it.
     pub spec: DeviceSpec,
     /// Its rows.
-    pub ledger: Ledger,
-    pub(crate) marks: Ranges<Mark>,
+    pub ledger: CauseLedger,
+    pub(crate) marks: RangeMap<SectorMark>,
     pub(crate) edges: Edges,
     in_flight: u64,
 }
@@ -53,7 +53,7 @@ impl Device {
         self.spec.number == number || self.spec.partitions.contains(&number)
     }
 
-    pub(crate) fn mark(&mut self, sectors: Range<u64>, mark: Mark) {
+    pub(crate) fn mark(&mut self, sectors: Range<u64>, mark: SectorMark) {
         // Marks of requests that never completed, as a device that was removed leaves them.
         if self.marks.len() >= MOST_MARKS {
             self.marks.clear();
@@ -68,7 +68,7 @@ impl Device {
     }
 
     /// Who is behind the marked parts of a range.
-    pub(crate) fn causes_within(&self, sectors: &Range<u64>) -> Vec<(Range<u64>, Shares)> {
+    pub(crate) fn causes_within(&self, sectors: &Range<u64>) -> Vec<(Range<u64>, CauseShares)> {
         let marked = self.marks.within(sectors).into_iter();
         marked.map(|(range, mark)| (range, mark.causes.clone())).collect()
     }
@@ -92,7 +92,7 @@ impl Device {
         for (range, mark) in pieces {
             let own = bytes_in(&range);
             known += own;
-            let causes = mark.causes.or(|| Shares::all(Causer::FILESYSTEM));
+            let causes = mark.causes.or(|| CauseShares::all(Causer::FILESYSTEM));
             causes.split(own, |causer, bytes| {
                 if bytes > 0 {
                     let key = LedgerKey { causer, kind: mark.kind, inode: mark.inode };
@@ -105,7 +105,7 @@ impl Device {
             let key = LedgerKey { causer, kind: WrittenKind::Unknown, inode: None };
             parts.push((key, bytes - known));
         }
-        self.edges.enter(Completion { time_ns, bytes, parts }, &mut self.ledger);
+        self.edges.enter(CompletedWrite { time_ns, bytes, parts }, &mut self.ledger);
     }
 
     /// Whose a completion without a mark is: as many as were in flight when the recording began are
@@ -118,10 +118,10 @@ impl Device {
         Causer::BEFORE
     }
 
-    pub(crate) fn discarded(&mut self, sectors: &Range<u64>, causes: &Shares) {
+    pub(crate) fn discarded(&mut self, sectors: &Range<u64>, causes: &CauseShares) {
         let bytes = (sectors.end - sectors.start) * SECTOR_BYTES;
         let ledger = &mut self.ledger;
-        let others = Shares::all(Causer::FILESYSTEM);
+        let others = CauseShares::all(Causer::FILESYSTEM);
         let causes = if causes.is_empty() { &others } else { causes };
         causes.split(bytes, |causer, bytes| {
             let key = LedgerKey { causer, kind: WrittenKind::Unknown, inode: None };

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::{Ledger, LedgerKey};
+use crate::ledger::{CauseLedger, LedgerKey};
 
 /// How long before a reading a completion may have been reported and not counted: a processor of a
 /// virtual machine may pause in between.
@@ -57,14 +57,14 @@ impl Balance {
 
 /// A completion, divided into its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
+pub struct CompletedWrite {
     pub time_ns: u64,
     pub bytes: u64,
     pub parts: Vec<(LedgerKey, u64)>,
 }
 
-impl Completion {
-    fn credit(&self, ledger: &mut Ledger) {
+impl CompletedWrite {
+    fn credit(&self, ledger: &mut CauseLedger) {
         for (key, bytes) in &self.parts {
             ledger.row(*key).bytes += bytes;
         }
@@ -78,14 +78,14 @@ pub struct Edges {
     /// Whether it is the first reading, of which it is not known what it includes.
     is_open: bool,
     /// Completions that the first reading may include, until that is known.
-    opening: Vec<Completion>,
+    opening: Vec<CompletedWrite>,
     /// Bytes of the completions since the last reading that are credited.
     credited_bytes: u64,
     next: Option<WrittenReading>,
     /// Completions that `next` may include.
-    closing: Vec<Completion>,
+    closing: Vec<CompletedWrite>,
     /// Completions after `next`.
-    later: Vec<Completion>,
+    later: Vec<CompletedWrite>,
 }
 
 impl Edges {
@@ -94,12 +94,13 @@ impl Edges {
         (self.last, self.is_open) = (reading, true);
     }
 
-    /// Sets the next reading, which must be known before completions from its time are entered.
+    /// Sets the next reading, which must be known before completions from its time are entered, and
+    /// be later than the last by more than a completion may be reported before it is counted.
     pub fn set_next(&mut self, reading: WrittenReading) {
         self.next = Some(reading);
     }
 
-    pub fn enter(&mut self, completion: Completion, ledger: &mut Ledger) {
+    pub fn enter(&mut self, completion: CompletedWrite, ledger: &mut CauseLedger) {
         let time_ns = completion.time_ns;
         if self.is_open && self.last.may_include(time_ns) {
             if !self.last.surely_includes(time_ns) {
@@ -119,7 +120,7 @@ impl Edges {
 
     /// Settles the next reading, once every completion up to its end has been entered. What it does
     /// not include is credited if the recording continues.
-    pub fn settle(&mut self, continues: bool, ledger: &mut Ledger) -> Option<Balance> {
+    pub fn settle(&mut self, continues: bool, ledger: &mut CauseLedger) -> Option<Balance> {
         let next = self.next.take()?;
         let counter_bytes = next.written_bytes.wrapping_sub(self.last.written_bytes);
         let (first, end) = self.cuts(counter_bytes);
@@ -147,7 +148,7 @@ impl Edges {
     /// How many completions of the opening are not included, and how many of the closing are: those
     /// nearest to the times of the readings with which the sum is right, if there are such.
     fn cuts(&self, counter_bytes: u64) -> (usize, usize) {
-        let by_time = |completions: &[Completion], reading_ns: u64| {
+        let by_time = |completions: &[CompletedWrite], reading_ns: u64| {
             completions.partition_point(|completion| completion.time_ns < reading_ns)
         };
         let next_ns = self.next.map_or(u64::MAX, |next| next.began_ns);

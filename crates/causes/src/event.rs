@@ -8,7 +8,7 @@ pub const MOST_NUMBERS: usize = 6;
 
 /// What an event reports. The comment gives the numbers of its [`CauseEvent`], in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Point {
+pub enum EventPoint {
     /// A thread was started: its number, clone(2) flags; the text is the program.
     NewTask,
     /// A program was executed; the text is its path.
@@ -71,8 +71,6 @@ pub enum Point {
     XfsTicketEnded,
     /// The last link of an inode is gone: inode.
     XfsUnlinked,
-    /// An inode was freed, whose number will be reused: inode.
-    XfsInodeFreed,
     /// fsync(2) on XFS, or on btrfs: inode.
     FileSynced,
     /// btrfs placed a file's range: inode, offset, logical address, length, length on disk, tree.
@@ -119,7 +117,7 @@ impl SourceKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedEvent {
     /// What it reports.
-    pub point: Point,
+    pub point: EventPoint,
     /// Its folders below `events`, best first: the first that the kernel has is used.
     pub names: &'static [&'static str],
     /// What tells its device or filesystem.
@@ -132,7 +130,7 @@ pub struct WantedEvent {
 
 impl WantedEvent {
     pub(crate) const fn new(
-        point: Point,
+        point: EventPoint,
         key: SourceKey,
         names: &'static [&'static str],
         numbers: &'static [&'static str],
@@ -148,16 +146,20 @@ impl WantedEvent {
     #[must_use]
     pub fn lacking(&self) -> &'static str {
         match self.point {
-            Point::NewTask | Point::Executed => "programs started during the recording",
-            Point::Attached => "processes that change their cgroup",
-            Point::SyncEntered | Point::SyncLeft => "who only asked for a sync of others' files",
-            Point::Queued | Point::Completed => "anything: requests are not reported",
-            Point::Remapped => "which layer's request becomes which request of the disk",
-            Point::FolioDirtied => "who changed a mapped file",
-            Point::DirectBegan | Point::DirectEnded => "the files of direct I/O",
-            Point::IoendAdded => "data by page; it is charged by file",
-            Point::JournalHandle => "who changed metadata",
-            Point::BtrfsChunkAdded => "where chunks lie that are allocated during the recording",
+            EventPoint::NewTask | EventPoint::Executed => "programs started during the recording",
+            EventPoint::Attached => "processes that change their cgroup",
+            EventPoint::SyncEntered | EventPoint::SyncLeft => {
+                "who only asked for a sync of others' files"
+            }
+            EventPoint::Queued | EventPoint::Completed => "anything: requests are not reported",
+            EventPoint::Remapped => "which layer's request becomes which request of the disk",
+            EventPoint::FolioDirtied => "who changed a mapped file",
+            EventPoint::DirectBegan | EventPoint::DirectEnded => "the files of direct I/O",
+            EventPoint::IoendAdded => "data by page; it is charged by file",
+            EventPoint::JournalHandle => "who changed metadata",
+            EventPoint::BtrfsChunkAdded => {
+                "where chunks lie that are allocated during the recording"
+            }
             _ => "causes in some detail",
         }
     }
@@ -171,7 +173,7 @@ pub struct CauseEvent {
     /// The thread in which it happened.
     pub thread: u32,
     /// What it reports.
-    pub point: Point,
+    pub point: EventPoint,
     /// The device or filesystem, by its [`SourceKey`].
     pub key: u64,
     /// Its numbers; those that it lacks are 0.
@@ -185,10 +187,10 @@ impl CauseEvent {
     pub(crate) fn changed_range(&self) -> Option<(u64, u64, u64)> {
         let [inode, second, third, ..] = self.numbers;
         match self.point {
-            Point::ExtWritten | Point::XfsWritten | Point::DirectBegan => {
+            EventPoint::ExtWritten | EventPoint::XfsWritten | EventPoint::DirectBegan => {
                 Some((inode, second, third))
             }
-            Point::FolioDirtied => Some((inode, second.saturating_mul(4096), 4096)),
+            EventPoint::FolioDirtied => Some((inode, second.saturating_mul(4096), 4096)),
             _ => None,
         }
     }
@@ -235,53 +237,58 @@ impl BlockOperation {
 pub const COMMON: &[WantedEvent] = {
     use SourceKey::{Backing, Device, Thread};
     &[
-        WantedEvent::new(Point::NewTask, Thread, &["task/task_newtask"], &["pid", "clone_flags"])
-            .with_text("comm"),
-        WantedEvent::new(Point::Executed, Thread, &["sched/sched_process_exec"], &[])
+        WantedEvent::new(
+            EventPoint::NewTask,
+            Thread,
+            &["task/task_newtask"],
+            &["pid", "clone_flags"],
+        )
+        .with_text("comm"),
+        WantedEvent::new(EventPoint::Executed, Thread, &["sched/sched_process_exec"], &[])
             .with_text("filename"),
         WantedEvent::new(
-            Point::Attached,
+            EventPoint::Attached,
             Thread,
             &["cgroup/cgroup_attach_task"],
             &["pid", "dst_root"],
         )
         .with_text("dst_path"),
-        WantedEvent::new(Point::SyncEntered, Thread, &["syscalls/sys_enter_sync"], &[]),
-        WantedEvent::new(Point::SyncLeft, Thread, &["syscalls/sys_exit_sync"], &[]),
-        WantedEvent::new(Point::SyncEntered, Thread, &["syscalls/sys_enter_syncfs"], &[]),
-        WantedEvent::new(Point::SyncLeft, Thread, &["syscalls/sys_exit_syncfs"], &[]),
+        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_sync"], &[]),
+        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_sync"], &[]),
+        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_syncfs"], &[]),
+        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_syncfs"], &[]),
         WantedEvent::new(
-            Point::Queued,
+            EventPoint::Queued,
             Device,
             &["block/block_bio_queue"],
             &["sector", "nr_sector", "rwbs"],
         ),
         WantedEvent::new(
-            Point::Completed,
+            EventPoint::Completed,
             Device,
             &["block/block_rq_complete"],
             &["sector", "nr_sector", "rwbs"],
         ),
         WantedEvent::new(
-            Point::Remapped,
+            EventPoint::Remapped,
             Device,
             &["block/block_bio_remap"],
             &["sector", "nr_sector", "old_dev", "old_sector"],
         ),
         WantedEvent::new(
-            Point::FolioDirtied,
+            EventPoint::FolioDirtied,
             Backing,
             &["writeback/writeback_dirty_folio", "writeback/writeback_dirty_page"],
             &["ino", "index"],
         ),
         WantedEvent::new(
-            Point::WritebackBegan,
+            EventPoint::WritebackBegan,
             Backing,
             &["writeback/writeback_single_inode_start"],
             &["ino"],
         ),
         WantedEvent::new(
-            Point::WritebackEnded,
+            EventPoint::WritebackEnded,
             Backing,
             &["writeback/writeback_single_inode"],
             &["ino"],
@@ -292,19 +299,19 @@ pub const COMMON: &[WantedEvent] = {
 /// Direct I/O through iomap, which several filesystems use.
 pub const DIRECT: &[WantedEvent] = &[
     WantedEvent::new(
-        Point::DirectBegan,
+        EventPoint::DirectBegan,
         SourceKey::Device,
         &["iomap/iomap_dio_rw_begin"],
         &["ino", "pos", "count"],
     ),
     WantedEvent::new(
-        Point::DirectEnded,
+        EventPoint::DirectEnded,
         SourceKey::Device,
         &["iomap/iomap_dio_rw_queued"],
         &["ino"],
     ),
     WantedEvent::new(
-        Point::DirectEnded,
+        EventPoint::DirectEnded,
         SourceKey::Device,
         &["iomap/iomap_dio_complete"],
         &["ino"],

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use ssdlab_filesystem::InodePlaces;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, Point, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
 use crate::ledger::WrittenKind;
-use crate::shares::Shares;
+use crate::shares::CauseShares;
 use crate::tasks::Causer;
-use crate::volume::{BioPart, Model, PAGE_BYTES, SECTOR_BYTES, Volume};
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
 
 /// The most transactions whose causers are kept: one runs, one commits.
 const MOST_TRANSACTIONS: usize = 16;
@@ -27,48 +27,73 @@ const EVENTS: &[WantedEvent] = {
     use SourceKey::Device;
     &[
         WantedEvent::new(
-            Point::ExtWritten,
+            EventPoint::ExtWritten,
             Device,
             &["ext4/ext4_da_write_end"],
             &["ino", "pos", "copied"],
         ),
         WantedEvent::new(
-            Point::ExtWritten,
+            EventPoint::ExtWritten,
             Device,
             &["ext4/ext4_write_end"],
             &["ino", "pos", "copied"],
         ),
         WantedEvent::new(
-            Point::ExtWritten,
+            EventPoint::ExtWritten,
             Device,
             &["ext4/ext4_journalled_write_end"],
             &["ino", "pos", "copied"],
         ),
         WantedEvent::new(
-            Point::ExtFlushBegan,
+            EventPoint::ExtFlushBegan,
             Device,
             &["ext4/ext4_writepages", "ext4/ext4_da_writepages"],
             &["ino", "nr_to_write", "range_start", "range_end"],
         ),
         WantedEvent::new(
-            Point::ExtFlushEnded,
+            EventPoint::ExtFlushEnded,
             Device,
             &["ext4/ext4_writepages_result", "ext4/ext4_da_writepages_result"],
             &["ino", "ret", "pages_written"],
         ),
-        WantedEvent::new(Point::ExtInodeDirtied, Device, &["ext4/ext4_mark_inode_dirty"], &["ino"]),
-        WantedEvent::new(Point::ExtInodeFreed, Device, &["ext4/ext4_free_inode"], &["ino"]),
-        WantedEvent::new(Point::ExtSyncBegan, Device, &["ext4/ext4_sync_file_enter"], &["ino"]),
-        WantedEvent::new(Point::ExtSyncEnded, Device, &["ext4/ext4_sync_file_exit"], &["ino"]),
         WantedEvent::new(
-            Point::JournalHandle,
+            EventPoint::ExtInodeDirtied,
+            Device,
+            &["ext4/ext4_mark_inode_dirty"],
+            &["ino"],
+        ),
+        WantedEvent::new(EventPoint::ExtInodeFreed, Device, &["ext4/ext4_free_inode"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::ExtSyncBegan,
+            Device,
+            &["ext4/ext4_sync_file_enter"],
+            &["ino"],
+        ),
+        WantedEvent::new(EventPoint::ExtSyncEnded, Device, &["ext4/ext4_sync_file_exit"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::JournalHandle,
             Device,
             &["jbd2/jbd2_handle_stats"],
             &["tid", "dirtied_blocks"],
         ),
-        WantedEvent::new(Point::CommitBegan, Device, &["jbd2/jbd2_start_commit"], &["transaction"]),
-        WantedEvent::new(Point::CommitEnded, Device, &["jbd2/jbd2_end_commit"], &["transaction"]),
-        WantedEvent::new(Point::JournalData, Device, &["jbd2/jbd2_submit_inode_data"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::CommitBegan,
+            Device,
+            &["jbd2/jbd2_start_commit"],
+            &["transaction"],
+        ),
+        WantedEvent::new(
+            EventPoint::CommitEnded,
+            Device,
+            &["jbd2/jbd2_end_commit"],
+            &["transaction"],
+        ),
+        WantedEvent::new(
+            EventPoint::JournalData,
+            Device,
+            &["jbd2/jbd2_submit_inode_data"],
+            &["ino"],
+        ),
     ]
 };
 
@@ -87,8 +112,8 @@ pub struct Ext {
     /// The number of the block device's own inode, through which metadata in place is dirtied.
     device_inode: u64,
     places: Option<InodePlaces>,
-    transactions: BTreeMap<u64, Shares>,
-    last: Shares,
+    transactions: BTreeMap<u64, CauseShares>,
+    last: CauseShares,
     commit: Option<Commit>,
     has_journal: bool,
     /// Threads in fsync(2), and who they are.
@@ -106,7 +131,7 @@ impl Ext {
     }
 
     /// Those of the committing transaction, else of the last.
-    fn committing(&self) -> Shares {
+    fn committing(&self) -> CauseShares {
         let transaction = self.commit.as_ref().map(|commit| commit.transaction);
         let running = transaction.and_then(|number| self.transactions.get(&number));
         running.cloned().unwrap_or_default().or(|| self.last.clone())
@@ -193,7 +218,7 @@ impl Ext {
     }
 }
 
-impl Model for Ext {
+impl FilesystemModel for Ext {
     fn events(&self) -> Vec<WantedEvent> {
         [EVENTS, DIRECT].concat()
     }
@@ -201,27 +226,30 @@ impl Model for Ext {
     fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
         let [first, second, third, ..] = event.numbers;
         match event.point {
-            Point::ExtWritten => {
+            EventPoint::ExtWritten => {
                 let range = second..second.saturating_add(third);
                 volume.files.changed(first, actor, range.clone());
                 volume.asked(volume.inode(first), actor, range);
             }
-            Point::ExtFlushBegan => self.flush_began(volume, actor, &event.numbers),
-            Point::ExtFlushEnded => self.flush_ended(volume, actor, second, third),
-            Point::ExtInodeDirtied => self.inode_dirtied(volume, actor, first),
-            Point::ExtInodeFreed => volume.files.freed(first),
-            Point::ExtSyncBegan => {
+            EventPoint::ExtFlushBegan => self.flush_began(volume, actor, &event.numbers),
+            EventPoint::ExtFlushEnded => self.flush_ended(volume, actor, second, third),
+            EventPoint::ExtInodeDirtied => self.inode_dirtied(volume, actor, first),
+            EventPoint::ExtInodeFreed => {
+                volume.deleted(first);
+                volume.files.freed(first);
+            }
+            EventPoint::ExtSyncBegan => {
                 self.syncing.insert(actor.thread, actor.causer);
                 volume.synced(volume.inode(first), actor);
             }
-            Point::ExtSyncEnded => {
+            EventPoint::ExtSyncEnded => {
                 self.syncing.remove(&actor.thread);
             }
-            Point::JournalHandle => self.handle_ended(volume, actor, first, second),
-            Point::CommitBegan => self.commit_began(first),
-            Point::CommitEnded => self.commit_ended(volume, first),
-            Point::JournalData => volume.works_at(actor, first),
-            Point::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
+            EventPoint::JournalHandle => self.handle_ended(volume, actor, first, second),
+            EventPoint::CommitBegan => self.commit_began(first),
+            EventPoint::CommitEnded => self.commit_ended(volume, first),
+            EventPoint::JournalData => volume.works_at(actor, first),
+            EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
             _ => {}
         }
     }

@@ -4,10 +4,10 @@
 //! run on a kernel with F2FS.
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, Point, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
 use crate::generic;
 use crate::ledger::WrittenKind;
-use crate::volume::{BioPart, Mark, Model, PAGE_BYTES, SECTOR_BYTES, Volume};
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
 /// The sectors of a block, which always has 4 KiB.
 const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
@@ -16,7 +16,7 @@ const DATA: u64 = 0;
 const NODE: u64 = 1;
 
 const EVENTS: &[WantedEvent] = &[WantedEvent::new(
-    Point::F2fsPlaced,
+    EventPoint::F2fsPlaced,
     SourceKey::Device,
     &["f2fs/f2fs_submit_folio_write", "f2fs/f2fs_submit_page_write"],
     &["ino", "index", "new_blkaddr", "type"],
@@ -26,7 +26,7 @@ const EVENTS: &[WantedEvent] = &[WantedEvent::new(
 #[derive(Debug, Default)]
 pub struct F2fs;
 
-impl Model for F2fs {
+impl FilesystemModel for F2fs {
     fn events(&self) -> Vec<WantedEvent> {
         [EVENTS, DIRECT].concat()
     }
@@ -34,7 +34,7 @@ impl Model for F2fs {
     fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
         let [inode, page, block, kind, ..] = event.numbers;
         match event.point {
-            Point::F2fsPlaced => {
+            EventPoint::F2fsPlaced => {
                 let sectors = block.saturating_mul(BLOCK_SECTORS);
                 let sectors = sectors..sectors.saturating_add(BLOCK_SECTORS);
                 let mark = if kind == DATA {
@@ -43,11 +43,11 @@ impl Model for F2fs {
                     let causes = volume.files.take_range(inode, &range);
                     volume.works_at(actor, inode);
                     let inode = Some(volume.inode(inode));
-                    Mark { kind: WrittenKind::Data, inode, causes }
+                    SectorMark { kind: WrittenKind::Data, inode, causes }
                 } else {
                     let is_node = kind == NODE;
                     let kind = if is_node { WrittenKind::Inode } else { WrittenKind::Allocation };
-                    Mark { kind, inode: None, causes: volume.cause(actor) }
+                    SectorMark { kind, inode: None, causes: volume.cause(actor) }
                 };
                 volume.mark(0, sectors, mark);
             }

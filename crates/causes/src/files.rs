@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::actor::Actor;
-use crate::ranges::Ranges;
-use crate::shares::Shares;
+use crate::ranges::RangeMap;
+use crate::shares::CauseShares;
 use crate::tasks::Causer;
 
 /// What is not touched for so long is forgotten: by default dirty pages are written after 30 s.
@@ -19,13 +19,13 @@ const MOST_LIVES: usize = 1 << 20;
 #[derive(Debug, Default)]
 struct FileCauses {
     /// Who dirtied which bytes last.
-    dirty: Ranges<Causer>,
+    dirty: RangeMap<Causer>,
     /// Bytes changed since `flushing` or the last write.
-    weights: Shares,
+    weights: CauseShares,
     /// What is being written back, until a pass over the whole file ends.
-    flushing: Shares,
+    flushing: CauseShares,
     /// Who was charged last.
-    last: Shares,
+    last: CauseShares,
     /// Whether it was written since `weights` were made.
     is_written: bool,
     touched_ns: u64,
@@ -76,10 +76,10 @@ impl Files {
 
     /// Takes who dirtied a range that goes to the device, weighted by bytes. What has no owner
     /// belongs to that of the range before it: large folios are reported by their first page.
-    pub fn take_range(&mut self, inode: u64, range: &Range<u64>) -> Shares {
-        let Some(file) = self.by_inode.get_mut(&inode) else { return Shares::default() };
+    pub fn take_range(&mut self, inode: u64, range: &Range<u64>) -> CauseShares {
+        let Some(file) = self.by_inode.get_mut(&inode) else { return CauseShares::default() };
         file.is_written = true;
-        let mut found = Shares::default();
+        let mut found = CauseShares::default();
         let mut last = None;
         let mut at = range.start;
         for (piece, causer) in file.dirty.cut(range) {
@@ -94,7 +94,7 @@ impl Files {
     }
 
     /// Who is behind a file: of what is being written, else of what is dirty, else of what was.
-    pub fn causes(&self, inode: u64) -> Shares {
+    pub fn causes(&self, inode: u64) -> CauseShares {
         self.by_inode.get(&inode).map(FileCauses::causes).unwrap_or_default()
     }
 
@@ -127,7 +127,7 @@ impl Files {
     pub fn deleted_by(&mut self, inode: u64, causer: Causer) {
         let file = self.file(inode);
         file.dirty.clear();
-        (file.weights, file.flushing) = (Shares::all(causer), Shares::default());
+        (file.weights, file.flushing) = (CauseShares::all(causer), CauseShares::default());
         file.is_written = true;
     }
 
@@ -165,7 +165,7 @@ impl FileCauses {
         }
     }
 
-    fn causes(&self) -> Shares {
+    fn causes(&self) -> CauseShares {
         let known = [&self.flushing, &self.weights, &self.last];
         known.into_iter().find(|shares| !shares.is_empty()).cloned().unwrap_or_default()
     }

@@ -2,9 +2,9 @@
 //! and anything else is whoever submits it.
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, Point, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::ledger::WrittenKind;
-use crate::volume::{BioPart, Model, PAGE_BYTES, Volume};
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, Volume};
 
 /// What is known of such a filesystem: nothing.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub struct Generic;
 pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
     let [inode, page, ..] = event.numbers;
     match event.point {
-        Point::FolioDirtied => {
+        EventPoint::FolioDirtied => {
             let is_again = actor.is_kernel && !volume.files.causes(inode).is_empty();
             if !is_again {
                 let start = page.saturating_mul(PAGE_BYTES);
@@ -23,11 +23,11 @@ pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
                 volume.asked(volume.inode(inode), actor, range);
             }
         }
-        Point::WritebackBegan => {
+        EventPoint::WritebackBegan => {
             volume.files.flush_began(inode);
             volume.begins_to_write(actor, inode);
         }
-        Point::WritebackEnded => {
+        EventPoint::WritebackEnded => {
             volume.files.flush_completed(inode);
             volume.ends_to_write(actor);
         }
@@ -35,7 +35,7 @@ pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
     }
 }
 
-impl Model for Generic {
+impl FilesystemModel for Generic {
     fn events(&self) -> Vec<WantedEvent> {
         DIRECT.to_vec()
     }

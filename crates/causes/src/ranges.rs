@@ -5,18 +5,18 @@ use std::ops::Range;
 
 /// Values of ranges; neighbours of the same value are one range.
 #[derive(Debug, Clone)]
-pub struct Ranges<T> {
+pub struct RangeMap<T> {
     /// By start: the end, and the value.
     by_start: BTreeMap<u64, (u64, T)>,
 }
 
-impl<T> Default for Ranges<T> {
+impl<T> Default for RangeMap<T> {
     fn default() -> Self {
         Self { by_start: BTreeMap::new() }
     }
 }
 
-impl<T: Clone + PartialEq> Ranges<T> {
+impl<T: Clone + PartialEq> RangeMap<T> {
     /// How many ranges there are.
     pub fn len(&self) -> usize {
         self.by_start.len()

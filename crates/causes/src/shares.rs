@@ -7,9 +7,9 @@ use crate::tasks::Causer;
 
 /// Causers with weights above 0, sorted by causer. Nearly always there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shares(Vec<(Causer, u64)>);
+pub struct CauseShares(Vec<(Causer, u64)>);
 
-impl Shares {
+impl CauseShares {
     /// One causer of everything.
     #[must_use]
     pub fn all(causer: Causer) -> Self {

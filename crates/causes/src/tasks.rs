@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{CauseEvent, Point};
+use crate::event::{CauseEvent, EventPoint};
 
 /// Who caused bytes: a program in a cgroup, or one of the lines that are always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,12 +130,12 @@ impl Tasks {
         let [first, second, ..] = event.numbers;
         let text = event.text.as_deref().unwrap_or_default();
         match event.point {
-            Point::NewTask => self.started(event.thread, number(first), second, text),
-            Point::Executed => self.executed(event.thread, text),
-            Point::Attached if second == UNIFIED => self.set_cgroup(number(first), text),
-            Point::SyncEntered | Point::SyncLeft => {
+            EventPoint::NewTask => self.started(event.thread, number(first), second, text),
+            EventPoint::Executed => self.executed(event.thread, text),
+            EventPoint::Attached if second == UNIFIED => self.set_cgroup(number(first), text),
+            EventPoint::SyncEntered | EventPoint::SyncLeft => {
                 if let Some(task) = self.threads.get_mut(&event.thread) {
-                    task.is_syncing = event.point == Point::SyncEntered;
+                    task.is_syncing = event.point == EventPoint::SyncEntered;
                 }
             }
             _ => {}

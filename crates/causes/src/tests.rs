@@ -52,13 +52,13 @@ impl Stage {
         Self { watch, now_ns: 1_000_000_000, counter_bytes: 0 }
     }
 
-    fn event(&mut self, thread: u32, point: Point, numbers: &[u64]) -> &mut Self {
-        let btrfs = [Point::BtrfsPlaced, Point::BtrfsCopied, Point::BtrfsCommitted];
+    fn event(&mut self, thread: u32, point: EventPoint, numbers: &[u64]) -> &mut Self {
+        let btrfs = [EventPoint::BtrfsPlaced, EventPoint::BtrfsCopied, EventPoint::BtrfsCommitted];
         let key = if btrfs.contains(&point) { FSID } else { DISK };
         self.event_of(thread, point, key, numbers)
     }
 
-    fn event_of(&mut self, thread: u32, point: Point, key: u64, numbers: &[u64]) -> &mut Self {
+    fn event_of(&mut self, thread: u32, point: EventPoint, key: u64, numbers: &[u64]) -> &mut Self {
         let mut all = [0; MOST_NUMBERS];
         all[..numbers.len()].copy_from_slice(numbers);
         self.now_ns += 1000;
@@ -68,12 +68,12 @@ impl Stage {
     }
 
     fn queue(&mut self, thread: u32, sector: u64, sectors: u64, rwbs: &str) -> &mut Self {
-        self.event(thread, Point::Queued, &[sector, sectors, letters(rwbs)])
+        self.event(thread, EventPoint::Queued, &[sector, sectors, letters(rwbs)])
     }
 
     fn complete(&mut self, sector: u64, sectors: u64) -> &mut Self {
         self.counter_bytes += sectors * 512;
-        self.event(FLUSHER, Point::Completed, &[sector, sectors, letters("W")])
+        self.event(FLUSHER, EventPoint::Completed, &[sector, sectors, letters("W")])
     }
 
     fn write(&mut self, thread: u32, sector: u64, sectors: u64, rwbs: &str) -> &mut Self {
@@ -128,18 +128,18 @@ const WHOLE: [u64; 3] = [u64::MAX >> 1, 0, u64::MAX >> 1];
 impl Stage {
     fn flush(&mut self, inode: u64, sector: u64, sectors: u64) -> &mut Self {
         let [most, start, end] = WHOLE;
-        self.event(FLUSHER, Point::ExtFlushBegan, &[inode, most, start, end])
+        self.event(FLUSHER, EventPoint::ExtFlushBegan, &[inode, most, start, end])
             .write(FLUSHER, sector, sectors, "W")
-            .event(FLUSHER, Point::ExtFlushEnded, &[inode, 0, sectors / 8])
+            .event(FLUSHER, EventPoint::ExtFlushEnded, &[inode, 0, sectors / 8])
     }
 }
 
 #[test]
 fn data_of_ext4_is_whose_who_wrote_the_file_whoever_flushes_it() {
     let mut stage = ext();
-    stage.event(A, Point::ExtWritten, &[20, 0, 12288]);
-    stage.event(B, Point::ExtWritten, &[20, 12288, 4096]);
-    stage.event(B, Point::ExtWritten, &[21, 0, 4096]);
+    stage.event(A, EventPoint::ExtWritten, &[20, 0, 12288]);
+    stage.event(B, EventPoint::ExtWritten, &[20, 12288, 4096]);
+    stage.event(B, EventPoint::ExtWritten, &[21, 0, 4096]);
     stage.flush(20, 80_000, 32).flush(21, 90_000, 8);
     let expected =
         [row("a", "data", 20, 12288), row("b", "data", 20, 4096), row("b", "data", 21, 4096)];
@@ -149,13 +149,13 @@ fn data_of_ext4_is_whose_who_wrote_the_file_whoever_flushes_it() {
 #[test]
 fn who_writes_a_file_while_it_is_flushed_pays_for_the_next_pass() {
     let mut stage = ext();
-    stage.event(A, Point::ExtWritten, &[20, 0, 8192]);
+    stage.event(A, EventPoint::ExtWritten, &[20, 0, 8192]);
     let [most, start, end] = WHOLE;
-    stage.event(FLUSHER, Point::ExtFlushBegan, &[20, most, start, end]);
+    stage.event(FLUSHER, EventPoint::ExtFlushBegan, &[20, most, start, end]);
     stage.write(FLUSHER, 80_000, 8, "W");
-    stage.event(B, Point::ExtWritten, &[20, 8192, 4096]);
+    stage.event(B, EventPoint::ExtWritten, &[20, 8192, 4096]);
     stage.write(FLUSHER, 80_008, 8, "W");
-    stage.event(FLUSHER, Point::ExtFlushEnded, &[20, 0, 2]);
+    stage.event(FLUSHER, EventPoint::ExtFlushEnded, &[20, 0, 2]);
     stage.flush(20, 80_016, 8);
     assert_eq!(stage.rows(), [row("a", "data", 20, 8192), row("b", "data", 20, 4096)]);
 }
@@ -163,9 +163,9 @@ fn who_writes_a_file_while_it_is_flushed_pays_for_the_next_pass() {
 #[test]
 fn a_reused_inode_is_another_file() {
     let mut stage = ext();
-    stage.event(A, Point::ExtWritten, &[20, 0, 40960]);
-    stage.event(A, Point::ExtInodeFreed, &[20]);
-    stage.event(B, Point::ExtWritten, &[20, 0, 4096]);
+    stage.event(A, EventPoint::ExtWritten, &[20, 0, 40960]);
+    stage.event(A, EventPoint::ExtInodeFreed, &[20]);
+    stage.event(B, EventPoint::ExtWritten, &[20, 0, 4096]);
     stage.flush(20, 80_000, 8);
     assert_eq!(stage.rows(), [row("b", "data", 20, 4096)]);
 }
@@ -173,13 +173,13 @@ fn a_reused_inode_is_another_file() {
 #[test]
 fn the_journal_is_whose_who_dirtied_its_blocks_and_commits_tell_who_waited() {
     let mut stage = ext();
-    stage.event(A, Point::JournalHandle, &[7, 3]);
-    stage.event(B, Point::JournalHandle, &[7, 1]);
-    stage.event(B, Point::ExtSyncBegan, &[20]);
-    stage.event(JOURNAL, Point::CommitBegan, &[7]);
+    stage.event(A, EventPoint::JournalHandle, &[7, 3]);
+    stage.event(B, EventPoint::JournalHandle, &[7, 1]);
+    stage.event(B, EventPoint::ExtSyncBegan, &[20]);
+    stage.event(JOURNAL, EventPoint::CommitBegan, &[7]);
     stage.write(JOURNAL, 2048, 64, "WSM");
-    stage.event(JOURNAL, Point::CommitEnded, &[7]);
-    stage.event(B, Point::ExtSyncEnded, &[20]);
+    stage.event(JOURNAL, EventPoint::CommitEnded, &[7]);
+    stage.event(B, EventPoint::ExtSyncEnded, &[20]);
     let journal = 64 * 512;
     let expected = [row("a", "journal", 0, journal / 4 * 3), row("b", "journal", 0, journal / 4)];
     assert_eq!(stage.rows(), expected);
@@ -191,11 +191,11 @@ fn the_journal_is_whose_who_dirtied_its_blocks_and_commits_tell_who_waited() {
 #[test]
 fn an_inode_table_is_whose_who_changed_its_inodes_even_if_a_worker_did_it_for_them() {
     let mut stage = ext();
-    stage.event(A, Point::ExtWritten, &[17, 0, 4096]).flush(17, 80_000, 8);
+    stage.event(A, EventPoint::ExtWritten, &[17, 0, 4096]).flush(17, 80_000, 8);
     // Inodes 17 to 32 are in the second block of the table.
-    stage.event(FLUSHER, Point::ExtInodeDirtied, &[17]);
-    stage.event(B, Point::ExtInodeDirtied, &[32]);
-    stage.event(B, Point::ExtInodeDirtied, &[1]);
+    stage.event(FLUSHER, EventPoint::ExtInodeDirtied, &[17]);
+    stage.event(B, EventPoint::ExtInodeDirtied, &[32]);
+    stage.event(B, EventPoint::ExtInodeDirtied, &[1]);
     stage.write(FLUSHER, 4096 + 8, 8, "WM");
     let expected =
         [row("a", "data", 17, 4096), row("a", "inode", 0, 2048), row("b", "inode", 0, 2048)];
@@ -206,13 +206,13 @@ fn an_inode_table_is_whose_who_changed_its_inodes_even_if_a_worker_did_it_for_th
 fn without_a_layout_the_journal_s_thread_tells_it_and_without_a_journal_who_dirties_a_block() {
     let model = || ModelSpec::Ext { places: None };
     let mut stage = Stage::new(model(), Layout::unknown());
-    stage.event(A, Point::JournalHandle, &[7, 3]);
-    stage.event(JOURNAL, Point::CommitBegan, &[7]);
+    stage.event(A, EventPoint::JournalHandle, &[7, 3]);
+    stage.event(JOURNAL, EventPoint::CommitBegan, &[7]);
     stage.write(JOURNAL, 2048, 8, "WSM");
-    stage.event(JOURNAL, Point::CommitEnded, &[7]);
+    stage.event(JOURNAL, EventPoint::CommitEnded, &[7]);
     assert_eq!(stage.rows(), [row("a", "journal", 0, 4096)]);
     let mut stage = Stage::new(model(), Layout::unknown());
-    stage.event(B, Point::FolioDirtied, &[DISK, 512]);
+    stage.event(B, EventPoint::FolioDirtied, &[DISK, 512]);
     stage.write(FLUSHER, 4096, 8, "WM");
     assert_eq!(stage.rows(), [row("b", "metadata", 0, 4096)]);
 }
@@ -220,11 +220,11 @@ fn without_a_layout_the_journal_s_thread_tells_it_and_without_a_journal_who_dirt
 #[test]
 fn direct_io_is_the_submitter_s_by_each_call() {
     let mut stage = ext();
-    stage.event(A, Point::DirectBegan, &[20, 0, 8192]);
-    stage.event(B, Point::DirectBegan, &[20, 8192, 4096]);
+    stage.event(A, EventPoint::DirectBegan, &[20, 0, 8192]);
+    stage.event(B, EventPoint::DirectBegan, &[20, 8192, 4096]);
     stage.queue(A, 80_000, 16, "WS").queue(B, 80_016, 8, "WS");
     stage.complete(80_000, 24);
-    stage.event(A, Point::DirectEnded, &[20]).event(B, Point::DirectEnded, &[20]);
+    stage.event(A, EventPoint::DirectEnded, &[20]).event(B, EventPoint::DirectEnded, &[20]);
     assert_eq!(stage.rows(), [row("a", "data", 20, 8192), row("b", "data", 20, 4096)]);
 }
 
@@ -233,9 +233,9 @@ fn a_loop_s_worker_is_those_who_wrote_to_the_loop_device() {
     let mut stage = ext();
     let above = stage.watch.add_device(spec(LOOP));
     stage.watch.add_loop(above, 0, 20, 0);
-    stage.event_of(A, Point::Queued, LOOP, &[8, 8, letters("W")]);
-    stage.event_of(B, Point::Queued, LOOP, &[16, 8, letters("W")]);
-    stage.event(FLUSHER, Point::ExtWritten, &[20, 4096, 8192]);
+    stage.event_of(A, EventPoint::Queued, LOOP, &[8, 8, letters("W")]);
+    stage.event_of(B, EventPoint::Queued, LOOP, &[16, 8, letters("W")]);
+    stage.event(FLUSHER, EventPoint::ExtWritten, &[20, 4096, 8192]);
     stage.flush(20, 80_000, 16);
     assert_eq!(stage.rows(), [row("a", "data", 20, 4096), row("b", "data", 20, 4096)]);
 }
@@ -255,9 +255,9 @@ fn what_was_dirty_before_and_what_no_event_tells_have_rows_of_their_own() {
 #[test]
 fn data_of_xfs_is_by_range() {
     let mut stage = Stage::new(ModelSpec::Xfs { places: None }, Layout::unknown());
-    stage.event(A, Point::XfsWritten, &[200, 0, 8192]);
-    stage.event(B, Point::XfsWritten, &[200, 4096, 100]);
-    stage.event(FLUSHER, Point::IoendAdded, &[200, 0, 8192, 80_000 * 512, 0]);
+    stage.event(A, EventPoint::XfsWritten, &[200, 0, 8192]);
+    stage.event(B, EventPoint::XfsWritten, &[200, 4096, 100]);
+    stage.event(FLUSHER, EventPoint::IoendAdded, &[200, 0, 8192, 80_000 * 512, 0]);
     stage.write(FLUSHER, 80_000, 16, "W");
     assert_eq!(stage.rows(), [row("a", "data", 200, 4096), row("b", "data", 200, 4096)]);
 }
@@ -268,11 +268,11 @@ fn the_log_of_xfs_is_whose_items_joined_the_checkpoint() {
         vec![Area { offset_bytes: 1 << 20, length_bytes: 1 << 20, kind: BlockKind::Journal }];
     let layout = Layout::new(areas, 4096, BlockKind::Unattributed);
     let mut stage = Stage::new(ModelSpec::Xfs { places: None }, layout);
-    stage.event(A, Point::XfsInodePinned, &[200]);
-    stage.event(B, Point::XfsBufferLogged, &[16, 8]);
-    stage.event(FLUSHER, Point::XfsTicketEnded, &[100]);
+    stage.event(A, EventPoint::XfsInodePinned, &[200]);
+    stage.event(B, EventPoint::XfsBufferLogged, &[16, 8]);
+    stage.event(FLUSHER, EventPoint::XfsTicketEnded, &[100]);
     stage.write(FLUSHER, 2048, 6, "WSM");
-    stage.event(A, Point::XfsInodePinned, &[200]);
+    stage.event(A, EventPoint::XfsInodePinned, &[200]);
     stage.write(FLUSHER, 2056, 2, "WSM");
     stage.write(FLUSHER, 16, 8, "WM");
     let expected = [
@@ -296,9 +296,13 @@ fn btrfs() -> Stage {
 #[test]
 fn data_of_btrfs_is_marked_where_its_extent_is_placed() {
     let mut stage = btrfs();
-    stage.event(A, Point::FolioDirtied, &[300, 0]).event(B, Point::FolioDirtied, &[300, 1]);
+    stage.event(A, EventPoint::FolioDirtied, &[300, 0]).event(
+        B,
+        EventPoint::FolioDirtied,
+        &[300, 1],
+    );
     // Compressed to a block.
-    stage.event(FLUSHER, Point::BtrfsPlaced, &[300, 0, 1 << 20, 8192, 4096, 5]);
+    stage.event(FLUSHER, EventPoint::BtrfsPlaced, &[300, 0, 1 << 20, 8192, 4096, 5]);
     stage.write(FLUSHER, (8 << 20) / 512, 8, "W");
     assert_eq!(stage.rows(), [row("a", "data", 300, 2048), row("b", "data", 300, 2048)]);
 }
@@ -307,9 +311,13 @@ fn data_of_btrfs_is_marked_where_its_extent_is_placed() {
 fn a_tree_block_of_btrfs_is_its_copier_s_in_both_copies() {
     let mut stage = btrfs();
     let page = (4 << 20) / 4096;
-    stage.event(A, Point::BtrfsCopied, &[5, 4 << 20]).event(A, Point::FolioDirtied, &[1, page]);
-    stage.event(B, Point::BtrfsCopied, &[2, (4 << 20) + 16384]);
-    stage.event(B, Point::FolioDirtied, &[1, page + 4]);
+    stage.event(A, EventPoint::BtrfsCopied, &[5, 4 << 20]).event(
+        A,
+        EventPoint::FolioDirtied,
+        &[1, page],
+    );
+    stage.event(B, EventPoint::BtrfsCopied, &[2, (4 << 20) + 16384]);
+    stage.event(B, EventPoint::FolioDirtied, &[1, page + 4]);
     for copy in [16 << 20, 32 << 20] {
         stage.write(FLUSHER, copy / 512, 64, "WM");
     }
@@ -325,10 +333,10 @@ fn a_tree_block_of_btrfs_is_its_copier_s_in_both_copies() {
 #[test]
 fn any_other_filesystem_is_by_the_inode_that_is_written_back() {
     let mut stage = Stage::new(ModelSpec::Generic, Layout::unknown());
-    stage.event(A, Point::FolioDirtied, &[9, 0]);
-    stage.event(FLUSHER, Point::WritebackBegan, &[9]);
+    stage.event(A, EventPoint::FolioDirtied, &[9, 0]);
+    stage.event(FLUSHER, EventPoint::WritebackBegan, &[9]);
     stage.write(FLUSHER, 80_000, 8, "W");
-    stage.event(FLUSHER, Point::WritebackEnded, &[9]);
+    stage.event(FLUSHER, EventPoint::WritebackEnded, &[9]);
     stage.write(B, 90_000, 8, "W");
     assert_eq!(stage.rows(), [row("a", "data", 9, 4096), row("b", "data", 0, 4096)]);
 }
@@ -361,9 +369,9 @@ fn the_filters_name_every_device_and_filesystem() {
     let events = stage.watch.events();
     let filter = |point| &events.iter().find(|(event, _)| event.point == point).unwrap().1;
     let devices = format!("dev == {DISK} || dev == {LOOP} || dev == {}", LOOP + 1);
-    assert_eq!(*filter(Point::Completed), devices);
-    assert_eq!(filter(Point::FolioDirtied), "name == \"7:0\"");
-    assert_eq!(filter(Point::NewTask), "");
+    assert_eq!(*filter(EventPoint::Completed), devices);
+    assert_eq!(filter(EventPoint::FolioDirtied), "name == \"7:0\"");
+    assert_eq!(filter(EventPoint::NewTask), "");
 }
 
 proptest! {
@@ -382,9 +390,11 @@ proptest! {
             _ => Stage::new(ModelSpec::F2fs, Layout::unknown()),
         };
         let points = [
-            Point::ExtWritten, Point::ExtFlushBegan, Point::ExtInodeDirtied, Point::JournalHandle,
-            Point::CommitBegan, Point::IoendAdded, Point::XfsInodePinned, Point::BtrfsPlaced,
-            Point::FolioDirtied, Point::DirectBegan,
+            EventPoint::ExtWritten, EventPoint::ExtFlushBegan, EventPoint::ExtInodeDirtied,
+            EventPoint::JournalHandle,
+            EventPoint::CommitBegan, EventPoint::IoendAdded, EventPoint::XfsInodePinned,
+            EventPoint::BtrfsPlaced,
+            EventPoint::FolioDirtied, EventPoint::DirectBegan,
         ];
         for (kind, thread, numbers, is_lost) in events {
             let thread = [A, B, FLUSHER, JOURNAL, 1, 2][thread as usize];

@@ -6,11 +6,11 @@ use std::ops::Range;
 use ssdlab_filesystem::Layout;
 
 use crate::actor::{Actor, FileParts};
-use crate::blocks::Blocks;
-use crate::event::{CauseEvent, Point, WantedEvent};
+use crate::blocks::BlockCauses;
+use crate::event::{CauseEvent, EventPoint, WantedEvent};
 use crate::files::Files;
 use crate::ledger::{Inode, WrittenKind};
-use crate::shares::Shares;
+use crate::shares::CauseShares;
 use crate::tasks::Causer;
 
 /// The bytes of a sector, as the block layer counts.
@@ -35,27 +35,29 @@ pub struct Member {
 
 /// What a bio's sectors are, and who is behind them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct SectorMark {
     pub kind: WrittenKind,
     pub inode: Option<Inode>,
-    pub causes: Shares,
+    pub causes: CauseShares,
 }
 
 /// What a filesystem makes of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum VolumeFinding {
     /// Sectors of a member, counted from the filesystem's start, carry this.
-    Marked { member: usize, sectors: Range<u64>, mark: Mark },
+    Marked { member: usize, sectors: Range<u64>, mark: SectorMark },
     /// Somebody asked for bytes of a file to be written.
     Asked { causer: Causer, inode: Inode, bytes: u64 },
     /// Somebody asked for a file to be synced.
     Synced { causer: Causer, inode: Inode },
+    /// A file was deleted: its number may be another's from now on.
+    Deleted { inode: Inode },
     /// A commit that somebody waited for, and the journal's bytes in it that others caused.
     Committed { causer: Causer, carried_bytes: u64 },
 }
 
 /// A filesystem's own knowledge: its events, and what they mean.
-pub trait Model: std::fmt::Debug + Send {
+pub trait FilesystemModel: std::fmt::Debug + Send {
     /// The events that it wants beside those that all want.
     fn events(&self) -> Vec<WantedEvent>;
 
@@ -92,7 +94,7 @@ impl BioPart {
 #[derive(Debug, Default)]
 struct Work {
     /// The file whose pages it writes now, and who is behind that if it is not the whole file's.
-    writes: Option<(u64, Option<Shares>)>,
+    writes: Option<(u64, Option<CauseShares>)>,
     /// The inode that it named last.
     at: Option<u64>,
     /// Direct I/O that has not yet been seen to write.
@@ -109,9 +111,9 @@ pub struct Volume {
     /// Its fixed areas; unknown if its devices cannot be read.
     pub layout: Layout,
     pub files: Files,
-    pub blocks: Blocks,
+    pub blocks: BlockCauses,
     work: BTreeMap<u32, Work>,
-    findings: Vec<Finding>,
+    findings: Vec<VolumeFinding>,
 }
 
 impl Volume {
@@ -126,7 +128,7 @@ impl Volume {
     }
 
     /// Takes what was found.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
+    pub fn take_findings(&mut self) -> Vec<VolumeFinding> {
         std::mem::take(&mut self.findings)
     }
 
@@ -141,15 +143,15 @@ impl Volume {
     }
 
     /// Marks sectors, counted from the filesystem's start.
-    pub fn mark(&mut self, member: usize, sectors: Range<u64>, mark: Mark) {
+    pub fn mark(&mut self, member: usize, sectors: Range<u64>, mark: SectorMark) {
         if !sectors.is_empty() {
-            self.findings.push(Finding::Marked { member, sectors, mark });
+            self.findings.push(VolumeFinding::Marked { member, sectors, mark });
         }
     }
 
     /// Marks a part of a bio that is no file's.
-    pub fn mark_metadata(&mut self, part: &BioPart, kind: WrittenKind, causes: Shares) {
-        self.mark(part.member, part.sectors.clone(), Mark { kind, inode: None, causes });
+    pub fn mark_metadata(&mut self, part: &BioPart, kind: WrittenKind, causes: CauseShares) {
+        self.mark(part.member, part.sectors.clone(), SectorMark { kind, inode: None, causes });
     }
 
     /// Somebody asked for a range of a file to be written.
@@ -157,32 +159,37 @@ impl Volume {
         self.asked_in_parts(inode, &actor.changes(range));
     }
 
-    fn asked_in_parts(&mut self, inode: Inode, parts: &[(Range<u64>, Shares)]) {
+    fn asked_in_parts(&mut self, inode: Inode, parts: &[(Range<u64>, CauseShares)]) {
         for (part, causes) in parts {
             self.asked_by(inode, part.end - part.start, causes);
         }
     }
 
     /// These asked for bytes of a file to be written.
-    pub fn asked_by(&mut self, inode: Inode, bytes: u64, causes: &Shares) {
+    pub fn asked_by(&mut self, inode: Inode, bytes: u64, causes: &CauseShares) {
         let findings = &mut self.findings;
         causes.split(bytes, |causer, bytes| {
-            findings.push(Finding::Asked { causer, inode, bytes });
+            findings.push(VolumeFinding::Asked { causer, inode, bytes });
         });
     }
 
     /// Somebody asked for a file to be synced.
     pub fn synced(&mut self, inode: Inode, actor: &Actor) {
-        self.findings.push(Finding::Synced { causer: actor.causer, inode });
+        self.findings.push(VolumeFinding::Synced { causer: actor.causer, inode });
+    }
+
+    /// A file is gone, and its number may be another's from now on.
+    pub fn deleted(&mut self, number: u64) {
+        self.findings.push(VolumeFinding::Deleted { inode: self.inode(number) });
     }
 
     /// A commit that somebody waited for.
     pub fn committed(&mut self, causer: Causer, carried_bytes: u64) {
-        self.findings.push(Finding::Committed { causer, carried_bytes });
+        self.findings.push(VolumeFinding::Committed { causer, carried_bytes });
     }
 
     /// Who is behind what a thread does now; nobody if that is not known.
-    pub fn cause(&self, actor: &Actor) -> Shares {
+    pub fn cause(&self, actor: &Actor) -> CauseShares {
         let work = self.work.get(&actor.thread);
         let writes = work.and_then(|work| work.writes.as_ref());
         if let Some((_, Some(causes))) = writes {
@@ -226,11 +233,11 @@ impl Volume {
     pub fn take_common(&mut self, actor: &Actor, event: &CauseEvent) -> bool {
         let [inode, offset, length, ..] = event.numbers;
         match event.point {
-            Point::DirectBegan => {
+            EventPoint::DirectBegan => {
                 let parts = actor.changes(offset..offset.saturating_add(length));
                 self.work_of(actor).direct = Some((inode, parts));
             }
-            Point::DirectEnded => {
+            EventPoint::DirectEnded => {
                 if let Some(work) = self.work.get_mut(&actor.thread) {
                     // An interrupt may complete another thread's.
                     work.direct.take_if(|(own, _)| *own == inode);
@@ -246,7 +253,7 @@ impl Volume {
     pub fn direct_writes(&mut self, actor: &Actor) {
         let Some(work) = self.work.get_mut(&actor.thread) else { return };
         let Some((inode, parts)) = work.direct.take() else { return };
-        let mut causes = Shares::default();
+        let mut causes = CauseShares::default();
         for (part, shares) in &parts {
             causes.add_split(part.end - part.start, shares);
         }
@@ -264,19 +271,19 @@ impl Volume {
         let own = work.and_then(|work| work.writes.as_ref()?.1.clone());
         let of_file = || inode.map(|inode| self.files.causes(inode)).unwrap_or_default();
         let causes = own.unwrap_or_else(of_file).or(|| self.cause(actor));
-        let causes = causes.or(|| Shares::all(Causer::BEFORE));
+        let causes = causes.or(|| CauseShares::all(Causer::BEFORE));
         if let Some(inode) = inode {
             self.files.written(inode);
         }
         let inode = inode.map(|inode| self.inode(inode));
-        let mark = Mark { kind: WrittenKind::Data, inode, causes };
+        let mark = SectorMark { kind: WrittenKind::Data, inode, causes };
         self.mark(part.member, part.sectors.clone(), mark);
     }
 
     /// Marks metadata written in place: of those who changed its blocks since it was last written,
     /// else of `others`.
-    pub fn mark_in_place(&mut self, part: &BioPart, kind: WrittenKind, others: Shares) {
-        let mut causes = Shares::default();
+    pub fn mark_in_place(&mut self, part: &BioPart, kind: WrittenKind, others: CauseShares) {
+        let mut causes = CauseShares::default();
         for block in part.blocks() {
             causes.merge(&self.blocks.take(block));
         }

@@ -9,14 +9,14 @@ use crate::actor::Actor;
 use crate::btrfs::{Btrfs, BtrfsGeometry};
 use crate::device::{Device, DeviceSpec};
 use crate::edges::{Balance, WrittenReading};
-use crate::event::{BlockOperation, COMMON, CauseEvent, Point, SourceKey, WantedEvent};
+use crate::event::{BlockOperation, COMMON, CauseEvent, EventPoint, SourceKey, WantedEvent};
 use crate::ext::Ext;
 use crate::f2fs::F2fs;
 use crate::generic::Generic;
 use crate::ledger::{Inode, LedgerKey, WrittenKind};
-use crate::shares::Shares;
-use crate::tasks::Tasks;
-use crate::volume::{Finding, Mark, Member, Model, SECTOR_BYTES, Volume};
+use crate::shares::CauseShares;
+use crate::tasks::{Causer, Tasks};
+use crate::volume::{FilesystemModel, Member, SECTOR_BYTES, SectorMark, Volume, VolumeFinding};
 use crate::xfs::Xfs;
 
 /// How often what is not needed any more is forgotten.
@@ -75,7 +75,7 @@ struct Watched {
 #[derive(Debug)]
 enum WatchedModel {
     Btrfs(Btrfs),
-    Other(Box<dyn Model>),
+    Other(Box<dyn FilesystemModel>),
 }
 
 impl WatchedModel {
@@ -91,7 +91,7 @@ impl WatchedModel {
         }
     }
 
-    fn get(&mut self) -> &mut dyn Model {
+    fn get(&mut self) -> &mut dyn FilesystemModel {
         match self {
             Self::Btrfs(btrfs) => btrfs,
             Self::Other(other) => other.as_mut(),
@@ -115,6 +115,8 @@ pub struct Watch {
     filesystems: Vec<Watched>,
     known: BTreeSet<Inode>,
     fresh: Vec<Inode>,
+    deleted: Vec<(Inode, u64)>,
+    now_ns: u64,
     forgot_ns: u64,
 }
 
@@ -219,17 +221,24 @@ impl Watch {
         std::mem::take(&mut self.fresh)
     }
 
+    /// The files that were deleted since the last call, and when: a name that was looked up since
+    /// then is another file's.
+    pub fn take_deleted(&mut self) -> Vec<(Inode, u64)> {
+        std::mem::take(&mut self.deleted)
+    }
+
     /// Takes an event. Events must come in order of time.
     pub fn take(&mut self, event: &CauseEvent) {
+        self.now_ns = event.time_ns;
         match event.point {
-            Point::NewTask
-            | Point::Executed
-            | Point::Attached
-            | Point::SyncEntered
-            | Point::SyncLeft => self.tasks.take(event),
-            Point::Queued => self.queued(event),
-            Point::Completed => self.completed(event),
-            Point::Remapped => self.remapped(event),
+            EventPoint::NewTask
+            | EventPoint::Executed
+            | EventPoint::Attached
+            | EventPoint::SyncEntered
+            | EventPoint::SyncLeft => self.tasks.take(event),
+            EventPoint::Queued => self.queued(event),
+            EventPoint::Completed => self.completed(event),
+            EventPoint::Remapped => self.remapped(event),
             _ => self.of_filesystem(event),
         }
         if event.time_ns > self.forgot_ns.saturating_add(FORGET_EVERY_NS) {
@@ -300,7 +309,7 @@ impl Watch {
                 self.devices[device].discarded(&range, &causes);
             }
             BlockOperation::Write { .. } if self.devices[device].is_swap(&range) => {
-                let mark = Mark { kind: WrittenKind::Swap, inode: None, causes: actor.own() };
+                let mark = SectorMark { kind: WrittenKind::Swap, inode: None, causes: actor.own() };
                 self.devices[device].mark(range, mark);
             }
             BlockOperation::Write { is_metadata } => match place {
@@ -310,8 +319,8 @@ impl Watch {
                 None => {
                     // A layer above may have marked it.
                     for gap in self.devices[device].marks.gaps(&range) {
-                        let causes = Shares::all(actor.causer);
-                        let mark = Mark { kind: WrittenKind::Raw, inode: None, causes };
+                        let causes = CauseShares::all(actor.causer);
+                        let mark = SectorMark { kind: WrittenKind::Raw, inode: None, causes };
                         self.devices[device].mark(gap, mark);
                     }
                 }
@@ -398,7 +407,7 @@ impl Watch {
             let members = &self.filesystems[filesystem].volume.members;
             let first = members.first().map_or(0, |member| member.device);
             match finding {
-                Finding::Marked { member, sectors, mark } => {
+                VolumeFinding::Marked { member, sectors, mark } => {
                     let Some(place) = members.get(member) else { continue };
                     let (device, start) = (place.device, place.sectors.start);
                     let inode = mark.inode;
@@ -406,16 +415,19 @@ impl Watch {
                     self.devices[device].mark(sectors.start.saturating_add(start)..end, mark);
                     self.meet(inode);
                 }
-                Finding::Asked { causer, inode, bytes } => {
+                VolumeFinding::Asked { causer, inode, bytes } => {
                     let key = data_of(causer, inode);
                     self.devices[first].ledger.row(key).asked_bytes += bytes;
                     self.meet(Some(inode));
                 }
-                Finding::Synced { causer, inode } => {
+                VolumeFinding::Synced { causer, inode } => {
                     self.devices[first].ledger.row(data_of(causer, inode)).syncs += 1;
                     self.meet(Some(inode));
                 }
-                Finding::Committed { causer, carried_bytes } => {
+                VolumeFinding::Deleted { inode } => {
+                    self.deleted.push((inode, self.now_ns));
+                }
+                VolumeFinding::Committed { causer, carried_bytes } => {
                     let commits = self.devices[first].ledger.commits.entry(causer).or_default();
                     commits.commits += 1;
                     commits.carried_bytes += carried_bytes;
@@ -438,21 +450,23 @@ impl Watch {
 impl Watched {
     fn is_about(&self, event: &CauseEvent) -> bool {
         match event.point {
-            Point::FolioDirtied | Point::WritebackBegan | Point::WritebackEnded => {
+            EventPoint::FolioDirtied | EventPoint::WritebackBegan | EventPoint::WritebackEnded => {
                 self.spec.backing.contains(&event.key)
             }
-            Point::BtrfsPlaced
-            | Point::BtrfsFinished
-            | Point::BtrfsCopied
-            | Point::BtrfsCommitted
-            | Point::BtrfsChunkAdded => self.spec.fsid == Some(event.key),
-            Point::FileSynced => self.spec.fsid == Some(event.key) || self.spec.number == event.key,
+            EventPoint::BtrfsPlaced
+            | EventPoint::BtrfsFinished
+            | EventPoint::BtrfsCopied
+            | EventPoint::BtrfsCommitted
+            | EventPoint::BtrfsChunkAdded => self.spec.fsid == Some(event.key),
+            EventPoint::FileSynced => {
+                self.spec.fsid == Some(event.key) || self.spec.number == event.key
+            }
             _ => self.spec.number == event.key,
         }
     }
 }
 
-fn data_of(causer: crate::tasks::Causer, inode: Inode) -> LedgerKey {
+fn data_of(causer: Causer, inode: Inode) -> LedgerKey {
     LedgerKey { causer, kind: WrittenKind::Data, inode: Some(inode) }
 }
 

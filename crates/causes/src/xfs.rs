@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use ssdlab_filesystem::InodePlaces;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, Point, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
 use crate::ledger::WrittenKind;
-use crate::shares::Shares;
-use crate::volume::{BioPart, Mark, Model, PAGE_BYTES, SECTOR_BYTES, Volume};
+use crate::shares::CauseShares;
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
 /// The blocks of 4 KiB in a cluster of inodes: 16 KiB unless mkfs was told otherwise.
 const CLUSTER_BLOCKS: u64 = 4;
@@ -29,17 +29,17 @@ const MOST_CLUSTERS: usize = 1 << 20;
 const EVENTS: &[WantedEvent] = {
     use SourceKey::Device;
     const fn at_work(name: &'static [&'static str]) -> WantedEvent {
-        WantedEvent::new(Point::XfsAtWork, Device, name, &["ino"])
+        WantedEvent::new(EventPoint::XfsAtWork, Device, name, &["ino"])
     }
     &[
         WantedEvent::new(
-            Point::XfsWritten,
+            EventPoint::XfsWritten,
             Device,
             &["xfs/xfs_file_buffered_write"],
             &["ino", "offset", "count"],
         ),
         WantedEvent::new(
-            Point::IoendAdded,
+            EventPoint::IoendAdded,
             Device,
             &["iomap/iomap_add_to_ioend"],
             &["ino", "pos", "dirty_len", "addr", "offset"],
@@ -50,26 +50,25 @@ const EVENTS: &[WantedEvent] = {
         at_work(&["xfs/xfs_unwritten_convert"]),
         at_work(&["xfs/xfs_inode_inactivating"]),
         WantedEvent::new(
-            Point::XfsBufferLogged,
+            EventPoint::XfsBufferLogged,
             Device,
             &["xfs/xfs_trans_log_buf"],
             &["buf_bno", "buf_len"],
         ),
-        WantedEvent::new(Point::XfsInodePinned, Device, &["xfs/xfs_inode_pin"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsInodePinned, Device, &["xfs/xfs_inode_pin"], &["ino"]),
         WantedEvent::new(
-            Point::XfsTicketEnded,
+            EventPoint::XfsTicketEnded,
             Device,
             &["xfs/xfs_log_ticket_ungrant"],
             &["unit_res"],
         ),
         WantedEvent::new(
-            Point::XfsUnlinked,
+            EventPoint::XfsUnlinked,
             Device,
             &["xfs/xfs_inode_set_need_inactive"],
             &["ino"],
         ),
-        WantedEvent::new(Point::XfsInodeFreed, Device, &["xfs/xfs_inode_reclaiming"], &["ino"]),
-        WantedEvent::new(Point::FileSynced, Device, &["xfs/xfs_file_fsync"], &["ino"]),
+        WantedEvent::new(EventPoint::FileSynced, Device, &["xfs/xfs_file_fsync"], &["ino"]),
     ]
 };
 
@@ -79,7 +78,7 @@ pub struct Xfs {
     places: Option<InodePlaces>,
     /// The first block of each cluster whose inodes were logged.
     clusters: BTreeSet<u64>,
-    /// Inodes whose last link is gone.
+    /// Inodes whose last link is gone, and whose numbers were not met since.
     unlinked: BTreeSet<u64>,
     /// Whether a checkpoint was formatted whose last record is still to be written.
     has_ended: bool,
@@ -90,7 +89,14 @@ impl Xfs {
         Self { places, clusters: BTreeSet::new(), unlinked: BTreeSet::new(), has_ended: false }
     }
 
-    fn inode_pinned(&mut self, volume: &mut Volume, causes: &Shares, inode: u64) {
+    /// Whoever changes a file whose last link went has a new one with its number.
+    fn begin_if_reused(&mut self, volume: &mut Volume, inode: u64) {
+        if self.unlinked.remove(&inode) {
+            volume.files.freed(inode);
+        }
+    }
+
+    fn inode_pinned(&mut self, volume: &mut Volume, causes: &CauseShares, inode: u64) {
         volume.blocks.join(causes, INODE_ITEM);
         let place = self.places.as_ref().and_then(|places| places.offset_bytes(inode));
         let Some(offset) = place else { return };
@@ -105,7 +111,7 @@ impl Xfs {
     }
 
     /// The first write after a checkpoint's end carries it; others carry the one being made.
-    fn log(&mut self, volume: &Volume) -> Shares {
+    fn log(&mut self, volume: &Volume) -> CauseShares {
         let ended = std::mem::take(&mut self.has_ended);
         if ended { volume.blocks.last_pool.clone() } else { volume.blocks.pooled() }
     }
@@ -117,11 +123,11 @@ impl Xfs {
         let start = address.wrapping_add(position).wrapping_sub(offset) / SECTOR_BYTES;
         let sectors = start..start.saturating_add(length / SECTOR_BYTES);
         let inode = Some(volume.inode(inode));
-        volume.mark(0, sectors, Mark { kind: WrittenKind::Data, inode, causes });
+        volume.mark(0, sectors, SectorMark { kind: WrittenKind::Data, inode, causes });
     }
 }
 
-impl Model for Xfs {
+impl FilesystemModel for Xfs {
     fn events(&self) -> Vec<WantedEvent> {
         [EVENTS, DIRECT].concat()
     }
@@ -129,7 +135,8 @@ impl Model for Xfs {
     fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
         let [first, second, third, ..] = event.numbers;
         match event.point {
-            Point::XfsWritten => {
+            EventPoint::XfsWritten => {
+                self.begin_if_reused(volume, first);
                 let range = second..second.saturating_add(third);
                 // By page, as it is written.
                 let whole = second / PAGE_BYTES * PAGE_BYTES
@@ -137,9 +144,10 @@ impl Model for Xfs {
                 volume.files.changed_range(first, actor, whole);
                 volume.asked(volume.inode(first), actor, range);
             }
-            Point::IoendAdded => Self::placed(volume, actor, &event.numbers),
-            Point::XfsAtWork | Point::WritebackBegan => volume.works_at(actor, first),
-            Point::FolioDirtied => {
+            EventPoint::IoendAdded => Self::placed(volume, actor, &event.numbers),
+            EventPoint::XfsAtWork | EventPoint::WritebackBegan => volume.works_at(actor, first),
+            EventPoint::FolioDirtied => {
+                self.begin_if_reused(volume, first);
                 let start = second.saturating_mul(PAGE_BYTES);
                 let is_again = actor.is_kernel && !volume.files.causes(first).is_empty();
                 if !is_again && !volume.files.is_dirty_at(first, start) {
@@ -147,12 +155,15 @@ impl Model for Xfs {
                     volume.files.changed_range(first, actor, range);
                 }
             }
-            Point::XfsUnlinked if !actor.is_kernel => {
+            EventPoint::XfsUnlinked if !actor.is_kernel => {
+                volume.deleted(first);
                 volume.files.deleted_by(first, actor.causer);
+                if self.unlinked.len() >= MOST_CLUSTERS {
+                    self.unlinked.clear();
+                }
                 self.unlinked.insert(first);
             }
-            Point::XfsInodeFreed if self.unlinked.remove(&first) => volume.files.freed(first),
-            Point::XfsBufferLogged => {
+            EventPoint::XfsBufferLogged => {
                 let causes = volume.cause(actor);
                 let blocks = first / 8..first.saturating_add(second).div_ceil(8);
                 for block in blocks {
@@ -160,17 +171,17 @@ impl Model for Xfs {
                 }
                 volume.blocks.join(&causes, BUFFER_ITEM);
             }
-            Point::XfsInodePinned => {
+            EventPoint::XfsInodePinned => {
                 let causes = volume.cause(actor);
                 self.inode_pinned(volume, &causes, first);
             }
-            Point::XfsTicketEnded if actor.is_kernel && first < CHECKPOINT_BYTES => {
+            EventPoint::XfsTicketEnded if actor.is_kernel && first < CHECKPOINT_BYTES => {
                 if !volume.blocks.pool.is_empty() {
                     volume.blocks.commit();
                 }
                 self.has_ended = true;
             }
-            Point::FileSynced => volume.synced(volume.inode(first), actor),
+            EventPoint::FileSynced => volume.synced(volume.inode(first), actor),
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use rustix::process::{Pid, Signal, kill_process};
 use ssdlab_host::interrupt::Interrupt;
@@ -25,8 +25,9 @@ pub use self::summary::WhoOutput;
 
 use super::exit::{Exit, UsageError};
 use super::output as terminal;
-use recording::Recording;
-use survey::Survey;
+use output::By;
+use recording::WhoRecording;
+use survey::WatchSurvey;
 
 /// The interval at which the end is looked for.
 const STEP: Duration = Duration::from_millis(20);
@@ -60,19 +61,6 @@ pub struct WhoCommand {
     words: Vec<String>,
 }
 
-/// What the rows of the table are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// Programs, each in its service or cgroup.
-    Program,
-    /// Services and cgroups.
-    Service,
-    /// Files.
-    File,
-    /// Kinds of bytes.
-    Kind,
-}
-
 impl WhoCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
@@ -90,9 +78,9 @@ impl WhoCommand {
             Interrupt::on_termination()
         };
         let interrupt = interrupt.into_diagnostic()?;
-        let survey = Survey::of(self.what.as_deref(), &interrupt)?;
+        let survey = WatchSurvey::of(self.what.as_deref(), &interrupt)?;
         let mounts = survey.mounts();
-        let mut recording = Recording::start(survey)?;
+        let mut recording = WhoRecording::start(survey)?;
         let status = if self.words.is_empty() {
             self.wait(&mut recording, &interrupt);
             None
@@ -109,7 +97,7 @@ impl WhoCommand {
         Ok(if status.is_none_or(|status| status.success()) { Exit::Done } else { Exit::Failed })
     }
 
-    fn wait(&self, recording: &mut Recording, interrupt: &Interrupt) {
+    fn wait(&self, recording: &mut WhoRecording, interrupt: &Interrupt) {
         let began = Instant::now();
         let time = self.time.map_or(Duration::MAX, |time| time.0);
         while !interrupt.is_set() && began.elapsed() < time {
@@ -120,7 +108,7 @@ impl WhoCommand {
 
     fn run_command(
         &self,
-        recording: &mut Recording,
+        recording: &mut WhoRecording,
         interrupt: &Interrupt,
     ) -> Result<std::process::ExitStatus, Report> {
         let mut child = self.spawn()?;

@@ -28,7 +28,7 @@ fn letters_say_what_counts_as_written() {
 
 #[test]
 fn backing_devices_are_told_apart_by_name() {
-    assert_eq!(bdi_number("8:17"), (8 << 20) | 17);
+    assert_eq!(bdi_number("8:17"), (8 << 20) + 17);
     assert_eq!(bdi_number("btrfs-1"), bdi_number("btrfs-1"));
     assert_ne!(bdi_number("btrfs-1"), bdi_number("btrfs-2"));
     assert_ne!(bdi_number("btrfs-1"), bdi_number("fuse-1"));

@@ -7,11 +7,12 @@ proptest! {
     fn they_agree_with_a_value_for_each_place(
         steps in prop::collection::vec((0..60_u64, 0..20_u64, prop::option::of(0..3_u8)), 0..60),
     ) {
-        let mut ranges = Ranges::default();
-        let mut places = vec![None; 80];
+        let mut ranges = RangeMap::default();
+        let mut places = BTreeMap::new();
         for (start, length, value) in steps {
             let range = start..start + length;
-            let within: u64 = ranges.within(&range).iter().map(|(own, _)| own.end - own.start).sum();
+            let length_of = |own: &Range<u64>| own.end - own.start;
+            let within: u64 = ranges.within(&range).iter().map(|(own, _)| length_of(own)).sum();
             let gaps: u64 = ranges.gaps(&range).iter().map(|own| own.end - own.start).sum();
             prop_assert_eq!(within + gaps, length);
             match value {
@@ -19,16 +20,21 @@ proptest! {
                 None => {
                     for (piece, value) in ranges.cut(&range) {
                         for place in piece {
-                            prop_assert_eq!(places[place as usize], Some(value));
+                            prop_assert_eq!(places.get(&place), Some(&value));
                         }
                     }
                 }
             }
-            places[start as usize..(start + length) as usize].fill(value);
+            for place in start..start + length {
+                match value {
+                    Some(value) => places.insert(place, value),
+                    None => places.remove(&place),
+                };
+            }
         }
-        let mut left = vec![None; 80];
+        let mut left = BTreeMap::new();
         for (piece, value) in ranges.cut(&(0..80)) {
-            left[piece.start as usize..piece.end as usize].fill(Some(value));
+            left.extend(piece.map(|place| (place, value)));
         }
         prop_assert_eq!(left, places);
         prop_assert_eq!(ranges.len(), 0);
@@ -37,7 +43,7 @@ proptest! {
 
 #[test]
 fn neighbours_of_one_value_are_one_range() {
-    let mut ranges = Ranges::default();
+    let mut ranges = RangeMap::default();
     for range in [0..4, 8..12, 4..8] {
         ranges.put(range, 'a');
     }

@@ -20,7 +20,7 @@ fn causers(count: u32) -> Vec<Causer> {
         .collect()
 }
 
-fn parts(shares: &Shares, total: u64) -> Vec<(Causer, u64)> {
+fn parts(shares: &CauseShares, total: u64) -> Vec<(Causer, u64)> {
     let mut parts = Vec::new();
     shares.split(total, |causer, bytes| parts.push((causer, bytes)));
     parts.sort_unstable();
@@ -30,13 +30,13 @@ fn parts(shares: &Shares, total: u64) -> Vec<(Causer, u64)> {
 #[test]
 fn whole_bytes_go_by_largest_remainder() {
     let [a, b, c] = causers(3)[..] else { panic!() };
-    let mut shares = Shares::default();
+    let mut shares = CauseShares::default();
     for (causer, weight) in [(a, 1), (b, 1), (c, 4)] {
         shares.add(causer, weight);
     }
     // 1.33, 1.33 and 5.33: the byte that is left goes to one of equal remainders.
     assert_eq!(parts(&shares, 8), [(a, 2), (b, 1), (c, 5)]);
-    assert_eq!(parts(&Shares::default(), 8), []);
+    assert_eq!(parts(&CauseShares::default(), 8), []);
     assert_eq!(shares.largest(), Some(c));
 }
 
@@ -46,7 +46,7 @@ proptest! {
         weights in prop::collection::vec(1..u64::MAX / 16, 1..8),
         total in 0..1_u64 << 50,
     ) {
-        let mut shares = Shares::default();
+        let mut shares = CauseShares::default();
         for (causer, weight) in causers(8).into_iter().zip(&weights) {
             shares.add(causer, *weight);
         }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::MOST_NUMBERS;
 
-fn event(thread: u32, point: Point, numbers: &[u64], text: &str) -> CauseEvent {
+fn event(thread: u32, point: EventPoint, numbers: &[u64], text: &str) -> CauseEvent {
     let mut all = [0; MOST_NUMBERS];
     all[..numbers.len()].copy_from_slice(numbers);
     CauseEvent { time_ns: 0, thread, point, key: 0, numbers: all, text: Some(text.into()) }
@@ -25,11 +25,11 @@ fn names(tasks: &mut Tasks, thread: u32) -> (String, String) {
 #[test]
 fn a_child_is_its_parent_until_it_executes_or_moves() {
     let mut tasks = tasks();
-    tasks.take(&event(10, Point::NewTask, &[11, 0], "sh"));
+    tasks.take(&event(10, EventPoint::NewTask, &[11, 0], "sh"));
     assert_eq!(names(&mut tasks, 11), ("sh".to_owned(), "/a".to_owned()));
-    tasks.take(&event(11, Point::Executed, &[], "/usr/bin/a-program-with-a-long-name"));
-    tasks.take(&event(10, Point::Attached, &[11, 0], "/b"));
-    tasks.take(&event(10, Point::Attached, &[11, 4], "/of/another/hierarchy"));
+    tasks.take(&event(11, EventPoint::Executed, &[], "/usr/bin/a-program-with-a-long-name"));
+    tasks.take(&event(10, EventPoint::Attached, &[11, 0], "/b"));
+    tasks.take(&event(10, EventPoint::Attached, &[11, 4], "/of/another/hierarchy"));
     assert_eq!(names(&mut tasks, 11), ("a-program-with-".to_owned(), "/b".to_owned()));
     assert_eq!(names(&mut tasks, 10), ("sh".to_owned(), "/a".to_owned()));
 }
@@ -37,15 +37,15 @@ fn a_child_is_its_parent_until_it_executes_or_moves() {
 #[test]
 fn all_threads_of_a_process_move() {
     let mut tasks = tasks();
-    tasks.take(&event(10, Point::NewTask, &[12, CLONE_THREAD], "sh"));
-    tasks.take(&event(1, Point::Attached, &[10, 0], "/b"));
+    tasks.take(&event(10, EventPoint::NewTask, &[12, CLONE_THREAD], "sh"));
+    tasks.take(&event(1, EventPoint::Attached, &[10, 0], "/b"));
     assert_eq!(names(&mut tasks, 12).1, "/b");
 }
 
 #[test]
 fn workers_of_the_kernel_have_one_name_and_no_cgroup() {
     let mut tasks = tasks();
-    tasks.take(&event(2, Point::NewTask, &[20, 0], "kworker/u8:2-x"));
+    tasks.take(&event(2, EventPoint::NewTask, &[20, 0], "kworker/u8:2-x"));
     assert!(tasks.is_kernel(20) && !tasks.is_kernel(10));
     assert_eq!(names(&mut tasks, 20), (WORKER.to_owned(), String::new()));
 }
@@ -53,7 +53,7 @@ fn workers_of_the_kernel_have_one_name_and_no_cgroup() {
 #[test]
 fn a_child_that_begins_in_a_cgroup_is_looked_up() {
     let mut tasks = tasks();
-    tasks.take(&event(10, Point::NewTask, &[30, CLONE_INTO_CGROUP], "sh"));
+    tasks.take(&event(10, EventPoint::NewTask, &[30, CLONE_INTO_CGROUP], "sh"));
     assert_eq!((tasks.take_strays(), tasks.take_strays()), (vec![30], vec![]));
     tasks.set_cgroup(30, "/c");
     assert_eq!(names(&mut tasks, 30).1, "/c");
@@ -62,8 +62,8 @@ fn a_child_that_begins_in_a_cgroup_is_looked_up() {
 #[test]
 fn who_syncs_all_is_remembered_until_it_ends() {
     let mut tasks = tasks();
-    tasks.take(&event(10, Point::SyncEntered, &[], ""));
+    tasks.take(&event(10, EventPoint::SyncEntered, &[], ""));
     assert!(tasks.is_syncing(10));
-    tasks.take(&event(10, Point::SyncLeft, &[], ""));
+    tasks.take(&event(10, EventPoint::SyncLeft, &[], ""));
     assert!(!tasks.is_syncing(10));
 }

@@ -10,6 +10,7 @@ use ssdlab_host::btrfs;
 use ssdlab_host::file_handle::{self, HandleKind};
 use ssdlab_host::mounts::Mount;
 use ssdlab_host::sysfs::major_minor;
+use ssdlab_host::tracefs::monotonic_ns;
 
 /// The most names that are kept.
 const MOST_NAMES: usize = 500_000;
@@ -75,7 +76,8 @@ impl NamedFilesystem {
 #[derive(Debug)]
 pub struct Names {
     filesystems: Vec<NamedFilesystem>,
-    paths: BTreeMap<Inode, String>,
+    /// Paths, and when they were looked up.
+    paths: BTreeMap<Inode, (String, u64)>,
 }
 
 impl Names {
@@ -90,22 +92,32 @@ impl Names {
                 && let Some(filesystem) = self.filesystems.get(inode.filesystem)
                 && let Some(path) = filesystem.path_of(inode)
             {
-                self.paths.insert(*inode, path);
+                self.paths.insert(*inode, (path, monotonic_ns()));
+            }
+        }
+    }
+
+    /// Drops names that were looked up after their file was deleted: they are those of the files
+    /// that have its number since.
+    pub fn check(&mut self, deleted: &[(Inode, u64)]) {
+        for (inode, when_ns) in deleted {
+            if self.paths.get(inode).is_some_and(|(_, looked_up_ns)| looked_up_ns >= when_ns) {
+                self.paths.remove(inode);
             }
         }
     }
 
     /// The path of a file as it was first met. `None` if nobody saw its name.
     pub fn path(&self, inode: &Inode) -> Option<String> {
-        let now = || self.filesystems.get(inode.filesystem)?.path_of(inode);
-        self.paths.get(inode).cloned().or_else(now)
+        self.paths.get(inode).map(|(path, _)| path.clone())
     }
 }
 
 /// What people call a cgroup: the unit, container or guest that it is of. Empty for the root.
 pub fn service(cgroup: &str) -> String {
     let parts = cgroup.split('/').filter(|part| !part.is_empty());
-    let is_unit = |part: &&str| part.ends_with(".service") || part.ends_with(".scope");
+    let kind = |part: &str| part.rsplit_once('.').map(|(_, kind)| kind.to_owned());
+    let is_unit = |part: &&str| matches!(kind(part).as_deref(), Some("service" | "scope"));
     let unit = parts.clone().rfind(is_unit).or_else(|| parts.clone().next_back());
     let Some(unit) = unit else { return String::new() };
     let stem = unit.trim_end_matches(".service").trim_end_matches(".scope");

@@ -4,14 +4,27 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, TableStyle, presets};
 use ssdlab_report::{bytes, counted};
 
-use super::By;
 use super::summary::{DeviceWrites, WhoOutput, WriteRow};
 
 /// The most rows of a table; the rest is one row.
 const MOST_ROWS: usize = 30;
+
+/// What the rows of the table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Programs, each in its service or cgroup.
+    Program,
+    /// Services and cgroups.
+    Service,
+    /// Files.
+    File,
+    /// Kinds of bytes.
+    Kind,
+}
 
 /// What a row of the table adds up.
 #[derive(Debug, Default)]

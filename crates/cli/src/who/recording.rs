@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
-    Balance, CauseEvent, MOST_NUMBERS, Point, RunningTask, SourceKey, WantedEvent, Watch,
+    Balance, CauseEvent, EventPoint, MOST_NUMBERS, RunningTask, SourceKey, WantedEvent, Watch,
     WrittenReading, bdi_number,
 };
 use ssdlab_host::meter::block::{self, Counters};
@@ -15,8 +15,8 @@ use ssdlab_host::tracefs::{Instance, Sink, TraceRecording, Tracefs, Tracepoint, 
 use ssdlab_trace::ftrace::{EventFormat, SubBufferLayout, record_head};
 
 use super::names::Names;
-use super::summary::{self, DeviceCounts, LayerCounts, Recorded, WhoOutput};
-use super::survey::{BtrfsSource, Survey, Target};
+use super::summary::{self, DeviceCounts, LayerCounts, RecordedDevice, WhoOutput};
+use super::survey::{BtrfsSource, WatchSurvey, WatchTarget};
 
 /// How often the rows are compared with the counters.
 const CHECK_EVERY: Duration = Duration::from_mins(1);
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 /// The recording in progress.
-pub struct Recording {
+pub struct WhoRecording {
     trace: TraceRecording<Feed>,
     /// The last: nothing of the instance may be open when it goes.
     _tracefs: Tracefs,
@@ -49,7 +49,7 @@ pub struct Recording {
 }
 
 struct Counted {
-    target: Target,
+    target: WatchTarget,
     before: Counters,
     below: Vec<(String, String, u64)>,
     balances: Vec<Balance>,
@@ -66,10 +66,10 @@ struct Feed {
     shared: Arc<Mutex<Shared>>,
 }
 
-impl Recording {
+impl WhoRecording {
     /// Starts recording what was surveyed.
-    pub fn start(survey: Survey) -> Result<Self, Report> {
-        let Survey { watch, targets, filesystems, btrfs, mut notes, .. } = survey;
+    pub fn start(survey: WatchSurvey) -> Result<Self, Report> {
+        let WatchSurvey { watch, targets, filesystems, btrfs, mut notes, .. } = survey;
         let tracefs = Tracefs::open().into_diagnostic()?;
         let instance = tracefs.instance("ssdlab-who").into_diagnostic()?;
         let header = instance.read("events/header_page").into_diagnostic()?;
@@ -157,7 +157,7 @@ impl Recording {
         }
         let Shared { watch, names, .. } = &*shared;
         let devices = targets.iter().zip(after).map(|(counted, counts)| {
-            let recorded = Recorded {
+            let recorded = RecordedDevice {
                 name: &counted.target.name,
                 device: counted.target.device,
                 balances: &counted.balances,
@@ -187,7 +187,7 @@ impl DeviceCounts {
 /// Reads tasks and counters, while events wait.
 fn begin(
     mut shared: MutexGuard<'_, Shared>,
-    targets: Vec<Target>,
+    targets: Vec<WatchTarget>,
 ) -> Result<(Instant, Vec<Counted>), Report> {
     for task in task_table::tasks() {
         let task_table::TaskEntry { thread, process, program, cgroup, is_kernel } = task;
@@ -318,10 +318,11 @@ impl Sink for Feed {
 impl Shared {
     fn take(&mut self, events: impl Iterator<Item = CauseEvent>) {
         for event in events {
-            if event.point == Point::BtrfsChunkAdded {
+            if event.point == EventPoint::BtrfsChunkAdded {
                 self.chunks_change_until_ns = event.time_ns + CHUNK_APPEARS_NS;
             }
-            if event.time_ns < self.chunks_change_until_ns && event.point == Point::BtrfsPlaced {
+            if event.time_ns < self.chunks_change_until_ns && event.point == EventPoint::BtrfsPlaced
+            {
                 self.read_chunks();
             }
             self.watch.take(&event);
@@ -331,6 +332,7 @@ impl Shared {
         }
         let fresh = self.watch.take_fresh();
         self.names.learn(&fresh);
+        self.names.check(&self.watch.take_deleted());
         for process in self.watch.tasks.take_strays() {
             if let Some(cgroup) = task_table::cgroup(process) {
                 self.watch.tasks.set_cgroup(process, &cgroup);

@@ -118,7 +118,7 @@ pub struct DeviceCounts {
 }
 
 /// A device's recording.
-pub struct Recorded<'a> {
+pub struct RecordedDevice<'a> {
     pub name: &'a str,
     pub device: usize,
     pub balances: &'a [Balance],
@@ -143,7 +143,7 @@ impl WhoOutput {
 }
 
 /// Makes the rows of a device.
-pub fn of_device(watch: &Watch, names: &Names, recorded: &Recorded<'_>) -> DeviceWrites {
+pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) -> DeviceWrites {
     let ledger = &watch.devices()[recorded.device].ledger;
     let mut by_name: BTreeMap<(String, String, &str, Option<String>), Amounts> = BTreeMap::new();
     for (key, amounts) in ledger.rows() {

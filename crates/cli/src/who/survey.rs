@@ -22,15 +22,16 @@ use ssdlab_host::sysfs::{self, BlockDevice, block_number};
 use ssdlab_host::{extents, loop_device};
 use ssdlab_lab::LabError;
 
-use super::UsageError;
+use crate::exit::UsageError;
+
 use super::names::{NameSource, NamedFilesystem};
 
 /// How long a filesystem's tool may take to describe it.
-const TOOL_LIMIT: Duration = Duration::from_secs(60);
+const TOOL_LIMIT: Duration = Duration::from_mins(1);
 
 /// A disk or partition whose counter is compared.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct WatchTarget {
     /// Its place in the watch.
     pub device: usize,
     /// The kernel's name.
@@ -50,9 +51,9 @@ pub struct BtrfsSource {
 }
 
 /// What was found.
-pub struct Survey {
+pub struct WatchSurvey {
     pub watch: Watch,
-    pub targets: Vec<Target>,
+    pub targets: Vec<WatchTarget>,
     pub filesystems: Vec<NamedFilesystem>,
     pub btrfs: Vec<BtrfsSource>,
     /// What is not known, and why.
@@ -61,7 +62,7 @@ pub struct Survey {
     disks: Vec<(String, usize)>,
 }
 
-impl Survey {
+impl WatchSurvey {
     /// Surveys a device or the device of a mounted filesystem, else all disks.
     pub fn of(what: Option<&Path>, interrupt: &Interrupt) -> Result<Self, Report> {
         if !rustix::process::geteuid().is_root() {
@@ -87,7 +88,7 @@ impl Survey {
             disks: Vec::new(),
         };
         let devices = match what {
-            Some(what) => survey.devices_of(what)?,
+            Some(what) => devices_of(what)?,
             None => all_disks(),
         };
         if devices.is_empty() {
@@ -105,26 +106,6 @@ impl Survey {
         self.filesystems.iter().filter_map(|found| File::open(&found.path).ok()).collect()
     }
 
-    fn devices_of(&self, what: &Path) -> Result<Vec<BlockDevice>, Report> {
-        if block_number(what).is_some() {
-            return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
-        }
-        let mount = mounts::containing(what)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot look up {}", what.display()))?;
-        let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
-        let devices: Vec<BlockDevice> =
-            numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
-        if devices.is_empty() {
-            let kind = mount.map_or_else(String::new, |mount| format!(" ({})", mount.kind));
-            return Err(UsageError::report(
-                format!("{} is on no block device{kind}", what.display()),
-                "name a block device, or a folder on one",
-            ));
-        }
-        Ok(devices)
-    }
-
     fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> Result<(), Report> {
         let disk = disk_of(device).into_diagnostic()?;
         let place = self.add_disk(&disk, Some(device), interrupt)?;
@@ -135,7 +116,7 @@ impl Survey {
                 device.queue_attribute("iostats").display()
             ));
         }
-        self.targets.push(Target {
+        self.targets.push(WatchTarget {
             device: place,
             name: device.name.clone(),
             number: device.number.clone(),
@@ -164,7 +145,7 @@ impl Survey {
             partitions: partitions.iter().map(|(own, _)| event_number(&own.number)).collect(),
             counted: counted.map_or(all.clone(), |(_, sectors)| sectors.clone()),
             in_flight: block::writes_in_flight(&disk.number).unwrap_or(0),
-            swap: self.swap_on(disk, &partitions),
+            swap: swap_on(disk, &partitions),
             has_no_requests: !disk.folder.join("mq").exists(),
         });
         self.disks.push((disk.number.clone(), place));
@@ -284,7 +265,8 @@ impl Survey {
         let answers: Result<Vec<String>, String> = probe.questions.iter().map(ask).collect();
         let read = answers.and_then(|answers| {
             let layout = (probe.parse)(&answers).map_err(|fault| fault.to_string())?;
-            let places = InodePlaces::of(kind, &answers).map_err(|fault| fault.to_string())?;
+            let places = filesystem::layout::inode_places(kind, &answers)
+                .map_err(|fault| fault.to_string())?;
             Ok((layout, places))
         });
         read.unwrap_or_else(|reason| {
@@ -331,34 +313,6 @@ impl Survey {
         self.watch.add_loop(place, filesystem, backing.file.inode, offset);
         Ok(true)
     }
-
-    fn swap_on(
-        &self,
-        disk: &BlockDevice,
-        partitions: &[(BlockDevice, Range<u64>)],
-    ) -> Vec<Range<u64>> {
-        let mut found = Vec::new();
-        for area in mounts::swap_areas().unwrap_or_default() {
-            let number = block_number(&area);
-            let mut parts = partitions.iter();
-            if let Some((_, sectors)) = parts.find(|(own, _)| number.as_ref() == Some(&own.number))
-            {
-                found.push(sectors.clone());
-            } else if number.as_ref() == Some(&disk.number) {
-                found.push(0..u64::MAX);
-            } else if number.is_none()
-                && let Ok(Some(mount)) = mounts::containing(&area)
-                && let Some(start) = start_on(&mount, disk, partitions)
-                && let Ok(Some(places)) =
-                    File::open(&area).and_then(|file| extents::extents(&file, 4096))
-            {
-                let sectors =
-                    |range: &Range<u64>| start + range.start / 512..start + range.end / 512;
-                found.extend(places.iter().map(sectors));
-            }
-        }
-        found
-    }
 }
 
 impl BtrfsSource {
@@ -369,6 +323,50 @@ impl BtrfsSource {
             chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
         Ok(BtrfsGeometry { node_bytes: self.node_bytes, chunks: chunks.collect() })
     }
+}
+
+/// The device that is named, or those of the filesystem that a path is on.
+fn devices_of(what: &Path) -> Result<Vec<BlockDevice>, Report> {
+    if block_number(what).is_some() {
+        return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
+    }
+    let mount = mounts::containing(what)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot look up {}", what.display()))?;
+    let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
+    let devices: Vec<BlockDevice> =
+        numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
+    if devices.is_empty() {
+        let kind = mount.map_or_else(String::new, |mount| format!(" ({})", mount.kind));
+        return Err(UsageError::report(
+            format!("{} is on no block device{kind}", what.display()),
+            "name a block device, or a folder on one",
+        ));
+    }
+    Ok(devices)
+}
+
+/// The swap areas on a disk, in its sectors.
+fn swap_on(disk: &BlockDevice, partitions: &[(BlockDevice, Range<u64>)]) -> Vec<Range<u64>> {
+    let mut found = Vec::new();
+    for area in mounts::swap_areas().unwrap_or_default() {
+        let number = block_number(&area);
+        let mut parts = partitions.iter();
+        if let Some((_, sectors)) = parts.find(|(own, _)| number.as_ref() == Some(&own.number)) {
+            found.push(sectors.clone());
+        } else if number.as_ref() == Some(&disk.number) {
+            found.push(0..u64::MAX);
+        } else if number.is_none()
+            && let Ok(Some(mount)) = mounts::containing(&area)
+            && let Some(start) = start_on(&mount, disk, partitions)
+            && let Ok(Some(places)) =
+                File::open(&area).and_then(|file| extents::extents(&file, 4096))
+        {
+            let sectors = |range: &Range<u64>| start + range.start / 512..start + range.end / 512;
+            found.extend(places.iter().map(sectors));
+        }
+    }
+    found
 }
 
 /// The first sector on a disk of the filesystem that is mounted.

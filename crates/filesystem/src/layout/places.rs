@@ -1,8 +1,5 @@
 //! Where a filesystem keeps each inode, where its number says that.
 
-use super::answer::ToolOutput;
-use super::{LayoutFault, ext, xfs};
-
 /// The places of inodes on the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InodePlaces {
@@ -27,19 +24,6 @@ pub enum InodePlaces {
 }
 
 impl InodePlaces {
-    /// Derives them from the answers to the questions of a filesystem's [`Probe`](super::Probe);
-    /// `None` for a filesystem whose inodes move.
-    pub fn of(filesystem: &str, answers: &[String]) -> Result<Option<Self>, LayoutFault> {
-        match filesystem {
-            "ext2" | "ext3" | "ext4" => ext::inode_places(answers).map(Some),
-            "xfs" => {
-                let superblock = ToolOutput::new(answers, 0, "xfs_db of xfsprogs 6.1");
-                xfs::inode_places(&superblock).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// The first byte of the block, or of the inode, with this number on the device; `None` if the
     /// filesystem has no such inode.
     #[must_use]

@@ -15,7 +15,8 @@ pub const LAYOUT: Probe = Probe {
             "-c",
             "sb 0",
             "-c",
-            "print blocksize dblocks agblocks agblklog agcount inopblog sectsize logstart logblocks",
+            "print blocksize dblocks agblocks agblklog agcount inopblog sectsize logstart \
+             logblocks",
         ],
     )],
     without_owners: &[],
@@ -69,7 +70,8 @@ fn log(
 }
 
 /// Where inodes are.
-pub(super) fn inode_places(superblock: &ToolOutput) -> Result<InodePlaces, LayoutFault> {
+pub(super) fn inode_places(answers: &[String]) -> Result<InodePlaces, LayoutFault> {
+    let superblock = ToolOutput::new(answers, 0, "xfs_db of xfsprogs 6.1");
     let bits = |label| {
         let bits = superblock.number(label)?;
         let few = u32::try_from(bits).ok().filter(|bits| *bits < 32);
