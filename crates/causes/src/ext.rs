@@ -267,7 +267,10 @@ impl FilesystemModel for Ext {
                 } else {
                     WrittenKind::Metadata
                 };
-                volume.mark_in_place(bio, area.unwrap_or(other), self.last.clone());
+                // Without a journal, fsync(2) writes buffers whose folio stays dirty, and no event
+                // says who dirties them again.
+                let others = if self.has_journal { self.last.clone() } else { volume.cause(actor) };
+                volume.mark_in_place(bio, area.unwrap_or(other), others);
             }
         }
     }

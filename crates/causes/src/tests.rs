@@ -263,6 +263,19 @@ fn data_of_xfs_is_by_range() {
 }
 
 #[test]
+fn a_reused_inode_of_xfs_is_another_file_whoever_worked_on_the_first() {
+    let mut stage = Stage::new(ModelSpec::Xfs { places: None }, Layout::unknown());
+    stage.event(A, EventPoint::XfsWritten, &[200, 0, 4096]);
+    stage.event(A, EventPoint::XfsUnlinked, &[200]);
+    stage.event(FLUSHER, EventPoint::XfsInodePinned, &[200]);
+    stage.event(B, EventPoint::XfsInodePinned, &[200]);
+    stage.event(B, EventPoint::DirectBegan, &[200, 0, 4096]).write(B, 80_000, 8, "WS");
+    assert_eq!(stage.rows(), [row("b", "data", 200, 4096)]);
+    let lives = stage.watch.take_fresh().iter().map(|inode| inode.life).collect::<Vec<_>>();
+    assert_eq!((lives, stage.watch.take_deleted().len()), (vec![0, 1], 1));
+}
+
+#[test]
 fn the_log_of_xfs_is_whose_items_joined_the_checkpoint() {
     let areas =
         vec![Area { offset_bytes: 1 << 20, length_bytes: 1 << 20, kind: BlockKind::Journal }];

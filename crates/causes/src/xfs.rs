@@ -89,7 +89,7 @@ impl Xfs {
         Self { places, clusters: BTreeSet::new(), unlinked: BTreeSet::new(), has_ended: false }
     }
 
-    /// Whoever changes a file whose last link went has a new one with its number.
+    /// Whoever changes an inode whose last link went has a new file with its number.
     fn begin_if_reused(&mut self, volume: &mut Volume, inode: u64) {
         if self.unlinked.remove(&inode) {
             volume.files.freed(inode);
@@ -172,6 +172,10 @@ impl FilesystemModel for Xfs {
                 volume.blocks.join(&causes, BUFFER_ITEM);
             }
             EventPoint::XfsInodePinned => {
+                // Workers do what is left to do for the file that is gone.
+                if !actor.is_kernel {
+                    self.begin_if_reused(volume, first);
+                }
                 let causes = volume.cause(actor);
                 self.inode_pinned(volume, &causes, first);
             }
