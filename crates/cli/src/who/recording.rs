@@ -1,7 +1,7 @@
 //! The recording: the kernel's events, decoded every 20 ms and fed to the watch, and the readings
 //! of counters between which the rows must add up.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic, Report};
@@ -307,7 +307,14 @@ impl Sink for Feed {
     }
 
     fn advance(&mut self, until_ns: u64) {
-        let mut shared = lock(&self.shared);
+        // While the program reads tasks and counters, the buffers are emptied all the same.
+        let shared = self.shared.try_lock();
+        let mut shared = match shared {
+            Err(TryLockError::WouldBlock) if until_ns < u64::MAX => return,
+            Err(TryLockError::WouldBlock) => lock(&self.shared),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Ok(shared) => shared,
+        };
         self.events.sort_by_key(|event| event.time_ns);
         let known = self.events.partition_point(|event| event.time_ns <= until_ns);
         shared.take(self.events.drain(..known));
