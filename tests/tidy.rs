@@ -15,8 +15,9 @@ use self::size::{Size, ambiguous_types, is_test, size};
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "crates/advice/src",
+    "crates/causes/src",
     "crates/filesystem/src",
     "crates/flash/src",
     "crates/operations/src",
@@ -32,7 +33,7 @@ const PURE: [&str; 13] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 17, files: 706, lines: 102_400 };
+const MOST: Size = Size { crates: 18, files: 735, lines: 108_000 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;
@@ -205,7 +206,9 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         "crates/disk/src/vhost/shrunk.rs",
         "crates/flash/src/prefetch.rs",
         "crates/host/src/block_ioctl.rs",
+        "crates/host/src/btrfs.rs",
         "crates/host/src/extents.rs",
+        "crates/host/src/file_handle.rs",
         "crates/host/src/loop_device.rs",
         "crates/host/src/program.rs",
         "crates/workload/src/calls.rs",

@@ -20,6 +20,7 @@ mod stopping;
 mod support;
 mod undoing;
 mod unsafe_targets;
+mod who;
 mod workloads;
 
 use std::fs::File;
@@ -108,6 +109,7 @@ fn main() {
         undoing::cases(),
         workloads::cases(),
         serving::cases(),
+        who::cases(),
     ];
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
     let has_fuse = Path::new("/dev/fuse").exists();

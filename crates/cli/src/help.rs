@@ -25,6 +25,8 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
         "who",
         &[
             ("See what was written to every drive since boot, and how it wears", "ssdlab who"),
+            ("See who writes to it, to the byte", "sudo ssdlab who / --for 10m"),
+            ("See what a program writes, by file", "sudo ssdlab who . --files -- git gc"),
             ("To the drive that a folder is on, for an issue", "ssdlab who /home --markdown"),
             (
                 "For node_exporter, from a timer",

@@ -16,7 +16,7 @@ use super::method::MethodOutput;
 use super::model_output::ModelOutput;
 use super::output;
 use super::trace::TraceOutput;
-use super::who::SinceBoot;
+use super::who::{SinceBoot, WhoOutput};
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
@@ -63,8 +63,11 @@ pub enum JsonFormat {
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
     Trace,
-    /// The output of `ssdlab who --json`.
+    /// The output of `ssdlab who --json`, of what was written since boot.
     Who,
+    /// The output of `ssdlab who --json` with `--for` or a command; with a device, it is one of the
+    /// devices.
+    WhoRecording,
 }
 
 impl SchemaCommand {
@@ -97,6 +100,7 @@ impl JsonFormat {
             Self::Simulation => schema_for!(SimulationOutcome),
             Self::Trace => schema_for!(TraceOutput<'_>),
             Self::Who => schema_for!(SinceBoot),
+            Self::WhoRecording => schema_for!(WhoOutput),
         }
     }
 }

@@ -1,37 +1,86 @@
-//! `ssdlab who`: what writes to a drive.
+//! `ssdlab who`: what writes to a drive, since boot or while it is recorded.
 
+mod exact;
+mod names;
+mod output;
+mod recording;
 mod since_boot;
+mod summary;
+mod survey;
 
 use std::path::PathBuf;
 
 use clap::Args;
 use miette::Report;
+use ssdlab_quantity::Span;
 
+use self::exact::{ExactRecording, RecordingFormat};
+use self::output::By;
 use self::since_boot::OutputFormat;
-use super::exit::Exit;
+use super::exit::{Exit, UsageError};
 
 pub use self::since_boot::SinceBoot;
+pub use self::summary::WhoOutput;
 
 /// Arguments of `ssdlab who`.
 #[derive(Debug, Args)]
 pub struct WhoCommand {
-    /// A drive, a partition or a mount point (default: every drive).
+    /// A drive, a partition, or a folder of a mounted filesystem (default: every drive).
     #[arg(value_name = "DEVICE|MOUNT")]
     target: Option<PathBuf>,
-    /// Print one JSON object.
+    /// Record for this time who writes, to the byte; needs root.
+    #[arg(long = "for", value_name = "TIME", conflicts_with = "command")]
+    time: Option<Span>,
+    /// What the rows of a recording are (default: program).
+    #[arg(long, value_name = "WHAT")]
+    by: Option<By>,
+    /// Show the files of a recording, too.
+    #[arg(long)]
+    files: bool,
+    /// Print one JSON object. A command's own output goes to standard error.
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Print Markdown, for an issue or a forum.
+    /// Print Markdown, for an issue or a forum. Paths are shown only below --root.
     #[arg(long)]
     markdown: bool,
+    /// Show the paths below this folder in the Markdown of a recording; others are hashed.
+    #[arg(long, value_name = "DIR", requires = "markdown")]
+    root: Vec<PathBuf>,
     /// Write a file for the textfile collector of Prometheus's node exporter, whole or not at all.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "markdown", "time", "command"])]
     prometheus: Option<PathBuf>,
+    /// Record while this command runs, until its filesystem is synced; needs root.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 impl WhoCommand {
     /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
+        let target = self.target.as_deref();
+        if self.time.is_some() || !self.command.is_empty() {
+            let format = match (self.json, self.markdown) {
+                (true, _) => RecordingFormat::Json,
+                (_, true) => RecordingFormat::Markdown(&self.root),
+                (false, false) => RecordingFormat::Text,
+            };
+            let recording = ExactRecording {
+                target,
+                time: self.time.map(|time| time.0),
+                command: &self.command,
+                by: self.by.unwrap_or(By::Program),
+                has_files: self.files,
+                format,
+            };
+            return recording.run();
+        }
+        if self.by.is_some() || self.files || !self.root.is_empty() {
+            return Err(UsageError::report(
+                "--by, --files and --root are about a recording",
+                "record for some time, `sudo ssdlab who / --for 10m`, or while a command runs, \
+                 `sudo ssdlab who / -- COMMAND`",
+            ));
+        }
         let format = match (self.json, self.markdown, self.prometheus) {
             (true, ..) => OutputFormat::Json,
             (_, true, _) => OutputFormat::Markdown,

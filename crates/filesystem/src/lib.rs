@@ -30,7 +30,7 @@ pub use ext::EXT4;
 pub use facts::{Facts, Feature, Limit, SnapshotSupport};
 use filesystem::uuid;
 pub use filesystem::{Driver, Filesystem, JournalSupport, MkfsOptions, Postponed};
-pub use layout::{BlockKind, Layout, LayoutFault, Probe};
+pub use layout::{BlockKind, InodePlaces, Layout, LayoutFault, Probe};
 pub use mount_option::{Alias, MountOptions};
 pub use pool::{Pool, PoolDaemon};
 pub use setting::{Bits, Setting, SettingLevel};

@@ -8,6 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,9 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::mount::MountFlags;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, fsconfig_create, fsmount, fsopen,
+};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::missing::if_there;
@@ -47,7 +50,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 pub struct Tracepoint {
     /// Its folder below `events`, such as `block/block_rq_issue`.
     pub name: String,
-    /// The event's `filter` expression.
+    /// The event's `filter` expression; empty to record all.
     pub filter: String,
 }
 
@@ -90,6 +93,48 @@ pub fn mount(folder: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(INSTANCES))
 }
 
+/// A tracefs that may be mounted nowhere.
+#[derive(Debug)]
+pub struct Tracefs {
+    instances: PathBuf,
+    /// The mount that only this process has, which ends with it.
+    _own: Option<OwnedFd>,
+}
+
+impl Tracefs {
+    /// The mounted tracefs, else one that is attached to no folder, so that nothing is left.
+    pub fn open() -> io::Result<Self> {
+        if let Some(instances) = instances()? {
+            return Ok(Self { instances, _own: None });
+        }
+        let mount = || -> rustix::io::Result<OwnedFd> {
+            let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            fsconfig_create(&context)?;
+            fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+        };
+        let own = mount().map_err(|errno| failed("mount", Path::new("tracefs"), &errno.into()))?;
+        let instances =
+            Path::new("/proc/self/fd").join(own.as_raw_fd().to_string()).join(INSTANCES);
+        Ok(Self { instances, _own: Some(own) })
+    }
+
+    /// Makes an instance whose name begins with this and the number of this process. Those of
+    /// processes that have ended are removed.
+    pub fn instance(&self, purpose: &str) -> io::Result<Instance> {
+        let prefix = format!("{purpose}-");
+        let entries = fs::read_dir(&self.instances);
+        for entry in entries.map_err(|error| failed("list", &self.instances, &error))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let process = name.strip_prefix(&prefix).and_then(|rest| rest.parse::<u32>().ok());
+            if process.is_some_and(|own| !Path::new("/proc").join(own.to_string()).exists()) {
+                // Another program may be removing it, too.
+                let _ = remove_instance(&entry.path());
+            }
+        }
+        Instance::create(self.instances.join(format!("{prefix}{}", std::process::id())))
+    }
+}
+
 /// Removes an instance in any state, unless one of its files is open.
 pub fn remove_instance(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder).map_err(|error| failed("remove", folder, &error))
@@ -112,6 +157,12 @@ impl Instance {
     pub fn read(&self, file: &str) -> io::Result<String> {
         let path = self.folder.join(file);
         read_whole(&path).map_err(|error| failed("read", &path, &error))
+    }
+
+    /// Whether the kernel has an event, by its folder below `events`.
+    #[must_use]
+    pub fn has_event(&self, name: &str) -> bool {
+        self.folder.join("events").join(name).join("enable").exists()
     }
 
     fn write(&self, file: &str, value: &str) -> io::Result<()> {
@@ -169,7 +220,7 @@ impl<S: Sink> TraceRecording<S> {
     ) -> io::Result<Self> {
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
-        for event in events {
+        for event in events.iter().filter(|event| !event.filter.is_empty()) {
             instance.write(&format!("events/{}/filter", event.name), &event.filter)?;
         }
         let pipes: Vec<File> =
@@ -287,7 +338,9 @@ fn statistic(text: &str, name: &str) -> u64 {
     named.next().and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(0)
 }
 
-fn monotonic_ns() -> u64 {
+/// The time of `CLOCK_MONOTONIC`, which a recording's events have.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }

@@ -7,12 +7,14 @@
 //! kernel: blockgroup.rst (reserved blocks follow the descriptors), `mmp.rst`, `orphan.rst`.
 
 use super::answer::{ToolOutput, range};
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, Probe, ToolQuery};
 
 /// The inode of a journal inside the filesystem.
 const JOURNAL: u64 = 8;
 /// The inode mke2fs gives to the orphan file, the next after lost+found.
 const ORPHANS: u64 = 12;
+/// What a line of `dumpe2fs -g` has.
+const SEVEN_FIELDS: &str = "seven fields separated by colons";
 
 pub const LAYOUT: Probe = Probe {
     questions: &[
@@ -58,8 +60,8 @@ fn areas_of_groups(
     let inode_blocks = superblock.number("Inode blocks per group:")?;
     let reserved_blocks = superblock.optional("Reserved GDT blocks:").unwrap_or(0);
     let mut areas = Vec::new();
-    for line in groups.text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
-        let fault = || groups.fault("seven fields separated by colons", format!("`{line}`"));
+    for line in group_lines(groups) {
+        let fault = || groups.fault(SEVEN_FIELDS, format!("`{line}`"));
         let fields: Vec<_> = line.split(':').map(range).collect();
         let [_, _, copy, descriptors, block_bitmap, inode_bitmap, inode_table] = fields[..] else {
             return Err(fault());
@@ -88,6 +90,27 @@ fn areas_of_groups(
         return Err(groups.fault("a line for each group", "none"));
     }
     Ok(areas)
+}
+
+fn group_lines<'a>(groups: &ToolOutput<'a>) -> impl Iterator<Item = &'a str> {
+    groups.text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Where inodes are, by the first two answers.
+pub(super) fn inode_places(answers: &[String]) -> Result<InodePlaces, LayoutFault> {
+    let superblock = ToolOutput::new(answers, 0, "dumpe2fs -h of e2fsprogs 1.47");
+    let groups = ToolOutput::new(answers, 1, "dumpe2fs -g of e2fsprogs 1.47");
+    let block_bytes = superblock.block_bytes("Block size:")?;
+    let table = |line: &str| {
+        let first = line.split(':').nth(6).and_then(range).map(|(first, _)| first);
+        let first = first.ok_or_else(|| groups.fault(SEVEN_FIELDS, format!("`{line}`")))?;
+        Ok(first.saturating_mul(block_bytes))
+    };
+    Ok(InodePlaces::Tables {
+        tables: group_lines(&groups).map(table).collect::<Result<_, _>>()?,
+        inodes_per_group: superblock.number("Inodes per group:")?,
+        inode_bytes: superblock.number("Inode size:")?,
+    })
 }
 
 /// The blocks of an inode, including those that map the others: `(0-11):1545-1556, (IND):1557`

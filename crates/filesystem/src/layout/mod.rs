@@ -8,12 +8,17 @@ mod answer;
 pub(super) mod btrfs;
 pub(super) mod ext;
 pub(super) mod f2fs;
+mod inodes;
 pub(super) mod jfs;
 pub(super) mod nilfs2;
+mod places;
 pub(super) mod reiserfs;
 pub(super) mod xfs;
 
 use serde::{Deserialize, Serialize};
+
+pub use inodes::inode_places;
+pub use places::InodePlaces;
 
 use super::MkfsCall;
 

@@ -5,7 +5,7 @@
 //! in fs/xfs/libxfs of Linux, each without and with checksums.
 
 use super::answer::ToolOutput;
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, Probe, ToolQuery};
 
 pub const LAYOUT: Probe = Probe {
     questions: &[ToolQuery::of(
@@ -15,7 +15,8 @@ pub const LAYOUT: Probe = Probe {
             "-c",
             "sb 0",
             "-c",
-            "print blocksize dblocks agblocks agblklog agcount sectsize logstart logblocks",
+            "print blocksize dblocks agblocks agblklog agcount inopblog sectsize logstart \
+             logblocks",
         ],
     )],
     without_owners: &[],
@@ -66,6 +67,24 @@ fn log(
     let (group, block) = (start >> bits, start & ((1 << bits) - 1));
     let first = group.saturating_mul(group_blocks).saturating_add(block);
     Ok((start != 0).then(|| Area::of_blocks(first, blocks, block_bytes, BlockKind::Journal)))
+}
+
+/// Where inodes are.
+pub(super) fn inode_places(answers: &[String]) -> Result<InodePlaces, LayoutFault> {
+    let superblock = ToolOutput::new(answers, 0, "xfs_db of xfsprogs 6.1");
+    let bits = |label| {
+        let bits = superblock.number(label)?;
+        let few = u32::try_from(bits).ok().filter(|bits| *bits < 32);
+        few.ok_or_else(|| {
+            superblock.fault(format!("less than 32 after `{label}`"), bits.to_string())
+        })
+    };
+    let inode_bits = bits("inopblog =")?;
+    Ok(InodePlaces::Addresses {
+        bits: (bits("agblklog =")? + inode_bits, inode_bits),
+        group_blocks: superblock.number("agblocks =")?,
+        block_bytes: superblock.block_bytes("blocksize =")?,
+    })
 }
 
 /// The kind of a block, by its magic number.

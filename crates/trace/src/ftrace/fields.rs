@@ -61,6 +61,13 @@ impl RecordFormat<'_> {
         Err(self.misdescribed(name, "a number of 1, 2, 4 or 8 bytes", &found))
     }
 
+    /// Whether the field of this name only says where in the record its bytes are.
+    pub fn is_far(&self, name: &str) -> bool {
+        let mut lines = self.text.lines().filter_map(|line| line.trim().strip_prefix("field:"));
+        let is_it = |line: &&str| declared(line).is_some_and(|own| own == name);
+        lines.find(is_it).is_some_and(|line| line.starts_with("__data_loc"))
+    }
+
     fn undescribed(&self, what: &'static str) -> FtraceError {
         FtraceError::Undescribed { file: self.file, what }
     }

@@ -25,6 +25,7 @@
 mod assembler;
 mod block;
 mod error;
+mod event_format;
 mod fields;
 mod in_flight;
 mod marks;
@@ -34,3 +35,5 @@ mod sub_buffer;
 pub use assembler::{Assembler, Lost};
 pub use block::{EVENTS, RecordLayout, TracedDevice, device_number};
 pub use error::FtraceError;
+pub use event_format::{EventFormat, SubBufferLayout, record_head};
+pub use sub_buffer::{TraceRecord, TraceRecords};

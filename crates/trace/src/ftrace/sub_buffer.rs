@@ -58,6 +58,7 @@ pub struct TraceRecords<'a> {
 pub struct TraceRecord<'a> {
     /// On the clock of the trace.
     pub time_ns: u64,
+    /// Its bytes.
     pub data: &'a [u8],
 }
 

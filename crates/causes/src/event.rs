@@ -1,0 +1,322 @@
+//! The events of the kernel from which causes are derived, as their reader delivers them.
+//!
+//! Which event serves a purpose is decided by what the kernel has below `events`, never by its
+//! version: a [`WantedEvent`] names alternatives, best first.
+
+/// The most numbers that an event has here.
+pub const MOST_NUMBERS: usize = 6;
+
+/// What an event reports. The comment gives the numbers of its [`CauseEvent`], in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventPoint {
+    /// A thread was started: its number, clone(2) flags; the text is the program.
+    NewTask,
+    /// A program was executed; the text is its path.
+    Executed,
+    /// A process moved to a cgroup: process, hierarchy; the text is the path.
+    Attached,
+    /// sync(2) or syncfs(2) began.
+    SyncEntered,
+    /// It ended.
+    SyncLeft,
+    /// A bio was queued: sector, sectors, letters.
+    Queued,
+    /// A request, or a part of it, was completed: sector, sectors, letters.
+    Completed,
+    /// A bio to one device goes to another: sector, sectors, the other device and sector.
+    Remapped,
+    /// A folio was dirtied: inode, page.
+    FolioDirtied,
+    /// A worker begins to write back an inode: inode.
+    WritebackBegan,
+    /// It ended: inode.
+    WritebackEnded,
+    /// Direct I/O began, a read or a write: inode, offset, length.
+    DirectBegan,
+    /// Direct I/O was submitted, or has completed: inode.
+    DirectEnded,
+    /// ext4 copied data into the page cache: inode, offset, bytes.
+    ExtWritten,
+    /// ext4 begins to write a file's pages: inode, most pages, first and last byte.
+    ExtFlushBegan,
+    /// It ended: inode, result, pages written.
+    ExtFlushEnded,
+    /// ext4 changed an inode: inode.
+    ExtInodeDirtied,
+    /// ext4 freed an inode, whose number will be reused: inode.
+    ExtInodeFreed,
+    /// fsync(2) began on ext4: inode.
+    ExtSyncBegan,
+    /// It ended.
+    ExtSyncEnded,
+    /// A handle was closed: transaction, blocks first dirtied by it.
+    JournalHandle,
+    /// A transaction's commit began: transaction.
+    CommitBegan,
+    /// It ended: transaction.
+    CommitEnded,
+    /// jbd2 writes a file's data before it commits, without writepages (Linux 6.1): inode.
+    JournalData,
+    /// XFS buffered a write(2): inode, offset, length.
+    XfsWritten,
+    /// A file's range goes to the device: inode, offset, length, address and offset of the extent.
+    IoendAdded,
+    /// XFS works for an inode in this thread: inode.
+    XfsAtWork,
+    /// XFS changed a buffer of metadata: sector, sectors.
+    XfsBufferLogged,
+    /// XFS logged an inode: inode.
+    XfsInodePinned,
+    /// A log ticket ended: its reservation.
+    XfsTicketEnded,
+    /// The last link of an inode is gone: inode.
+    XfsUnlinked,
+    /// fsync(2) on XFS, or on btrfs: inode.
+    FileSynced,
+    /// btrfs placed a file's range: inode, offset, logical address, length, length on disk, tree.
+    BtrfsPlaced,
+    /// A worker finishes an ordered extent: inode.
+    BtrfsFinished,
+    /// btrfs copied a tree's block: tree, new address.
+    BtrfsCopied,
+    /// btrfs commits a transaction.
+    BtrfsCommitted,
+    /// btrfs allocated a chunk, whose place must be read anew.
+    BtrfsChunkAdded,
+    /// F2FS submits a page: inode, page, new block, type.
+    F2fsPlaced,
+}
+
+/// The field that says which device or filesystem an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceKey {
+    /// None: it is about a thread.
+    Thread,
+    /// `dev`, the number of a block device or of a mounted filesystem: 12 bits major, 20 minor.
+    Device,
+    /// `fsid`, of which the first eight bytes are compared.
+    Fsid,
+    /// `name`, that of the backing device; see [`bdi_number`].
+    Backing,
+}
+
+impl SourceKey {
+    /// The field's name.
+    #[must_use]
+    pub fn field(self) -> Option<&'static str> {
+        match self {
+            Self::Thread => None,
+            Self::Device => Some("dev"),
+            Self::Fsid => Some("fsid"),
+            Self::Backing => Some("name"),
+        }
+    }
+}
+
+/// An event to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedEvent {
+    /// What it reports.
+    pub point: EventPoint,
+    /// Its folders below `events`, best first: the first that the kernel has is used.
+    pub names: &'static [&'static str],
+    /// What tells its device or filesystem.
+    pub key: SourceKey,
+    /// The fields of its numbers. Of an array, the first eight bytes are the number.
+    pub numbers: &'static [&'static str],
+    /// The field of its text.
+    pub text: Option<&'static str>,
+}
+
+impl WantedEvent {
+    pub(crate) const fn new(
+        point: EventPoint,
+        key: SourceKey,
+        names: &'static [&'static str],
+        numbers: &'static [&'static str],
+    ) -> Self {
+        Self { point, names, key, numbers, text: None }
+    }
+
+    pub(crate) const fn with_text(self, field: &'static str) -> Self {
+        Self { text: Some(field), ..self }
+    }
+
+    /// What is not known where the kernel has none of its names.
+    #[must_use]
+    pub fn lacking(&self) -> &'static str {
+        match self.point {
+            EventPoint::NewTask | EventPoint::Executed => "programs started during the recording",
+            EventPoint::Attached => "processes that change their cgroup",
+            EventPoint::SyncEntered | EventPoint::SyncLeft => {
+                "who only asked for a sync of others' files"
+            }
+            EventPoint::Queued | EventPoint::Completed => "anything: requests are not reported",
+            EventPoint::Remapped => "which layer's request becomes which request of the disk",
+            EventPoint::FolioDirtied => "who changed a mapped file",
+            EventPoint::DirectBegan | EventPoint::DirectEnded => "the files of direct I/O",
+            EventPoint::IoendAdded => "data by page; it is charged by file",
+            EventPoint::JournalHandle => "who changed metadata",
+            EventPoint::BtrfsChunkAdded => {
+                "where chunks lie that are allocated during the recording"
+            }
+            _ => "causes in some detail",
+        }
+    }
+}
+
+/// An event, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CauseEvent {
+    /// When, on the monotonic clock.
+    pub time_ns: u64,
+    /// The thread in which it happened.
+    pub thread: u32,
+    /// What it reports.
+    pub point: EventPoint,
+    /// The device or filesystem, by its [`SourceKey`].
+    pub key: u64,
+    /// Its numbers; those that it lacks are 0.
+    pub numbers: [u64; MOST_NUMBERS],
+    /// Its text.
+    pub text: Option<Box<str>>,
+}
+
+impl CauseEvent {
+    /// The file's range that a thread changes by this event: inode, first byte and length.
+    pub(crate) fn changed_range(&self) -> Option<(u64, u64, u64)> {
+        let [inode, second, third, ..] = self.numbers;
+        match self.point {
+            EventPoint::ExtWritten | EventPoint::XfsWritten | EventPoint::DirectBegan => {
+                Some((inode, second, third))
+            }
+            EventPoint::FolioDirtied => Some((inode, second.saturating_mul(4096), 4096)),
+            _ => None,
+        }
+    }
+}
+
+/// The key of a backing device by its name: `8:0` is that of a disk, `btrfs-1` of a filesystem.
+#[must_use]
+pub fn bdi_number(name: &str) -> u64 {
+    if let Some((major, minor)) = name.split_once(':') {
+        let number = major.parse::<u64>().ok().zip(minor.parse::<u64>().ok());
+        return number.map_or(u64::MAX, |(major, minor)| (major << 20) | minor);
+    }
+    let (kind, number) = name.rsplit_once('-').unwrap_or((name, ""));
+    let kind = kind.bytes().fold(1, |sum: u64, byte| (sum * 31 + u64::from(byte)) & 0xff_ffff);
+    number.parse::<u64>().map_or(u64::MAX, |number| (kind << 40) | (number & 0xff_ffff_ffff))
+}
+
+/// What a request or bio does, by the letters of `blk_fill_rwbs` in `kernel/trace/blktrace.c`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockOperation {
+    /// It counts as written; filesystems mark their metadata.
+    Write { is_metadata: bool },
+    /// A discard.
+    Discard,
+    /// A read, a flush or another command.
+    Other,
+}
+
+impl BlockOperation {
+    /// Of the first eight letters. Write-zeroes count as writes, and so does a secure erase.
+    pub fn of(letters: u64) -> Self {
+        let letters = letters.to_le_bytes();
+        let letters = letters.split(|letter| *letter == 0).next().unwrap_or_default();
+        let is_metadata = letters.contains(&b'M');
+        match letters.strip_prefix(b"F").unwrap_or(letters) {
+            [b'W' | b'N', ..] | [b'D', b'E', ..] => Self::Write { is_metadata },
+            [b'D', ..] => Self::Discard,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The events of the block layer, of tasks and of the page cache, which every filesystem needs.
+pub const COMMON: &[WantedEvent] = {
+    use SourceKey::{Backing, Device, Thread};
+    &[
+        WantedEvent::new(
+            EventPoint::NewTask,
+            Thread,
+            &["task/task_newtask"],
+            &["pid", "clone_flags"],
+        )
+        .with_text("comm"),
+        WantedEvent::new(EventPoint::Executed, Thread, &["sched/sched_process_exec"], &[])
+            .with_text("filename"),
+        WantedEvent::new(
+            EventPoint::Attached,
+            Thread,
+            &["cgroup/cgroup_attach_task"],
+            &["pid", "dst_root"],
+        )
+        .with_text("dst_path"),
+        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_sync"], &[]),
+        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_sync"], &[]),
+        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_syncfs"], &[]),
+        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_syncfs"], &[]),
+        WantedEvent::new(
+            EventPoint::Queued,
+            Device,
+            &["block/block_bio_queue"],
+            &["sector", "nr_sector", "rwbs"],
+        ),
+        WantedEvent::new(
+            EventPoint::Completed,
+            Device,
+            &["block/block_rq_complete"],
+            &["sector", "nr_sector", "rwbs"],
+        ),
+        WantedEvent::new(
+            EventPoint::Remapped,
+            Device,
+            &["block/block_bio_remap"],
+            &["sector", "nr_sector", "old_dev", "old_sector"],
+        ),
+        WantedEvent::new(
+            EventPoint::FolioDirtied,
+            Backing,
+            &["writeback/writeback_dirty_folio", "writeback/writeback_dirty_page"],
+            &["ino", "index"],
+        ),
+        WantedEvent::new(
+            EventPoint::WritebackBegan,
+            Backing,
+            &["writeback/writeback_single_inode_start"],
+            &["ino"],
+        ),
+        WantedEvent::new(
+            EventPoint::WritebackEnded,
+            Backing,
+            &["writeback/writeback_single_inode"],
+            &["ino"],
+        ),
+    ]
+};
+
+/// Direct I/O through iomap, which several filesystems use.
+pub const DIRECT: &[WantedEvent] = &[
+    WantedEvent::new(
+        EventPoint::DirectBegan,
+        SourceKey::Device,
+        &["iomap/iomap_dio_rw_begin"],
+        &["ino", "pos", "count"],
+    ),
+    WantedEvent::new(
+        EventPoint::DirectEnded,
+        SourceKey::Device,
+        &["iomap/iomap_dio_rw_queued"],
+        &["ino"],
+    ),
+    WantedEvent::new(
+        EventPoint::DirectEnded,
+        SourceKey::Device,
+        &["iomap/iomap_dio_complete"],
+        &["ino"],
+    ),
+];
+
+#[cfg(test)]
+mod tests;

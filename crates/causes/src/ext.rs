@@ -1,0 +1,287 @@
+//! ext2, ext3 and ext4, all by the ext4 driver.
+//!
+//! Sources: `include/trace/events/ext4.h` and `jbd2.h`; `fs/ext4/inode.c` for which events bracket
+//! the bios of a file, `fs/jbd2/commit.c` for when blocks are handed over to be written in place.
+//!
+//! A bio queued between `ext4_writepages` and its result in one thread is that file's, so neither
+//! extents nor names are needed. The journal belongs to those whose handles were first to dirty
+//! its blocks. Blocks in place belong to those who marked an inode of theirs dirty; any other to
+//! the transaction at whose commit the journal dirtied them. Without a journal, the thread that
+//! dirties a page of the device's own inode is behind it.
+
+use std::collections::BTreeMap;
+
+use ssdlab_filesystem::InodePlaces;
+
+use crate::actor::Actor;
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::ledger::WrittenKind;
+use crate::shares::CauseShares;
+use crate::tasks::Causer;
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
+
+/// The most transactions whose causers are kept: one runs, one commits.
+const MOST_TRANSACTIONS: usize = 16;
+
+const EVENTS: &[WantedEvent] = {
+    use SourceKey::Device;
+    &[
+        WantedEvent::new(
+            EventPoint::ExtWritten,
+            Device,
+            &["ext4/ext4_da_write_end"],
+            &["ino", "pos", "copied"],
+        ),
+        WantedEvent::new(
+            EventPoint::ExtWritten,
+            Device,
+            &["ext4/ext4_write_end"],
+            &["ino", "pos", "copied"],
+        ),
+        WantedEvent::new(
+            EventPoint::ExtWritten,
+            Device,
+            &["ext4/ext4_journalled_write_end"],
+            &["ino", "pos", "copied"],
+        ),
+        WantedEvent::new(
+            EventPoint::ExtFlushBegan,
+            Device,
+            &["ext4/ext4_writepages", "ext4/ext4_da_writepages"],
+            &["ino", "nr_to_write", "range_start", "range_end"],
+        ),
+        WantedEvent::new(
+            EventPoint::ExtFlushEnded,
+            Device,
+            &["ext4/ext4_writepages_result", "ext4/ext4_da_writepages_result"],
+            &["ino", "ret", "pages_written"],
+        ),
+        WantedEvent::new(
+            EventPoint::ExtInodeDirtied,
+            Device,
+            &["ext4/ext4_mark_inode_dirty"],
+            &["ino"],
+        ),
+        WantedEvent::new(EventPoint::ExtInodeFreed, Device, &["ext4/ext4_free_inode"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::ExtSyncBegan,
+            Device,
+            &["ext4/ext4_sync_file_enter"],
+            &["ino"],
+        ),
+        WantedEvent::new(EventPoint::ExtSyncEnded, Device, &["ext4/ext4_sync_file_exit"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::JournalHandle,
+            Device,
+            &["jbd2/jbd2_handle_stats"],
+            &["tid", "dirtied_blocks"],
+        ),
+        WantedEvent::new(
+            EventPoint::CommitBegan,
+            Device,
+            &["jbd2/jbd2_start_commit"],
+            &["transaction"],
+        ),
+        WantedEvent::new(
+            EventPoint::CommitEnded,
+            Device,
+            &["jbd2/jbd2_end_commit"],
+            &["transaction"],
+        ),
+        WantedEvent::new(
+            EventPoint::JournalData,
+            Device,
+            &["jbd2/jbd2_submit_inode_data"],
+            &["ino"],
+        ),
+    ]
+};
+
+/// A commit in progress.
+#[derive(Debug)]
+struct Commit {
+    transaction: u64,
+    /// Who waited for it.
+    asked_by: Vec<Causer>,
+    journal_bytes: u64,
+}
+
+/// What is known of an ext filesystem.
+#[derive(Debug)]
+pub struct Ext {
+    /// The number of the block device's own inode, through which metadata in place is dirtied.
+    device_inode: u64,
+    places: Option<InodePlaces>,
+    transactions: BTreeMap<u64, CauseShares>,
+    last: CauseShares,
+    commit: Option<Commit>,
+    has_journal: bool,
+    /// Threads in fsync(2), and who they are.
+    syncing: BTreeMap<u32, Causer>,
+    /// Begun passes of writing back, by thread: the inode, and the most pages if it is of the whole
+    /// file.
+    passes: BTreeMap<u32, (u64, Option<u64>)>,
+}
+
+impl Ext {
+    pub fn new(device_inode: u64, places: Option<InodePlaces>) -> Self {
+        let (transactions, last, syncing, passes) = Default::default();
+        let (commit, has_journal) = (None, false);
+        Self { device_inode, places, transactions, last, commit, has_journal, syncing, passes }
+    }
+
+    /// Those of the committing transaction, else of the last.
+    fn committing(&self) -> CauseShares {
+        let transaction = self.commit.as_ref().map(|commit| commit.transaction);
+        let running = transaction.and_then(|number| self.transactions.get(&number));
+        running.cloned().unwrap_or_default().or(|| self.last.clone())
+    }
+
+    fn handle_ended(&mut self, volume: &Volume, actor: &Actor, transaction: u64, blocks: u64) {
+        self.has_journal = true;
+        // A signed number of 32 bits.
+        if blocks == 0 || blocks > i32::MAX as u64 {
+            return;
+        }
+        while self.transactions.len() >= MOST_TRANSACTIONS {
+            self.transactions.pop_first();
+        }
+        let pool = self.transactions.entry(transaction).or_default();
+        pool.add_split(blocks * 1024, &volume.cause(actor));
+    }
+
+    fn commit_began(&mut self, transaction: u64) {
+        let mut asked_by: Vec<Causer> = self.syncing.values().copied().collect();
+        asked_by.sort_unstable();
+        asked_by.dedup();
+        self.has_journal = true;
+        self.commit = Some(Commit { transaction, asked_by, journal_bytes: 0 });
+    }
+
+    fn commit_ended(&mut self, volume: &mut Volume, transaction: u64) {
+        if let Some(pool) = self.transactions.remove(&transaction) {
+            self.last = pool;
+        }
+        let Some(commit) = self.commit.take() else { return };
+        for asker in commit.asked_by {
+            let mut own_bytes = 0;
+            self.last.split(commit.journal_bytes, |causer, bytes| {
+                own_bytes += if causer == asker { bytes } else { 0 };
+            });
+            volume.committed(asker, commit.journal_bytes - own_bytes);
+        }
+    }
+
+    fn folio_dirtied(&mut self, volume: &mut Volume, actor: &Actor, inode: u64, page: u64) {
+        if inode == self.device_inode {
+            if !self.has_journal {
+                volume.blocks.touch(page, &volume.cause(actor));
+            } else if !volume.blocks.is_touched(page) {
+                // The journal hands it over to be written in place.
+                volume.blocks.touch(page, &self.committing());
+            }
+            return;
+        }
+        // A page that a worker could not write yet is dirtied again by it.
+        let is_again = actor.is_kernel && !volume.files.causes(inode).is_empty();
+        // One that write(2) dirtied was counted by its bytes.
+        if !is_again && !volume.files.is_changed_by(inode, actor.causer) {
+            let start = page.saturating_mul(PAGE_BYTES);
+            volume.files.changed(inode, actor, start..start.saturating_add(PAGE_BYTES));
+        }
+    }
+
+    fn inode_dirtied(&mut self, volume: &mut Volume, actor: &Actor, inode: u64) {
+        volume.works_at(actor, inode);
+        let place = self.places.as_ref().and_then(|places| places.offset_bytes(inode));
+        if let Some(offset) = place {
+            volume.blocks.touch(offset / PAGE_BYTES, &volume.cause(actor));
+        }
+    }
+
+    fn flush_began(&mut self, volume: &mut Volume, actor: &Actor, numbers: &[u64]) {
+        let [inode, most_pages, start, end, ..] = *numbers else { return };
+        let is_whole = start == 0 && end >= i64::MAX as u64 - PAGE_BYTES;
+        self.passes.insert(actor.thread, (inode, is_whole.then_some(most_pages)));
+        volume.files.flush_began(inode);
+        volume.begins_to_write(actor, inode);
+    }
+
+    fn flush_ended(&mut self, volume: &mut Volume, actor: &Actor, result: u64, pages: u64) {
+        volume.ends_to_write(actor);
+        if let Some((inode, Some(most_pages))) = self.passes.remove(&actor.thread)
+            && result == 0
+            && pages < most_pages
+        {
+            volume.files.flush_completed(inode);
+        }
+    }
+}
+
+impl FilesystemModel for Ext {
+    fn events(&self) -> Vec<WantedEvent> {
+        [EVENTS, DIRECT].concat()
+    }
+
+    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+        let [first, second, third, ..] = event.numbers;
+        match event.point {
+            EventPoint::ExtWritten => {
+                let range = second..second.saturating_add(third);
+                volume.files.changed(first, actor, range.clone());
+                volume.asked(volume.inode(first), actor, range);
+            }
+            EventPoint::ExtFlushBegan => self.flush_began(volume, actor, &event.numbers),
+            EventPoint::ExtFlushEnded => self.flush_ended(volume, actor, second, third),
+            EventPoint::ExtInodeDirtied => self.inode_dirtied(volume, actor, first),
+            EventPoint::ExtInodeFreed => {
+                volume.deleted(first);
+                volume.files.freed(first);
+            }
+            EventPoint::ExtSyncBegan => {
+                self.syncing.insert(actor.thread, actor.causer);
+                volume.synced(volume.inode(first), actor);
+            }
+            EventPoint::ExtSyncEnded => {
+                self.syncing.remove(&actor.thread);
+            }
+            EventPoint::JournalHandle => self.handle_ended(volume, actor, first, second),
+            EventPoint::CommitBegan => self.commit_began(first),
+            EventPoint::CommitEnded => self.commit_ended(volume, first),
+            EventPoint::JournalData => volume.works_at(actor, first),
+            EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
+            _ => {}
+        }
+    }
+
+    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+        let is_of_journal_thread =
+            !volume.has_layout() && actor.is_journal && !volume.is_writing(actor);
+        match bio.area {
+            Some(WrittenKind::Journal) => self.journal(volume, bio),
+            _ if is_of_journal_thread => self.journal(volume, bio),
+            None if !bio.is_metadata => volume.mark_data(actor, bio),
+            area => {
+                let other = if volume.has_layout() {
+                    WrittenKind::Directory
+                } else {
+                    WrittenKind::Metadata
+                };
+                // Without a journal, fsync(2) writes buffers whose folio stays dirty, and no event
+                // says who dirties them again.
+                let others = if self.has_journal { self.last.clone() } else { volume.cause(actor) };
+                volume.mark_in_place(bio, area.unwrap_or(other), others);
+            }
+        }
+    }
+}
+
+impl Ext {
+    fn journal(&mut self, volume: &mut Volume, bio: &BioPart) {
+        let causes = self.committing();
+        if let Some(commit) = &mut self.commit {
+            commit.journal_bytes += (bio.sectors.end - bio.sectors.start) * SECTOR_BYTES;
+        }
+        volume.mark_metadata(bio, WrittenKind::Journal, causes);
+    }
+}

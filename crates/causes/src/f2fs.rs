@@ -1,0 +1,71 @@
+//! F2FS: one event says the file, the page and the new place of all that it writes.
+//!
+//! Source: `include/trace/events/f2fs.h`, `fs/f2fs/f2fs.h` for the types of pages. It has not been
+//! run on a kernel with F2FS.
+
+use crate::actor::Actor;
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::generic;
+use crate::ledger::WrittenKind;
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
+
+/// The sectors of a block, which always has 4 KiB.
+const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
+/// `enum page_type`.
+const DATA: u64 = 0;
+const NODE: u64 = 1;
+
+const EVENTS: &[WantedEvent] = &[WantedEvent::new(
+    EventPoint::F2fsPlaced,
+    SourceKey::Device,
+    &["f2fs/f2fs_submit_folio_write", "f2fs/f2fs_submit_page_write"],
+    &["ino", "index", "new_blkaddr", "type"],
+)];
+
+/// What is known of an F2FS filesystem.
+#[derive(Debug, Default)]
+pub struct F2fs;
+
+impl FilesystemModel for F2fs {
+    fn events(&self) -> Vec<WantedEvent> {
+        [EVENTS, DIRECT].concat()
+    }
+
+    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+        let [inode, page, block, kind, ..] = event.numbers;
+        match event.point {
+            EventPoint::F2fsPlaced => {
+                let sectors = block.saturating_mul(BLOCK_SECTORS);
+                let sectors = sectors..sectors.saturating_add(BLOCK_SECTORS);
+                let mark = if kind == DATA {
+                    let start = page.saturating_mul(PAGE_BYTES);
+                    let range = start..start.saturating_add(PAGE_BYTES);
+                    let causes = volume.files.take_range(inode, &range);
+                    volume.works_at(actor, inode);
+                    let inode = Some(volume.inode(inode));
+                    SectorMark { kind: WrittenKind::Data, inode, causes }
+                } else {
+                    let is_node = kind == NODE;
+                    let kind = if is_node { WrittenKind::Inode } else { WrittenKind::Allocation };
+                    SectorMark { kind, inode: None, causes: volume.cause(actor) }
+                };
+                volume.mark(0, sectors, mark);
+            }
+            _ => generic::take(volume, actor, event),
+        }
+    }
+
+    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+        match bio.area {
+            None if !bio.is_metadata => volume.mark_data(actor, bio),
+            area => {
+                let causes = volume.cause(actor);
+                volume.mark_in_place(bio, area.unwrap_or(WrittenKind::Metadata), causes);
+            }
+        }
+    }
+
+    fn marks_early(&self) -> bool {
+        true
+    }
+}

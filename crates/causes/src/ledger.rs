@@ -1,0 +1,186 @@
+//! The ledger: bytes by causer, kind and file, and what stands beside the sum.
+
+use std::collections::BTreeMap;
+
+use ssdlab_filesystem::BlockKind;
+
+use crate::tasks::Causer;
+
+/// The most rows: files beyond them lose their names, the smallest first.
+const MOST_ROWS: usize = 200_000;
+
+/// A file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Inode {
+    /// The filesystem, by its place in the [`Watch`](crate::Watch).
+    pub filesystem: usize,
+    /// The tree it is in: a subvolume of btrfs; 0 elsewhere.
+    pub tree: u64,
+    /// Its number.
+    pub number: u64,
+    /// How often the number was freed during the recording before it was this file's.
+    pub life: u32,
+}
+
+/// What written bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WrittenKind {
+    /// File contents.
+    Data,
+    /// A journal or log.
+    Journal,
+    /// Inodes in place.
+    Inode,
+    /// Directories and extents in place.
+    Directory,
+    /// Bitmaps and headers of free space.
+    Allocation,
+    /// Superblocks and descriptors.
+    Superblock,
+    /// B-trees of XFS, or metadata of a kind that the layout does not tell.
+    Metadata,
+    /// Trees of btrfs: of files and directories.
+    FileTree,
+    /// That of checksums.
+    ChecksumTree,
+    /// That of extents.
+    ExtentTree,
+    /// Those of roots, chunks, devices, and free space.
+    RootTrees,
+    /// That of fsync(2)'s log.
+    LogTree,
+    /// Blocks of a tree that were split off.
+    OtherTree,
+    /// Swap.
+    Swap,
+    /// Bytes of a device without a filesystem that is watched.
+    Raw,
+    /// Not known.
+    Unknown,
+}
+
+impl WrittenKind {
+    /// Its name in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Journal => "journal",
+            Self::Inode => "inode",
+            Self::Directory => "directory",
+            Self::Allocation => "allocation",
+            Self::Superblock => "superblock",
+            Self::Metadata => "metadata",
+            Self::FileTree => "file tree",
+            Self::ChecksumTree => "checksum tree",
+            Self::ExtentTree => "extent tree",
+            Self::RootTrees => "root trees",
+            Self::LogTree => "log tree",
+            Self::OtherTree => "other tree",
+            Self::Swap => "swap",
+            Self::Raw => "raw",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub(crate) fn of_area(kind: BlockKind) -> Self {
+        match kind {
+            BlockKind::Data => Self::Data,
+            BlockKind::Journal => Self::Journal,
+            BlockKind::Inode => Self::Inode,
+            BlockKind::Directory => Self::Directory,
+            BlockKind::Allocation => Self::Allocation,
+            BlockKind::Superblock => Self::Superblock,
+            BlockKind::CowMetadata => Self::OtherTree,
+            BlockKind::Unattributed => Self::Metadata,
+        }
+    }
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LedgerKey {
+    /// Who.
+    pub causer: Causer,
+    /// What.
+    pub kind: WrittenKind,
+    /// Which file, if it is one's and known.
+    pub inode: Option<Inode>,
+}
+
+/// The numbers of a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// Written to the device.
+    pub bytes: u64,
+    /// Asked for by write(2) and direct I/O, or dirtied by page where a filesystem reports no more.
+    pub asked_bytes: u64,
+    /// fsync(2) and fdatasync(2).
+    pub syncs: u64,
+    /// Discarded; not part of the sum.
+    pub discarded_bytes: u64,
+}
+
+impl Amounts {
+    /// Adds another row's.
+    pub fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.asked_bytes += other.asked_bytes;
+        self.syncs += other.syncs;
+        self.discarded_bytes += other.discarded_bytes;
+    }
+}
+
+/// Commits of a journal that a causer waited for; outside the sum.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CommitsAsked {
+    /// How many.
+    pub commits: u64,
+    /// The journal's bytes in them that were charged to others: an upper bound of what these
+    /// commits cost others.
+    pub carried_bytes: u64,
+}
+
+/// The rows of a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CauseLedger {
+    rows: BTreeMap<LedgerKey, Amounts>,
+    /// Commits by who asked for them, where the filesystem reports them (ext3, ext4).
+    pub commits: BTreeMap<Causer, CommitsAsked>,
+}
+
+impl CauseLedger {
+    /// The rows, by key.
+    pub fn rows(&self) -> impl Iterator<Item = (&LedgerKey, &Amounts)> {
+        self.rows.iter()
+    }
+
+    /// The bytes of all rows.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.rows.values().map(|amounts| amounts.bytes).sum()
+    }
+
+    /// A row, made if need be.
+    pub(crate) fn row(&mut self, key: LedgerKey) -> &mut Amounts {
+        if self.rows.len() >= MOST_ROWS && !self.rows.contains_key(&key) {
+            self.fold();
+        }
+        self.rows.entry(key).or_default()
+    }
+
+    /// Folds the smaller half of the files into rows without a file.
+    fn fold(&mut self) {
+        let mut sizes: Vec<u64> = self.rows.values().map(|amounts| amounts.bytes).collect();
+        let middle = sizes.len() / 2;
+        let (_, median, _) = sizes.select_nth_unstable(middle);
+        let median = *median;
+        for (key, amounts) in std::mem::take(&mut self.rows) {
+            let inode = key.inode.filter(|_| amounts.bytes > median);
+            self.rows.entry(LedgerKey { inode, ..key }).or_default().add(&amounts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

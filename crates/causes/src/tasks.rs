@@ -1,0 +1,221 @@
+//! Who a thread is: its program and its cgroup, as `/proc` had them at the start and events
+//! changed them since.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{CauseEvent, EventPoint};
+
+/// Who caused bytes: a program in a cgroup, or one of the lines that are always there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Causer(u32);
+
+impl Causer {
+    /// Whoever dirtied it before the recording began.
+    pub const BEFORE: Self = Self(0);
+    /// The filesystem itself: a journal's own superblock, a checkpoint that nobody is behind.
+    pub const FILESYSTEM: Self = Self(1);
+    /// Bytes of which no event was seen.
+    pub const UNSEEN: Self = Self(2);
+}
+
+/// The names of a causer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CauserName {
+    /// The program as the kernel names it (`comm`, at most 15 bytes), or a line in brackets.
+    pub program: String,
+    /// The path of its cgroup in the unified hierarchy; empty for a line in brackets.
+    pub cgroup: String,
+}
+
+/// A thread that ran when the recording began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningTask {
+    /// Its number.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
+    /// The process's `comm`.
+    pub program: String,
+    /// The process's path in the unified hierarchy.
+    pub cgroup: String,
+    /// Whether it is a thread of the kernel.
+    pub is_kernel: bool,
+}
+
+/// The parent of all kernel threads.
+const KTHREADD: u32 = 2;
+/// `CLONE_THREAD` of clone(2).
+const CLONE_THREAD: u64 = 0x10000;
+/// `CLONE_INTO_CGROUP` of clone(2): the child begins in a cgroup that no event names.
+const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+/// The number of the unified hierarchy.
+const UNIFIED: u64 = 0;
+/// The longest `comm`.
+const LONGEST_COMM: usize = 15;
+/// The program of workers that serve many: their `comm` is that of whatever they did last.
+const WORKER: &str = "(kernel worker)";
+/// How many tasks and names are kept at most; numbers of processes end at 2^22.
+const MOST_TASKS: usize = 1 << 22;
+
+#[derive(Debug, Clone)]
+struct Task {
+    process: u32,
+    causer: Causer,
+    is_kernel: bool,
+    is_syncing: bool,
+}
+
+/// All threads.
+#[derive(Debug)]
+pub struct Tasks {
+    threads: BTreeMap<u32, Task>,
+    names: Vec<CauserName>,
+    by_name: BTreeMap<CauserName, Causer>,
+    /// Processes whose cgroup has to be looked up.
+    strays: BTreeSet<u32>,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        let (threads, by_name, strays) = Default::default();
+        let mut tasks = Self { threads, names: Vec::new(), by_name, strays };
+        for line in ["(written before the recording)", "(filesystem itself)", "(unseen)"] {
+            tasks.causer(line, "");
+        }
+        let idle = tasks.kernel_task(0, "swapper");
+        tasks.threads.insert(0, idle);
+        tasks
+    }
+}
+
+impl Tasks {
+    /// Adds a thread that was running when the recording began.
+    pub fn add(&mut self, running: &RunningTask) {
+        let RunningTask { thread, process, program, cgroup, is_kernel } = running;
+        let task = if *is_kernel {
+            self.kernel_task(*thread, program)
+        } else {
+            let causer = self.causer(program, cgroup);
+            Task { process: *process, causer, is_kernel: false, is_syncing: false }
+        };
+        self.threads.insert(*thread, task);
+    }
+
+    /// The names of a causer.
+    #[must_use]
+    pub fn name(&self, causer: Causer) -> &CauserName {
+        &self.names[causer.0 as usize]
+    }
+
+    /// The processes that began in a cgroup of which no event says the name, since the last call.
+    pub fn take_strays(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.strays).into_iter().collect()
+    }
+
+    /// Sets the cgroup of a process.
+    pub fn set_cgroup(&mut self, process: u32, cgroup: &str) {
+        let of_process = self.threads.iter().filter(|(_, task)| task.process == process);
+        let threads: Vec<u32> = of_process.map(|(thread, _)| *thread).collect();
+        for thread in threads {
+            let causer = self.causer_of(thread);
+            let program = self.name(causer).program.clone();
+            let causer = self.causer(&program, cgroup);
+            if let Some(task) = self.threads.get_mut(&thread) {
+                task.causer = causer;
+            }
+        }
+    }
+
+    pub(crate) fn take(&mut self, event: &CauseEvent) {
+        let [first, second, ..] = event.numbers;
+        let text = event.text.as_deref().unwrap_or_default();
+        match event.point {
+            EventPoint::NewTask => self.started(event.thread, number(first), second, text),
+            EventPoint::Executed => self.executed(event.thread, text),
+            EventPoint::Attached if second == UNIFIED => self.set_cgroup(number(first), text),
+            EventPoint::SyncEntered | EventPoint::SyncLeft => {
+                if let Some(task) = self.threads.get_mut(&event.thread) {
+                    task.is_syncing = event.point == EventPoint::SyncEntered;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn started(&mut self, parent: u32, child: u32, flags: u64, program: &str) {
+        if self.threads.len() >= MOST_TASKS {
+            self.threads.clear();
+        }
+        let task = if parent == KTHREADD {
+            self.kernel_task(child, program)
+        } else {
+            let of_parent = self.threads.get(&parent).cloned();
+            let parent = of_parent.unwrap_or_else(|| Task {
+                process: parent,
+                causer: self.causer(program, "?"),
+                is_kernel: false,
+                is_syncing: false,
+            });
+            let process = if flags & CLONE_THREAD == 0 { child } else { parent.process };
+            Task { process, is_syncing: false, is_kernel: false, ..parent }
+        };
+        if flags & CLONE_INTO_CGROUP != 0 {
+            self.strays.insert(child);
+        }
+        self.threads.insert(child, task);
+    }
+
+    fn executed(&mut self, thread: u32, path: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let mut end = name.len().min(LONGEST_COMM);
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        let causer = self.causer_of(thread);
+        let cgroup = self.name(causer).cgroup.clone();
+        let causer = self.causer(&name[..end], &cgroup);
+        let process = self.threads.get(&thread).map_or(thread, |task| task.process);
+        let task = Task { process, causer, is_kernel: false, is_syncing: false };
+        self.threads.insert(thread, task);
+    }
+
+    fn kernel_task(&mut self, thread: u32, program: &str) -> Task {
+        let program = if program.starts_with("kworker") { WORKER } else { program };
+        let causer = self.causer(program, "");
+        Task { process: thread, causer, is_kernel: true, is_syncing: false }
+    }
+
+    fn causer(&mut self, program: &str, cgroup: &str) -> Causer {
+        let name = CauserName { program: program.to_owned(), cgroup: cgroup.to_owned() };
+        if let Some(causer) = self.by_name.get(&name) {
+            return *causer;
+        }
+        let causer = Causer(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        self.names.push(name.clone());
+        self.by_name.insert(name, causer);
+        causer
+    }
+
+    /// The causer that a thread is. One that neither an event nor `/proc` named is a program `?`.
+    pub(crate) fn causer_of(&mut self, thread: u32) -> Causer {
+        if let Some(task) = self.threads.get(&thread) {
+            return task.causer;
+        }
+        self.causer("?", "?")
+    }
+
+    pub(crate) fn is_kernel(&self, thread: u32) -> bool {
+        self.threads.get(&thread).is_some_and(|task| task.is_kernel)
+    }
+
+    pub(crate) fn is_syncing(&self, thread: u32) -> bool {
+        self.threads.get(&thread).is_some_and(|task| task.is_syncing)
+    }
+}
+
+fn number(field: u64) -> u32 {
+    u32::try_from(field).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

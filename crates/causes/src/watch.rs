@@ -1,0 +1,477 @@
+//! The whole watch: which filesystem is on which disk, and through which loop device it writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use ssdlab_filesystem::{InodePlaces, Layout};
+
+use crate::actor::Actor;
+use crate::btrfs::{Btrfs, BtrfsGeometry};
+use crate::device::{Device, DeviceSpec};
+use crate::edges::{Balance, WrittenReading};
+use crate::event::{BlockOperation, COMMON, CauseEvent, EventPoint, SourceKey, WantedEvent};
+use crate::ext::Ext;
+use crate::f2fs::F2fs;
+use crate::generic::Generic;
+use crate::ledger::{Inode, LedgerKey, WrittenKind};
+use crate::shares::CauseShares;
+use crate::tasks::{Causer, Tasks};
+use crate::volume::{FilesystemModel, Member, SECTOR_BYTES, SectorMark, Volume, VolumeFinding};
+use crate::xfs::Xfs;
+
+/// How often what is not needed any more is forgotten.
+const FORGET_EVERY_NS: u64 = 60 * 1_000_000_000;
+/// The most files that are remembered as known.
+const MOST_KNOWN: usize = 1 << 20;
+
+/// How a filesystem's events are understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelSpec {
+    /// ext2, ext3, ext4.
+    Ext {
+        /// Where inodes are, if its device can be read.
+        places: Option<InodePlaces>,
+    },
+    /// XFS.
+    Xfs {
+        /// Where inodes are, if its device can be read.
+        places: Option<InodePlaces>,
+    },
+    /// btrfs.
+    Btrfs(BtrfsGeometry),
+    /// F2FS.
+    F2fs,
+    /// Any other.
+    Generic,
+}
+
+/// What is known of a mounted filesystem before it is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesystemSpec {
+    /// How its events are understood.
+    pub model: ModelSpec,
+    /// Its devices.
+    pub members: Vec<Member>,
+    /// Its fixed areas.
+    pub layout: Layout,
+    /// Its number (`st_dev` as the kernel has it), as events of [`SourceKey::Device`] have it.
+    pub number: u64,
+    /// Its backing devices, by [`bdi_number`](crate::bdi_number).
+    pub backing: Vec<u64>,
+    /// The first eight bytes of its identifier, if it is btrfs.
+    pub fsid: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    spec: FilesystemSpec,
+    volume: Volume,
+    model: WatchedModel,
+    /// Files behind loop devices: the device, and the first byte of the file that it shows.
+    behind: BTreeMap<u64, (usize, u64)>,
+}
+
+/// One of the models. Of btrfs, the geometry changes.
+#[derive(Debug)]
+enum WatchedModel {
+    Btrfs(Btrfs),
+    Other(Box<dyn FilesystemModel>),
+}
+
+impl WatchedModel {
+    fn new(spec: &FilesystemSpec) -> Self {
+        match &spec.model {
+            ModelSpec::Ext { places } => {
+                Self::Other(Box::new(Ext::new(spec.number, places.clone())))
+            }
+            ModelSpec::Xfs { places } => Self::Other(Box::new(Xfs::new(places.clone()))),
+            ModelSpec::Btrfs(geometry) => Self::Btrfs(Btrfs::new(geometry.clone())),
+            ModelSpec::F2fs => Self::Other(Box::new(F2fs)),
+            ModelSpec::Generic => Self::Other(Box::new(Generic)),
+        }
+    }
+
+    fn get(&mut self) -> &mut dyn FilesystemModel {
+        match self {
+            Self::Btrfs(btrfs) => btrfs,
+            Self::Other(other) => other.as_mut(),
+        }
+    }
+
+    fn events(&self) -> Vec<WantedEvent> {
+        match self {
+            Self::Btrfs(btrfs) => btrfs.events(),
+            Self::Other(other) => other.events(),
+        }
+    }
+}
+
+/// Everything that is watched.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Who threads are.
+    pub tasks: Tasks,
+    devices: Vec<Device>,
+    filesystems: Vec<Watched>,
+    known: BTreeSet<Inode>,
+    fresh: Vec<Inode>,
+    deleted: Vec<(Inode, u64)>,
+    now_ns: u64,
+    forgot_ns: u64,
+}
+
+impl Watch {
+    /// Adds a disk, and returns its place.
+    pub fn add_device(&mut self, spec: DeviceSpec) -> usize {
+        self.devices.push(Device::new(spec));
+        self.devices.len() - 1
+    }
+
+    /// Adds a filesystem on devices that were added, and returns its place.
+    pub fn add_filesystem(&mut self, spec: FilesystemSpec) -> usize {
+        let number = self.filesystems.len();
+        let volume = Volume::new(number, spec.members.clone(), spec.layout.clone());
+        let model = WatchedModel::new(&spec);
+        self.filesystems.push(Watched { spec, volume, model, behind: BTreeMap::new() });
+        number
+    }
+
+    /// A loop device shows a file from an offset on: who writes to the device is behind what its
+    /// worker writes to the file.
+    pub fn add_loop(&mut self, device: usize, filesystem: usize, inode: u64, offset_bytes: u64) {
+        if let Some(watched) = self.filesystems.get_mut(filesystem) {
+            watched.behind.insert(inode, (device, offset_bytes));
+        }
+    }
+
+    /// The devices, as they were added.
+    #[must_use]
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// The events to record, each with its `filter`; empty for all.
+    #[must_use]
+    pub fn events(&self) -> Vec<(WantedEvent, String)> {
+        let mut events: Vec<WantedEvent> = COMMON.to_vec();
+        for event in self.filesystems.iter().flat_map(|watched| watched.model.events()) {
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        let filter = |event: &WantedEvent| match event.key {
+            SourceKey::Thread | SourceKey::Fsid => String::new(),
+            SourceKey::Backing => self.backing_filter(),
+            SourceKey::Device => self.device_filter(),
+        };
+        events.into_iter().map(|event| (event, filter(&event))).collect()
+    }
+
+    fn device_filter(&self) -> String {
+        let of_device = |device: &Device| {
+            let numbers = std::iter::once(device.spec.number);
+            numbers.chain(device.spec.partitions.iter().copied()).collect::<Vec<_>>()
+        };
+        let numbers = self.devices.iter().flat_map(of_device);
+        let mounted = self.filesystems.iter().map(|watched| watched.spec.number);
+        let numbers: BTreeSet<u64> = numbers.chain(mounted).collect();
+        let terms: Vec<String> = numbers.iter().map(|number| format!("dev == {number}")).collect();
+        terms.join(" || ")
+    }
+
+    fn backing_filter(&self) -> String {
+        let numbers = self.filesystems.iter().flat_map(|watched| &watched.spec.backing);
+        let numbers: BTreeSet<u64> = numbers.copied().collect();
+        let is_disk = |number: &u64| *number < 1 << 32;
+        let name = |number: &u64| format!("name == \"{}:{}\"", number >> 20, number & 0xf_ffff);
+        if numbers.is_empty() || !numbers.iter().all(is_disk) {
+            return String::new();
+        }
+        numbers.iter().map(name).collect::<Vec<_>>().join(" || ")
+    }
+
+    /// Begins at a reading of a device's counter.
+    pub fn begin(&mut self, device: usize, reading: WrittenReading) {
+        self.devices[device].edges.begin(reading);
+    }
+
+    /// Sets the next reading of a device's counter, before events from its time are taken.
+    pub fn set_next(&mut self, device: usize, reading: WrittenReading) {
+        self.devices[device].edges.set_next(reading);
+    }
+
+    /// Compares the rows with the counter at the reading that was set, once all events up to it
+    /// were taken.
+    pub fn settle(&mut self, device: usize, continues: bool) -> Option<Balance> {
+        let Device { edges, ledger, .. } = &mut self.devices[device];
+        edges.settle(continues, ledger)
+    }
+
+    /// Replaces what is known of the chunks of a btrfs filesystem.
+    pub fn update_btrfs(&mut self, filesystem: usize, geometry: BtrfsGeometry) {
+        if let Some(WatchedModel::Btrfs(btrfs)) =
+            self.filesystems.get_mut(filesystem).map(|watched| &mut watched.model)
+        {
+            btrfs.update(geometry);
+        }
+    }
+
+    /// The files that were met for the first time since the last call.
+    pub fn take_fresh(&mut self) -> Vec<Inode> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// The files that were deleted since the last call, and when: a name that was looked up since
+    /// then is another file's.
+    pub fn take_deleted(&mut self) -> Vec<(Inode, u64)> {
+        std::mem::take(&mut self.deleted)
+    }
+
+    /// Takes an event. Events must come in order of time.
+    pub fn take(&mut self, event: &CauseEvent) {
+        self.now_ns = event.time_ns;
+        match event.point {
+            EventPoint::NewTask
+            | EventPoint::Executed
+            | EventPoint::Attached
+            | EventPoint::SyncEntered
+            | EventPoint::SyncLeft => self.tasks.take(event),
+            EventPoint::Queued => self.queued(event),
+            EventPoint::Completed => self.completed(event),
+            EventPoint::Remapped => self.remapped(event),
+            _ => self.of_filesystem(event),
+        }
+        if event.time_ns > self.forgot_ns.saturating_add(FORGET_EVERY_NS) {
+            self.forgot_ns = event.time_ns;
+            for watched in &mut self.filesystems {
+                watched.volume.files.forget();
+            }
+        }
+    }
+
+    fn of_filesystem(&mut self, event: &CauseEvent) {
+        for index in 0..self.filesystems.len() {
+            if !self.filesystems[index].is_about(event) {
+                continue;
+            }
+            let actor = self.actor(Some(index), event);
+            let Watched { volume, model, .. } = &mut self.filesystems[index];
+            volume.files.now_ns = event.time_ns;
+            if !volume.take_common(&actor, event) {
+                model.get().take(volume, &actor, event);
+            }
+            self.enter_findings(index);
+        }
+    }
+
+    /// Who does it: for a worker that writes a loop device's file, those behind the device.
+    fn actor(&mut self, filesystem: Option<usize>, event: &CauseEvent) -> Actor {
+        let causer = self.tasks.causer_of(event.thread);
+        let is_kernel = self.tasks.is_kernel(event.thread);
+        let mut actor = Actor {
+            thread: event.thread,
+            causer,
+            is_kernel,
+            is_syncing: self.tasks.is_syncing(event.thread),
+            is_journal: is_kernel && self.tasks.name(causer).program.starts_with("jbd2/"),
+            above: Vec::new(),
+        };
+        if is_kernel
+            && let Some(watched) = filesystem.and_then(|index| self.filesystems.get(index))
+            && let Some((inode, start, length)) = event.changed_range()
+            && let Some((device, offset)) = watched.behind.get(&inode)
+            && let Some(device) = self.devices.get(*device)
+            && let Some(at) = start.checked_sub(*offset)
+        {
+            let sectors = at / SECTOR_BYTES..at.saturating_add(length).div_ceil(SECTOR_BYTES);
+            let bytes = |sector: u64| sector * SECTOR_BYTES + offset;
+            let pieces = device.causes_within(&sectors).into_iter();
+            actor.above = pieces
+                .filter(|(_, causes)| !causes.is_empty())
+                .map(|(range, causes)| (bytes(range.start)..bytes(range.end), causes))
+                .collect();
+        }
+        actor
+    }
+
+    fn queued(&mut self, event: &CauseEvent) {
+        let [sector, sectors, letters, ..] = event.numbers;
+        let Some(device) = self.device(event.key) else { return };
+        let Some(range) = sector_range(sector, sectors) else { return };
+        let place = self.place(device, &range);
+        let actor = self.actor(place.map(|(filesystem, _)| filesystem), event);
+        match BlockOperation::of(letters) {
+            BlockOperation::Other => {}
+            BlockOperation::Discard => {
+                let volume = place.and_then(|(filesystem, _)| self.filesystems.get(filesystem));
+                let causes =
+                    volume.map_or_else(|| actor.own(), |watched| watched.volume.cause(&actor));
+                self.devices[device].discarded(&range, &causes);
+            }
+            BlockOperation::Write { .. } if self.devices[device].is_swap(&range) => {
+                let mark = SectorMark { kind: WrittenKind::Swap, inode: None, causes: actor.own() };
+                self.devices[device].mark(range, mark);
+            }
+            BlockOperation::Write { is_metadata } => match place {
+                Some((filesystem, member)) => {
+                    self.write_queued(filesystem, member, &actor, range, is_metadata);
+                }
+                None => {
+                    // A layer above may have marked it.
+                    for gap in self.devices[device].marks.gaps(&range) {
+                        let causes = CauseShares::all(actor.causer);
+                        let mark = SectorMark { kind: WrittenKind::Raw, inode: None, causes };
+                        self.devices[device].mark(gap, mark);
+                    }
+                }
+            },
+        }
+    }
+
+    fn write_queued(
+        &mut self,
+        filesystem: usize,
+        member: usize,
+        actor: &Actor,
+        range: Range<u64>,
+        is_metadata: bool,
+    ) {
+        let Watched { volume, model, .. } = &mut self.filesystems[filesystem];
+        let model = model.get();
+        let place = volume.members[member].clone();
+        if !is_metadata {
+            volume.direct_writes(actor);
+        }
+        let ranges = if model.marks_early() {
+            self.devices[place.device].marks.gaps(&range)
+        } else {
+            vec![range]
+        };
+        let start = place.sectors.start;
+        for range in ranges {
+            for part in volume.parts(member, range.start - start..range.end - start, is_metadata) {
+                model.queued(volume, actor, &part);
+            }
+        }
+        self.enter_findings(filesystem);
+    }
+
+    fn completed(&mut self, event: &CauseEvent) {
+        let [sector, sectors, letters, ..] = event.numbers;
+        if let Some(device) = self.device(event.key)
+            && let Some(range) = sector_range(sector, sectors)
+            && let BlockOperation::Write { .. } = BlockOperation::of(letters)
+        {
+            self.devices[device].completed(event.time_ns, range);
+        }
+    }
+
+    /// A bio of a device above goes on: its marks go with it.
+    fn remapped(&mut self, event: &CauseEvent) {
+        let [sector, sectors, above, above_sector, ..] = event.numbers;
+        let Some((below, above)) = self.device(event.key).zip(self.device(above)) else { return };
+        let Some(range) = sector_range(above_sector, sectors).filter(|_| above != below) else {
+            return;
+        };
+        let marked = self.devices[above].marks.within(&range);
+        let moved = |found: Range<u64>| {
+            sector + (found.start - range.start)..sector + (found.end - range.start)
+        };
+        let marked: Vec<_> =
+            marked.into_iter().map(|(found, mark)| (moved(found), mark.clone())).collect();
+        for (range, mark) in marked {
+            self.devices[below].mark(range, mark);
+        }
+    }
+
+    fn device(&self, number: u64) -> Option<usize> {
+        self.devices.iter().position(|device| device.has_number(number))
+    }
+
+    /// The filesystem and its member that hold sectors of a disk.
+    fn place(&self, device: usize, range: &Range<u64>) -> Option<(usize, usize)> {
+        let holds = |member: &Member| {
+            member.device == device
+                && member.sectors.start <= range.start
+                && range.end <= member.sectors.end
+        };
+        self.filesystems.iter().enumerate().find_map(|(index, watched)| {
+            watched.volume.members.iter().position(holds).map(|member| (index, member))
+        })
+    }
+
+    /// Enters what a filesystem has found into the devices.
+    fn enter_findings(&mut self, filesystem: usize) {
+        let findings = self.filesystems[filesystem].volume.take_findings();
+        for finding in findings {
+            let members = &self.filesystems[filesystem].volume.members;
+            let first = members.first().map_or(0, |member| member.device);
+            match finding {
+                VolumeFinding::Marked { member, sectors, mark } => {
+                    let Some(place) = members.get(member) else { continue };
+                    let (device, start) = (place.device, place.sectors.start);
+                    let inode = mark.inode;
+                    let end = sectors.end.saturating_add(start);
+                    self.devices[device].mark(sectors.start.saturating_add(start)..end, mark);
+                    self.meet(inode);
+                }
+                VolumeFinding::Asked { causer, inode, bytes } => {
+                    let key = data_of(causer, inode);
+                    self.devices[first].ledger.row(key).asked_bytes += bytes;
+                    self.meet(Some(inode));
+                }
+                VolumeFinding::Synced { causer, inode } => {
+                    self.devices[first].ledger.row(data_of(causer, inode)).syncs += 1;
+                    self.meet(Some(inode));
+                }
+                VolumeFinding::Deleted { inode } => {
+                    self.deleted.push((inode, self.now_ns));
+                }
+                VolumeFinding::Committed { causer, carried_bytes } => {
+                    let commits = self.devices[first].ledger.commits.entry(causer).or_default();
+                    commits.commits += 1;
+                    commits.carried_bytes += carried_bytes;
+                }
+            }
+        }
+    }
+
+    fn meet(&mut self, inode: Option<Inode>) {
+        let Some(inode) = inode else { return };
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        if self.known.insert(inode) {
+            self.fresh.push(inode);
+        }
+    }
+}
+
+impl Watched {
+    fn is_about(&self, event: &CauseEvent) -> bool {
+        match event.point {
+            EventPoint::FolioDirtied | EventPoint::WritebackBegan | EventPoint::WritebackEnded => {
+                self.spec.backing.contains(&event.key)
+            }
+            EventPoint::BtrfsPlaced
+            | EventPoint::BtrfsFinished
+            | EventPoint::BtrfsCopied
+            | EventPoint::BtrfsCommitted
+            | EventPoint::BtrfsChunkAdded => self.spec.fsid == Some(event.key),
+            EventPoint::FileSynced => {
+                self.spec.fsid == Some(event.key) || self.spec.number == event.key
+            }
+            _ => self.spec.number == event.key,
+        }
+    }
+}
+
+fn data_of(causer: Causer, inode: Inode) -> LedgerKey {
+    LedgerKey { causer, kind: WrittenKind::Data, inode: Some(inode) }
+}
+
+/// The sectors of a bio; none for one that moves nothing or lies nowhere.
+fn sector_range(first: u64, count: u64) -> Option<Range<u64>> {
+    let end = first.checked_add(count).filter(|end| *end <= u64::MAX / SECTOR_BYTES)?;
+    (count > 0).then_some(first..end)
+}

@@ -1,0 +1,213 @@
+//! XFS.
+//!
+//! Sources: `fs/xfs/xfs_trace.h`, `fs/iomap/trace.h`; `fs/xfs/xfs_log_cil.c` for checkpoints.
+//!
+//! Data is marked when it is added to an ioend, with its address and its range of the file; who
+//! dirtied each part of that range is known. The log belongs to those whose items joined the
+//! checkpoint. Buffers in place belong to those who logged them since they were last written.
+
+use std::collections::BTreeSet;
+
+use ssdlab_filesystem::InodePlaces;
+
+use crate::actor::Actor;
+use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::ledger::WrittenKind;
+use crate::shares::CauseShares;
+use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
+
+/// The blocks of 4 KiB in a cluster of inodes: 16 KiB unless mkfs was told otherwise.
+const CLUSTER_BLOCKS: u64 = 4;
+/// Items of a transaction: a logged inode is some twice as long as a changed part of a buffer.
+const INODE_ITEM: u64 = 2;
+const BUFFER_ITEM: u64 = 1;
+/// A ticket with less is a checkpoint's own, not a transaction's.
+const CHECKPOINT_BYTES: u64 = 4096;
+/// The most clusters that are remembered.
+const MOST_CLUSTERS: usize = 1 << 20;
+
+const EVENTS: &[WantedEvent] = {
+    use SourceKey::Device;
+    const fn at_work(name: &'static [&'static str]) -> WantedEvent {
+        WantedEvent::new(EventPoint::XfsAtWork, Device, name, &["ino"])
+    }
+    &[
+        WantedEvent::new(
+            EventPoint::XfsWritten,
+            Device,
+            &["xfs/xfs_file_buffered_write"],
+            &["ino", "offset", "count"],
+        ),
+        WantedEvent::new(
+            EventPoint::IoendAdded,
+            Device,
+            &["iomap/iomap_add_to_ioend"],
+            &["ino", "pos", "dirty_len", "addr", "offset"],
+        ),
+        at_work(&["xfs/xfs_map_blocks_alloc"]),
+        at_work(&["xfs/xfs_map_blocks_found"]),
+        at_work(&["xfs/xfs_setfilesize"]),
+        at_work(&["xfs/xfs_unwritten_convert"]),
+        at_work(&["xfs/xfs_inode_inactivating"]),
+        WantedEvent::new(
+            EventPoint::XfsBufferLogged,
+            Device,
+            &["xfs/xfs_trans_log_buf"],
+            &["buf_bno", "buf_len"],
+        ),
+        WantedEvent::new(EventPoint::XfsInodePinned, Device, &["xfs/xfs_inode_pin"], &["ino"]),
+        WantedEvent::new(
+            EventPoint::XfsTicketEnded,
+            Device,
+            &["xfs/xfs_log_ticket_ungrant"],
+            &["unit_res"],
+        ),
+        WantedEvent::new(
+            EventPoint::XfsUnlinked,
+            Device,
+            &["xfs/xfs_inode_set_need_inactive"],
+            &["ino"],
+        ),
+        WantedEvent::new(EventPoint::FileSynced, Device, &["xfs/xfs_file_fsync"], &["ino"]),
+    ]
+};
+
+/// What is known of an XFS filesystem.
+#[derive(Debug)]
+pub struct Xfs {
+    places: Option<InodePlaces>,
+    /// The first block of each cluster whose inodes were logged.
+    clusters: BTreeSet<u64>,
+    /// Inodes whose last link is gone, and whose numbers were not met since.
+    unlinked: BTreeSet<u64>,
+    /// Whether a checkpoint was formatted whose last record is still to be written.
+    has_ended: bool,
+}
+
+impl Xfs {
+    pub fn new(places: Option<InodePlaces>) -> Self {
+        Self { places, clusters: BTreeSet::new(), unlinked: BTreeSet::new(), has_ended: false }
+    }
+
+    /// Whoever changes an inode whose last link went has a new file with its number.
+    fn begin_if_reused(&mut self, volume: &mut Volume, inode: u64) {
+        if self.unlinked.remove(&inode) {
+            volume.files.freed(inode);
+        }
+    }
+
+    fn inode_pinned(&mut self, volume: &mut Volume, causes: &CauseShares, inode: u64) {
+        volume.blocks.join(causes, INODE_ITEM);
+        let place = self.places.as_ref().and_then(|places| places.offset_bytes(inode));
+        let Some(offset) = place else { return };
+        let first = offset / PAGE_BYTES / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
+        if self.clusters.len() >= MOST_CLUSTERS {
+            self.clusters.clear();
+        }
+        self.clusters.insert(first);
+        for block in first..first + CLUSTER_BLOCKS {
+            volume.blocks.touch(block, causes);
+        }
+    }
+
+    /// The first write after a checkpoint's end carries it; others carry the one being made.
+    fn log(&mut self, volume: &Volume) -> CauseShares {
+        let ended = std::mem::take(&mut self.has_ended);
+        if ended { volume.blocks.last_pool.clone() } else { volume.blocks.pooled() }
+    }
+
+    fn placed(volume: &mut Volume, actor: &Actor, numbers: &[u64]) {
+        let [inode, position, length, address, offset, ..] = *numbers else { return };
+        volume.works_at(actor, inode);
+        let causes = volume.files.take_range(inode, &(position..position.saturating_add(length)));
+        let start = address.wrapping_add(position).wrapping_sub(offset) / SECTOR_BYTES;
+        let sectors = start..start.saturating_add(length / SECTOR_BYTES);
+        let inode = Some(volume.inode(inode));
+        volume.mark(0, sectors, SectorMark { kind: WrittenKind::Data, inode, causes });
+    }
+}
+
+impl FilesystemModel for Xfs {
+    fn events(&self) -> Vec<WantedEvent> {
+        [EVENTS, DIRECT].concat()
+    }
+
+    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+        let [first, second, third, ..] = event.numbers;
+        match event.point {
+            EventPoint::XfsWritten => {
+                self.begin_if_reused(volume, first);
+                let range = second..second.saturating_add(third);
+                // By page, as it is written.
+                let whole = second / PAGE_BYTES * PAGE_BYTES
+                    ..range.end.div_ceil(PAGE_BYTES).saturating_mul(PAGE_BYTES);
+                volume.files.changed_range(first, actor, whole);
+                volume.asked(volume.inode(first), actor, range);
+            }
+            EventPoint::IoendAdded => Self::placed(volume, actor, &event.numbers),
+            EventPoint::XfsAtWork | EventPoint::WritebackBegan => volume.works_at(actor, first),
+            EventPoint::FolioDirtied => {
+                self.begin_if_reused(volume, first);
+                let start = second.saturating_mul(PAGE_BYTES);
+                let is_again = actor.is_kernel && !volume.files.causes(first).is_empty();
+                if !is_again && !volume.files.is_dirty_at(first, start) {
+                    let range = start..start.saturating_add(PAGE_BYTES);
+                    volume.files.changed_range(first, actor, range);
+                }
+            }
+            EventPoint::XfsUnlinked if !actor.is_kernel => {
+                volume.deleted(first);
+                volume.files.deleted_by(first, actor.causer);
+                if self.unlinked.len() >= MOST_CLUSTERS {
+                    self.unlinked.clear();
+                }
+                self.unlinked.insert(first);
+            }
+            EventPoint::XfsBufferLogged => {
+                let causes = volume.cause(actor);
+                let blocks = first / 8..first.saturating_add(second).div_ceil(8);
+                for block in blocks {
+                    volume.blocks.touch(block, &causes);
+                }
+                volume.blocks.join(&causes, BUFFER_ITEM);
+            }
+            EventPoint::XfsInodePinned => {
+                // Workers do what is left to do for the file that is gone.
+                if !actor.is_kernel {
+                    self.begin_if_reused(volume, first);
+                }
+                let causes = volume.cause(actor);
+                self.inode_pinned(volume, &causes, first);
+            }
+            EventPoint::XfsTicketEnded if actor.is_kernel && first < CHECKPOINT_BYTES => {
+                if !volume.blocks.pool.is_empty() {
+                    volume.blocks.commit();
+                }
+                self.has_ended = true;
+            }
+            EventPoint::FileSynced => volume.synced(volume.inode(first), actor),
+            _ => {}
+        }
+    }
+
+    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+        match bio.area {
+            Some(WrittenKind::Journal) => {
+                let causes = self.log(volume);
+                volume.mark_metadata(bio, WrittenKind::Journal, causes);
+            }
+            None if !bio.is_metadata => volume.mark_data(actor, bio),
+            area => {
+                let cluster = bio.sectors.start / 8 / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
+                let is_inode = self.clusters.contains(&cluster);
+                let other = if is_inode { WrittenKind::Inode } else { WrittenKind::Metadata };
+                let others = volume.blocks.pooled();
+                volume.mark_in_place(bio, area.unwrap_or(other), others);
+            }
+        }
+    }
+
+    fn marks_early(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,137 @@
+//! `ssdlab who --for TIME` and `-- COMMAND`: which program, cgroup, file and kind wrote each byte to a
+//! block device.
+//!
+//! It opens no device for writing and makes no filesystem. `survey` finds what is to be watched,
+//! `recording` records the kernel's events and feeds them to the room `causes`, `names` says what
+//! people call files and cgroups, and `summary` makes rows of the ledger, which `output` shows.
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use miette::{IntoDiagnostic, Report, WrapErr};
+use rustix::process::{Pid, Signal, kill_process};
+use ssdlab_host::interrupt::Interrupt;
+
+use super::output::{self, By};
+use super::recording::WhoRecording;
+use super::summary::WhoOutput;
+use super::survey::WatchSurvey;
+use crate::exit::Exit;
+use crate::output as terminal;
+
+/// The interval at which the end is looked for.
+const STEP: Duration = Duration::from_millis(20);
+
+/// What to record, and how to show it.
+pub(super) struct ExactRecording<'a> {
+    /// A block device or a folder; every disk without it.
+    pub target: Option<&'a Path>,
+    /// For how long; until the command ends if there is one.
+    pub time: Option<Duration>,
+    /// The command and its arguments; empty for none.
+    pub command: &'a [String],
+    /// What rows are.
+    pub by: By,
+    /// Whether files are shown.
+    pub has_files: bool,
+    /// The form of the output.
+    pub format: RecordingFormat<'a>,
+}
+
+/// The form in which a recording is shown.
+pub(super) enum RecordingFormat<'a> {
+    /// A table.
+    Text,
+    /// One JSON object.
+    Json,
+    /// Markdown, with the paths below these folders.
+    Markdown(&'a [PathBuf]),
+}
+
+impl ExactRecording<'_> {
+    /// Records and shows.
+    pub fn run(&self) -> Result<Exit, Report> {
+        // Ctrl-C ends a recording with its table; a command gets it itself.
+        let interrupt = if self.command.is_empty() {
+            Interrupt::on_signals()
+        } else {
+            Interrupt::on_termination()
+        };
+        let interrupt = interrupt.into_diagnostic()?;
+        let survey = WatchSurvey::of(self.target, &interrupt)?;
+        let mounts = survey.mounts();
+        let mut recording = WhoRecording::start(survey)?;
+        let status = if self.command.is_empty() {
+            self.wait(&mut recording, &interrupt);
+            None
+        } else {
+            let status = self.run_command(&mut recording, &interrupt)?;
+            for mount in mounts {
+                // One that went away meanwhile has nothing left to write.
+                let _ = rustix::fs::syncfs(mount);
+            }
+            Some(status)
+        };
+        let output = recording.finish(self.target.is_some())?;
+        self.show(&output);
+        Ok(if status.is_none_or(|status| status.success()) { Exit::Done } else { Exit::Failed })
+    }
+
+    fn wait(&self, recording: &mut WhoRecording, interrupt: &Interrupt) {
+        let began = Instant::now();
+        let time = self.time.unwrap_or(Duration::MAX);
+        while !interrupt.is_set() && began.elapsed() < time {
+            std::thread::sleep(STEP.min(time.saturating_sub(began.elapsed())));
+            recording.check_each_minute();
+        }
+    }
+
+    fn run_command(
+        &self,
+        recording: &mut WhoRecording,
+        interrupt: &Interrupt,
+    ) -> Result<std::process::ExitStatus, Report> {
+        let mut child = self.spawn()?;
+        loop {
+            if let Some(status) = child.try_wait().into_diagnostic()? {
+                return Ok(status);
+            }
+            if interrupt.is_set()
+                && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+            {
+                // It may have ended by itself meanwhile.
+                let _ = kill_process(pid, Signal::TERM);
+            }
+            std::thread::sleep(STEP);
+            recording.check_each_minute();
+        }
+    }
+
+    fn spawn(&self) -> Result<Child, Report> {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        if matches!(self.format, RecordingFormat::Json) {
+            let errors = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
+            command.stdout(Stdio::from(errors));
+        }
+        command
+            .spawn()
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot run {}", self.command[0]))
+    }
+
+    fn show(&self, found: &WhoOutput) {
+        match (&self.format, found.only()) {
+            (RecordingFormat::Json, Some(device)) => terminal::print_json(device),
+            (RecordingFormat::Json, None) => terminal::print_json(found),
+            (RecordingFormat::Markdown(roots), _) => {
+                terminal::print(&output::markdown(found, self.by, self.has_files, roots));
+            }
+            (RecordingFormat::Text, _) => {
+                terminal::print(&output::text(found, self.by, self.has_files));
+            }
+        }
+    }
+}

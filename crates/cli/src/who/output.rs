@@ -1,0 +1,222 @@
+//! The table of who wrote what, for a terminal and for an issue.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, Table, TableStyle, presets};
+use ssdlab_report::{bytes, counted};
+
+use super::summary::{DeviceWrites, WhoOutput, WriteRow};
+
+/// The most rows of a table; the rest is one row.
+const MOST_ROWS: usize = 30;
+
+/// What the rows of the table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Programs, each in its service or cgroup.
+    Program,
+    /// Services and cgroups.
+    Service,
+    /// Files.
+    File,
+    /// Kinds of bytes.
+    Kind,
+}
+
+/// What a row of the table adds up.
+#[derive(Debug, Default)]
+struct Sum {
+    bytes: u64,
+    asked_bytes: u64,
+    syncs: u64,
+    discarded_bytes: u64,
+    by_kind: BTreeMap<String, u64>,
+}
+
+impl Sum {
+    fn add(&mut self, row: &WriteRow) {
+        self.bytes += row.bytes;
+        self.asked_bytes += row.asked_bytes;
+        self.syncs += row.syncs;
+        self.discarded_bytes += row.discarded_bytes;
+        *self.by_kind.entry(row.kind.clone()).or_default() += row.bytes;
+    }
+
+    fn kinds(&self) -> String {
+        let mut kinds: Vec<_> = self.by_kind.iter().filter(|(_, bytes)| **bytes > 0).collect();
+        kinds.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
+        let shown = kinds.iter().map(|(kind, own)| format!("{kind} {}", bytes(**own as f64)));
+        shown.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The table for a terminal.
+pub fn text(output: &WhoOutput, by: By, files: bool) -> String {
+    let devices = output.devices.iter().map(|device| {
+        let mut out = format!("{}\n", head(device));
+        let _ = writeln!(out, "{}", table(device, by, presets::NOTHING, &str::to_owned));
+        if files && by != By::File {
+            let _ =
+                writeln!(out, "\n{}", table(device, By::File, presets::NOTHING, &str::to_owned));
+        }
+        out + &remarks(device)
+    });
+    devices.collect::<Vec<_>>().join("\n")
+}
+
+/// The block for an issue: paths only below `roots`.
+pub fn markdown(output: &WhoOutput, by: By, files: bool, roots: &[PathBuf]) -> String {
+    let path = |path: &str| hidden(path, roots);
+    let devices = output.devices.iter().map(|device| {
+        let mut out = format!("**{}**\n\n", head(device));
+        let _ = writeln!(out, "{}", table(device, by, presets::ASCII_MARKDOWN, &path));
+        if files && by != By::File {
+            let _ = writeln!(out, "\n{}", table(device, By::File, presets::ASCII_MARKDOWN, &path));
+        }
+        let _ = write!(out, "\n{}", remarks(device));
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "Method: static trace events of Linux {}; every completed request is divided among \
+             those who caused its bytes.",
+            kernel.trim()
+        );
+        out
+    });
+    devices.collect::<Vec<_>>().join("\n")
+}
+
+/// A path below one of the roots, else its hash.
+fn hidden(path: &str, roots: &[PathBuf]) -> String {
+    if roots.iter().any(|root| Path::new(path).starts_with(root)) {
+        return path.to_owned();
+    }
+    let hash = path.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("(file {:08x})", hash >> 32)
+}
+
+fn head(device: &DeviceWrites) -> String {
+    format!(
+        "{}: {} written in {:.1} s",
+        device.device,
+        bytes(device.counter_bytes as f64),
+        device.seconds
+    )
+}
+
+fn key(row: &WriteRow, by: By, path: &dyn Fn(&str) -> String) -> [String; 2] {
+    let service = row.service.clone();
+    match by {
+        By::Program => [row.program.clone(), service],
+        By::Service if row.cgroup.is_empty() => [row.program.clone(), String::new()],
+        By::Service => [service, row.cgroup.clone()],
+        By::Kind => [row.kind.clone(), String::new()],
+        By::File => match &row.path {
+            Some(own) => [path(own), row.program.clone()],
+            None => [format!("({})", row.kind), row.program.clone()],
+        },
+    }
+}
+
+fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -> String) -> Table {
+    let mut sums: BTreeMap<[String; 2], Sum> = BTreeMap::new();
+    for row in &device.rows {
+        sums.entry(key(row, by, path)).or_default().add(row);
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.bytes));
+    if sums.len() > MOST_ROWS {
+        let rest = sums.split_off(MOST_ROWS);
+        let mut others = Sum::default();
+        for (_, sum) in &rest {
+            others.bytes += sum.bytes;
+            others.asked_bytes += sum.asked_bytes;
+            others.syncs += sum.syncs;
+            others.discarded_bytes += sum.discarded_bytes;
+        }
+        sums.push(([counted(rest.len(), "other"), String::new()], others));
+    }
+    let has_discards = sums.iter().any(|(_, sum)| sum.discarded_bytes > 0);
+    let name = match by {
+        By::Program => ["program", "service"],
+        By::Service => ["service", "cgroup"],
+        By::File => ["file", "program"],
+        By::Kind => ["kind", ""],
+    };
+    let mut header = name.map(str::to_owned).to_vec();
+    header.extend(["written", "share", "asked", "syncs"].map(str::to_owned));
+    header.extend(has_discards.then(|| "discarded".to_owned()));
+    header.extend((by != By::Kind).then(|| "kinds".to_owned()));
+    let total = device.counter_bytes.max(1) as f64;
+    let mut table = Table::new();
+    table.load_style(style);
+    table.set_header(header);
+    for ([first, second], sum) in sums {
+        let share = format!("{:.1} %", 100.0 * sum.bytes as f64 / total);
+        let mut cells = vec![first, second, bytes(sum.bytes as f64), share];
+        cells.push(bytes(sum.asked_bytes as f64));
+        cells.push(sum.syncs.to_string());
+        cells.extend(has_discards.then(|| bytes(sum.discarded_bytes as f64)));
+        cells.extend((by != By::Kind).then(|| sum.kinds()));
+        table.add_row(cells);
+    }
+    for column in 2..6 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// The check of the sum, and what stands beside it.
+fn remarks(device: &DeviceWrites) -> String {
+    let mut out = String::new();
+    let sum = device.attributed_bytes + device.unseen_bytes;
+    let _ = if device.inexact.is_empty() && sum == device.counter_bytes {
+        writeln!(
+            out,
+            "check: the rows add up to the device's counter, {} bytes; unseen {}, lost events {}",
+            device.counter_bytes, device.unseen_bytes, device.lost_events
+        )
+    } else {
+        writeln!(
+            out,
+            "check: the rows add up to {sum} bytes, the device's counter to {}; unseen {}, lost \
+             events {}; {} of at most a minute differ",
+            device.counter_bytes,
+            device.unseen_bytes,
+            device.lost_events,
+            counted(device.inexact.len(), "stretch")
+        )
+    };
+    for commits in &device.commits {
+        let _ = writeln!(
+            out,
+            "{} waited for {}, which carried {} of others' journal",
+            commits.program,
+            counted(usize::try_from(commits.commits).unwrap_or(usize::MAX), "commit"),
+            bytes(commits.carried_bytes as f64)
+        );
+    }
+    for layer in &device.layers {
+        let ratio = layer.counter_bytes as f64 / device.counter_bytes.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "below: {} wrote {} ({ratio:.2} times as much, whoever caused it)",
+            layer.device,
+            bytes(layer.counter_bytes as f64)
+        );
+    }
+    for note in &device.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

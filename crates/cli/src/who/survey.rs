@@ -1,0 +1,462 @@
+//! What is to be watched: disks, the filesystems on them, and the loop devices whose files are on
+//! those. Everything is only read.
+
+use std::fs::{self, File};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, Report, WrapErr};
+use ssdlab_causes::{
+    BtrfsChunk, BtrfsGeometry, DeviceSpec, FilesystemSpec, Member, ModelSpec, Watch, bdi_number,
+};
+use ssdlab_filesystem::{self as filesystem, InodePlaces, Layout};
+use ssdlab_host::btrfs;
+use ssdlab_host::file_handle::HandleKind;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::block;
+use ssdlab_host::mounts::{self, Mount};
+use ssdlab_host::program::{self, Rules};
+use ssdlab_host::sysfs::{self, BlockDevice, block_number};
+use ssdlab_host::{extents, loop_device};
+use ssdlab_lab::LabError;
+
+use crate::exit::UsageError;
+
+use super::names::{NameSource, NamedFilesystem};
+
+/// How long a filesystem's tool may take to describe it.
+const TOOL_LIMIT: Duration = Duration::from_mins(1);
+
+/// A disk or partition whose counter is compared.
+#[derive(Debug, Clone)]
+pub struct WatchTarget {
+    /// Its place in the watch.
+    pub device: usize,
+    /// The kernel's name.
+    pub name: String,
+    /// `major:minor`.
+    pub number: String,
+    /// Devices below it, by name and number.
+    pub below: Vec<(String, String)>,
+}
+
+/// A btrfs filesystem, whose chunks change.
+#[derive(Debug)]
+pub struct BtrfsSource {
+    pub filesystem: usize,
+    pub root: File,
+    node_bytes: u64,
+}
+
+/// What was found.
+pub struct WatchSurvey {
+    pub watch: Watch,
+    pub targets: Vec<WatchTarget>,
+    pub filesystems: Vec<NamedFilesystem>,
+    pub btrfs: Vec<BtrfsSource>,
+    /// What is not known, and why.
+    pub notes: Vec<String>,
+    mounts: Vec<(Mount, PathBuf)>,
+    disks: Vec<(String, usize)>,
+}
+
+impl WatchSurvey {
+    /// Surveys a device or the device of a mounted filesystem, else all disks.
+    pub fn of(what: Option<&Path>, interrupt: &Interrupt) -> Result<Self, Report> {
+        if !rustix::process::geteuid().is_root() {
+            let reason = "recording who writes needs root: the kernel shows its trace events to \
+                          nobody else";
+            return Err(LabError::Unavailable { reason: reason.to_owned() }.into());
+        }
+        let own = mounts::all().into_diagnostic()?.into_iter().map(|mount| {
+            let path = mount.target.clone();
+            (mount, path)
+        });
+        let elsewhere = mounts::elsewhere().into_iter().filter_map(|found| {
+            let path = found.reach(&found.mount.target)?;
+            Some((found.mount, path))
+        });
+        let mut survey = Self {
+            watch: Watch::default(),
+            targets: Vec::new(),
+            filesystems: Vec::new(),
+            btrfs: Vec::new(),
+            notes: Vec::new(),
+            mounts: own.chain(elsewhere).collect(),
+            disks: Vec::new(),
+        };
+        let devices = match what {
+            Some(what) => devices_of(what)?,
+            None => all_disks(),
+        };
+        if devices.is_empty() {
+            return Err(UsageError::report("this machine shows no disk", "name a device"));
+        }
+        for device in devices {
+            survey.add_target(&device, interrupt)?;
+        }
+        survey.add_loops(interrupt)?;
+        Ok(survey)
+    }
+
+    /// Open folders of the targets' filesystems.
+    pub fn mounts(&self) -> Vec<File> {
+        self.filesystems.iter().filter_map(|found| File::open(&found.path).ok()).collect()
+    }
+
+    fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> Result<(), Report> {
+        let disk = disk_of(device).into_diagnostic()?;
+        let place = self.add_disk(&disk, Some(device), interrupt)?;
+        if sysfs::read(&device.queue_attribute("iostats")).is_ok_and(|on| on == "0") {
+            self.notes.push(format!(
+                "{}: its counter stands still; `echo 1 > {}` turns it on",
+                device.name,
+                device.queue_attribute("iostats").display()
+            ));
+        }
+        self.targets.push(WatchTarget {
+            device: place,
+            name: device.name.clone(),
+            number: device.number.clone(),
+            below: below(&disk),
+        });
+        Ok(())
+    }
+
+    /// Adds a disk with its filesystems, once.
+    fn add_disk(
+        &mut self,
+        disk: &BlockDevice,
+        counted: Option<&BlockDevice>,
+        interrupt: &Interrupt,
+    ) -> Result<usize, Report> {
+        if let Some((_, place)) = self.disks.iter().find(|(number, _)| *number == disk.number) {
+            return Ok(*place);
+        }
+        let partitions = partitions(disk);
+        let all = 0..disk.size_bytes().into_diagnostic()? / 512;
+        let counted = counted.filter(|device| device.is_partition());
+        let counted = counted
+            .and_then(|device| partitions.iter().find(|(own, _)| own.number == device.number));
+        let place = self.watch.add_device(DeviceSpec {
+            number: event_number(&disk.number),
+            partitions: partitions.iter().map(|(own, _)| event_number(&own.number)).collect(),
+            counted: counted.map_or(all.clone(), |(_, sectors)| sectors.clone()),
+            in_flight: block::writes_in_flight(&disk.number).unwrap_or(0),
+            swap: swap_on(disk, &partitions),
+            has_no_requests: !disk.folder.join("mq").exists(),
+        });
+        self.disks.push((disk.number.clone(), place));
+        let whole = (disk.clone(), all);
+        for (device, sectors) in partitions.iter().chain([&whole]) {
+            let of_device =
+                |mount: &&(Mount, PathBuf)| devices_of_mount(&mount.0).contains(&device.number);
+            if let Some((mount, path)) = self.mounts.iter().find(of_device).cloned() {
+                let member = Member { device: place, sectors: sectors.clone(), id: 0 };
+                self.add_filesystem(device, &disk.number, &mount, path, member, interrupt);
+            }
+        }
+        Ok(place)
+    }
+
+    fn add_filesystem(
+        &mut self,
+        device: &BlockDevice,
+        disk: &str,
+        mount: &Mount,
+        path: PathBuf,
+        mut member: Member,
+        interrupt: &Interrupt,
+    ) {
+        let mut fsid = None;
+        let mut backing = vec![bdi_number(disk)];
+        let mut source = NameSource::Handles(HandleKind::AnyGeneration);
+        let (layout, places) = if mount.kind == "btrfs" {
+            (Layout::unknown(), None)
+        } else {
+            self.layout(&mount.kind, device, interrupt)
+        };
+        let model = match mount.kind.as_str() {
+            "ext2" | "ext3" | "ext4" => ModelSpec::Ext { places },
+            "xfs" => {
+                source = NameSource::Handles(HandleKind::Xfs);
+                ModelSpec::Xfs { places }
+            }
+            "btrfs" => match self.btrfs_of(&path, device, &mut member) {
+                Ok((facts, geometry)) => {
+                    source = NameSource::Btrfs;
+                    fsid = facts.fsid.first_chunk().map(|first| u64::from_le_bytes(*first));
+                    backing = facts.backing.iter().map(|name| bdi_number(name)).collect();
+                    ModelSpec::Btrfs(geometry)
+                }
+                Err(error) => {
+                    self.notes.push(format!("{}: {error}", path.display()));
+                    ModelSpec::Generic
+                }
+            },
+            "f2fs" => ModelSpec::F2fs,
+            _ => ModelSpec::Generic,
+        };
+        let is_other = model == ModelSpec::Generic && mount.kind != "btrfs";
+        if is_other {
+            self.notes.push(format!(
+                "{} is {}, which has no events of its own: data is charged by file, metadata to \
+                 whoever submits it",
+                path.display(),
+                mount.kind
+            ));
+        }
+        let number = event_number(&device.number);
+        let members = vec![member];
+        let spec = FilesystemSpec { model, members, layout, number, backing, fsid };
+        self.watch.add_filesystem(spec);
+        self.filesystems.push(NamedFilesystem::new(path, mount, source));
+    }
+
+    fn btrfs_of(
+        &mut self,
+        path: &Path,
+        device: &BlockDevice,
+        member: &mut Member,
+    ) -> std::io::Result<(btrfs::BtrfsFacts, BtrfsGeometry)> {
+        let root = File::open(path)?;
+        let facts = btrfs::facts(&root)?;
+        let is_it = |node: &Path| block_number(node).is_some_and(|own| own == device.number);
+        let own = facts.devices.iter().find(|(_, node)| is_it(node));
+        member.id = own.map_or(1, |(id, _)| *id);
+        if facts.devices.len() > 1 {
+            self.notes.push(format!(
+                "{}: btrfs on {} devices; bytes asked for are shown with the first",
+                path.display(),
+                facts.devices.len()
+            ));
+        }
+        let source =
+            BtrfsSource { filesystem: self.filesystems.len(), root, node_bytes: facts.node_bytes };
+        let geometry = source.geometry()?;
+        self.btrfs.push(source);
+        Ok((facts, geometry))
+    }
+
+    /// The fixed areas of a filesystem, by its own tools, which only read.
+    fn layout(
+        &mut self,
+        kind: &str,
+        device: &BlockDevice,
+        interrupt: &Interrupt,
+    ) -> (Layout, Option<InodePlaces>) {
+        let known = filesystem::find(kind)
+            .filter(|found| ["ext2", "ext3", "ext4", "xfs"].contains(&found.name));
+        let Some((found, probe)) = known.and_then(|found| Some((found, found.layout?))) else {
+            return (Layout::unknown(), None);
+        };
+        let ask = |question: &filesystem::layout::ToolQuery| -> Result<String, String> {
+            let program = program::find(question.call.program, found.package)
+                .map_err(|error| error.to_string())?;
+            let mut command = Command::new(program);
+            command.args(question.call.arguments).arg(&device.node);
+            command.env("DEBUGFS_PAGER", "__none__").env("PAGER", "__none__");
+            let rules = Rules { marker: "who", limit: TOOL_LIMIT, interrupt };
+            let done = program::run_with_input(command, question.input, rules);
+            done.map(|done| done.stdout).map_err(|error| error.to_string())
+        };
+        let answers: Result<Vec<String>, String> = probe.questions.iter().map(ask).collect();
+        let read = answers.and_then(|answers| {
+            let layout = (probe.parse)(&answers).map_err(|fault| fault.to_string())?;
+            let places = filesystem::layout::inode_places(kind, &answers)
+                .map_err(|fault| fault.to_string())?;
+            Ok((layout, places))
+        });
+        read.unwrap_or_else(|reason| {
+            let reason = reason.lines().next().unwrap_or_default().to_owned();
+            self.notes.push(format!(
+                "{}: its layout is unknown, so kinds of metadata are not told apart ({reason})",
+                device.name
+            ));
+            (Layout::unknown(), None)
+        })
+    }
+
+    /// Adds the loop devices whose files are on what is watched, and those on these.
+    fn add_loops(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
+        let loops = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            loops.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name.starts_with("loop"));
+        loop {
+            let before = names.len();
+            let mut left = Vec::new();
+            for name in names {
+                if !self.add_loop(&name, interrupt)? {
+                    left.push(name);
+                }
+            }
+            names = left;
+            if names.len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn add_loop(&mut self, name: &str, interrupt: &Interrupt) -> Result<bool, Report> {
+        let node = Path::new("/dev").join(name);
+        let Ok(Some(backing)) = loop_device::backing(&node) else { return Ok(false) };
+        let number = sysfs::major_minor(backing.file.filesystem);
+        let is_on = |found: &NamedFilesystem| found.numbers.contains(&number);
+        let Some(filesystem) = self.filesystems.iter().position(is_on) else { return Ok(false) };
+        let Ok(device) = BlockDevice::open(&node) else { return Ok(false) };
+        let offset = sysfs::read(&device.folder.join("loop/offset"));
+        let offset = offset.ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let place = self.add_disk(&device, None, interrupt)?;
+        self.watch.add_loop(place, filesystem, backing.file.inode, offset);
+        Ok(true)
+    }
+}
+
+impl BtrfsSource {
+    /// The chunks as they are now.
+    pub fn geometry(&self) -> std::io::Result<BtrfsGeometry> {
+        let chunks = btrfs::chunks(&self.root)?.into_iter();
+        let chunks =
+            chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
+        Ok(BtrfsGeometry { node_bytes: self.node_bytes, chunks: chunks.collect() })
+    }
+}
+
+/// The device that is named, or those of the filesystem that a path is on.
+fn devices_of(what: &Path) -> Result<Vec<BlockDevice>, Report> {
+    if block_number(what).is_some() {
+        return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
+    }
+    let mount = mounts::containing(what)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot look up {}", what.display()))?;
+    let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
+    let devices: Vec<BlockDevice> =
+        numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
+    if devices.is_empty() {
+        let kind = mount.map_or_else(String::new, |mount| format!(" ({})", mount.kind));
+        return Err(UsageError::report(
+            format!("{} is on no block device{kind}", what.display()),
+            "name a block device, or a folder on one",
+        ));
+    }
+    Ok(devices)
+}
+
+/// The swap areas on a disk, in its sectors.
+fn swap_on(disk: &BlockDevice, partitions: &[(BlockDevice, Range<u64>)]) -> Vec<Range<u64>> {
+    let mut found = Vec::new();
+    for area in mounts::swap_areas().unwrap_or_default() {
+        let number = block_number(&area);
+        let mut parts = partitions.iter();
+        if let Some((_, sectors)) = parts.find(|(own, _)| number.as_ref() == Some(&own.number)) {
+            found.push(sectors.clone());
+        } else if number.as_ref() == Some(&disk.number) {
+            found.push(0..u64::MAX);
+        } else if number.is_none()
+            && let Ok(Some(mount)) = mounts::containing(&area)
+            && let Some(start) = start_on(&mount, disk, partitions)
+            && let Ok(Some(places)) =
+                File::open(&area).and_then(|file| extents::extents(&file, 4096))
+        {
+            let sectors = |range: &Range<u64>| start + range.start / 512..start + range.end / 512;
+            found.extend(places.iter().map(sectors));
+        }
+    }
+    found
+}
+
+/// The first sector on a disk of the filesystem that is mounted.
+fn start_on(
+    mount: &Mount,
+    disk: &BlockDevice,
+    partitions: &[(BlockDevice, Range<u64>)],
+) -> Option<u64> {
+    let numbers = devices_of_mount(mount);
+    if numbers.contains(&disk.number) {
+        return Some(0);
+    }
+    let found = partitions.iter().find(|(own, _)| numbers.contains(&own.number));
+    found.map(|(_, sectors)| sectors.start)
+}
+
+/// The numbers of the devices of a mounted filesystem. One on several devices has a number that is
+/// none of theirs.
+fn devices_of_mount(mount: &Mount) -> Vec<String> {
+    if mount.kind == "btrfs"
+        && let Ok(facts) = File::open(&mount.target).and_then(|root| btrfs::facts(&root))
+    {
+        return facts.devices.iter().filter_map(|(_, node)| block_number(node)).collect();
+    }
+    if Path::new("/sys/dev/block").join(&mount.device).exists() {
+        return vec![mount.device.clone()];
+    }
+    block_number(Path::new(&mount.source)).into_iter().collect()
+}
+
+/// The disks of this machine that are no layer above another.
+fn all_disks() -> Vec<BlockDevice> {
+    let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let numbers = disks.filter_map(|disk| sysfs::read(&disk.path().join("dev")).ok());
+    let mut disks: Vec<BlockDevice> =
+        numbers.filter_map(|number| BlockDevice::numbered(&number).ok()).collect();
+    disks.retain(|disk| {
+        let is_layer = ["loop", "ram", "zram", "dm-", "md", "nbd", "sr", "fd"]
+            .iter()
+            .any(|layer| disk.name.starts_with(layer));
+        !is_layer && disk.size_bytes().is_ok_and(|bytes| bytes > 0)
+    });
+    disks.sort_by(|a, b| a.name.cmp(&b.name));
+    disks
+}
+
+fn disk_of(device: &BlockDevice) -> std::io::Result<BlockDevice> {
+    if !device.is_partition() {
+        return Ok(device.clone());
+    }
+    BlockDevice::numbered(&sysfs::read(&device.disk_folder().join("dev"))?)
+}
+
+/// The partitions of a disk, with their sectors.
+fn partitions(disk: &BlockDevice) -> Vec<(BlockDevice, Range<u64>)> {
+    let entries = fs::read_dir(&disk.folder).into_iter().flatten().flatten();
+    let partition = |folder: PathBuf| {
+        let number = |name: &str| sysfs::read(&folder.join(name)).ok()?.parse::<u64>().ok();
+        let (start, sectors) = (number("start")?, number("size")?);
+        number("partition")?;
+        let device = BlockDevice::numbered(&sysfs::read(&folder.join("dev")).ok()?).ok()?;
+        Some((device, start..start + sectors))
+    };
+    entries.filter_map(|entry| partition(entry.path())).collect()
+}
+
+/// The devices below a disk, nearest first: of a loop device's file, and of device mapper and md.
+fn below(disk: &BlockDevice) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut next = vec![disk.clone()];
+    while let Some(above) = next.pop() {
+        let slaves = fs::read_dir(above.folder.join("slaves")).into_iter().flatten().flatten();
+        let mut lower: Vec<BlockDevice> = slaves
+            .filter_map(|slave| sysfs::read(&slave.path().join("dev")).ok())
+            .filter_map(|number| BlockDevice::numbered(&number).ok())
+            .collect();
+        if let Ok(Some(backing)) = loop_device::backing(&above.node) {
+            let number =
+                backing.device.unwrap_or_else(|| sysfs::major_minor(backing.file.filesystem));
+            lower.extend(BlockDevice::numbered(&number));
+        }
+        for device in lower {
+            found.push((device.name.clone(), device.number.clone()));
+            next.extend(disk_of(&device).ok());
+        }
+    }
+    found
+}
+
+/// The number of a device as events have it, from `major:minor`.
+fn event_number(number: &str) -> u64 {
+    bdi_number(number)
+}

@@ -1,0 +1,63 @@
+//! The threads that run, as `/proc` shows them: program, process and cgroup.
+
+use std::fs;
+use std::path::Path;
+
+/// `PF_KTHREAD` in `include/linux/sched.h`.
+const KERNEL_THREAD: u64 = 0x20_0000;
+/// The place of the flags in `/proc/PID/stat`, counted behind the program's name.
+const FLAGS: usize = 6;
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskEntry {
+    /// Its number.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
+    /// The process's `comm`.
+    pub program: String,
+    /// The process's path in the unified hierarchy of cgroups.
+    pub cgroup: String,
+    /// Whether it is a thread of the kernel.
+    pub is_kernel: bool,
+}
+
+/// All threads. Those that end meanwhile may be missing.
+#[must_use]
+pub fn tasks() -> Vec<TaskEntry> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(of_process).flatten().collect()
+}
+
+fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
+    let folder = Path::new("/proc").join(process.to_string());
+    let stat = fs::read(folder.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat).into_owned();
+    let flags = stat.rsplit_once(')')?.1.split_whitespace().nth(FLAGS)?.parse::<u64>().ok()?;
+    let program = fs::read(folder.join("comm")).ok()?;
+    let program = String::from_utf8_lossy(&program).trim_end().to_owned();
+    let cgroup = cgroup(process).unwrap_or_else(|| "/".to_owned());
+    let threads = fs::read_dir(folder.join("task")).ok()?.flatten();
+    let numbers = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let entry = |thread| TaskEntry {
+        thread,
+        process,
+        program: program.clone(),
+        cgroup: cgroup.clone(),
+        is_kernel: flags & KERNEL_THREAD != 0,
+    };
+    Some(numbers.map(entry).collect())
+}
+
+/// The path of a process in the unified hierarchy; `None` if it has ended or there is none.
+#[must_use]
+pub fn cgroup(process: u32) -> Option<String> {
+    let text = fs::read(format!("/proc/{process}/cgroup")).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,372 @@
+//! `ssdlab who` on loop devices over tmpfs: the rows add up to the device's counter to the byte,
+//! and each program is charged what it caused.
+//!
+//! Every program runs in a cgroup of its own; then the filesystem is synced and frozen from
+//! outside, so that what it left dirty in memory is written, too.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::support::{Loop, Place, sh, shown};
+use super::{Case, Needs, case};
+
+/// Programs: what they need, and what they do in an empty folder beside `old`, an old tree.
+const PROGRAMS: [(&str, &str, &str); 12] = [
+    ("copy", "cp", "cp -r /usr/include/linux copy"),
+    (
+        "sqlite-rollback",
+        "sqlite3",
+        "(echo 'create table t(a,b);'; for i in $(seq 150); do \
+         echo \"insert into t values($i,hex(randomblob(200)));\"; done) | sqlite3 r.db",
+    ),
+    (
+        "sqlite-wal",
+        "sqlite3",
+        "(echo 'pragma journal_mode=wal; create table t(a,b);'; for i in $(seq 400); do \
+         echo \"insert into t values($i,hex(randomblob(200)));\"; done) | sqlite3 w.db >/dev/null",
+    ),
+    (
+        "fsync-log",
+        "python3",
+        "python3 -c \"import os\nf=os.open('log',os.O_CREAT|os.O_WRONLY|os.O_APPEND)\n\
+         for i in range(300): os.write(f,b'x'*120); os.fsync(f)\"",
+    ),
+    (
+        "temp-files",
+        "python3",
+        "python3 -c \"import os\nfor i in range(400):\n open(f't{i}','wb').write(b'y'*20000)\n \
+         i%2 and os.unlink(f't{i}')\n i==200 and os.sync()\"",
+    ),
+    (
+        "rename",
+        "python3",
+        "python3 -c \"import os\nfor i in range(150):\n f=open('n.tmp','wb'); f.write(b'z'*30000); \
+         f.flush(); os.fsync(f.fileno()); f.close(); os.rename('n.tmp','n')\"",
+    ),
+    (
+        "mmap",
+        "python3",
+        "python3 -c \"import mmap,os\nf=os.open('m',os.O_CREAT|os.O_RDWR); \
+         os.ftruncate(f,16<<20); m=mmap.mmap(f,16<<20)\nfor i in range(0,16<<20,8192): m[i]=65\"",
+    ),
+    ("dd-direct", "dd", "dd if=/dev/zero of=dd bs=64k count=160 oflag=direct 2>/dev/null"),
+    (
+        "fio-direct",
+        "fio",
+        "fio --name=f --filename=ff --size=16M --rw=randwrite --bs=4k --ioengine=libaio \
+         --iodepth=16 --direct=1 --io_size=16M >/dev/null",
+    ),
+    (
+        "overwrite",
+        "dd",
+        "dd if=/dev/urandom of=../old/big bs=4k count=2000 seek=100 conv=notrunc 2>/dev/null",
+    ),
+    ("rm-r", "rm", "rm -r ../old/tree"),
+    ("create-tree", "mkdir", "mkdir d; for i in $(seq 600); do mkdir d/$i; : > d/$i/empty; done"),
+];
+
+/// Programs that run at once: all but those that work on the old tree.
+const AT_ONCE: usize = 10;
+
+pub fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = ["ext4", "xfs", "btrfs"]
+        .into_iter()
+        .flat_map(|kind| {
+            [
+                Case::new(leak(format!("who_on_{kind}_alone")), Needs::Root, move || alone(kind)),
+                Case::new(leak(format!("who_on_{kind}_at_once")), Needs::Root, move || {
+                    at_once(kind)
+                }),
+                Case::new(leak(format!("who_on_{kind}_without_a_sync")), Needs::Root, move || {
+                    without_a_sync(kind);
+                }),
+            ]
+        })
+        .collect();
+    cases.push(case("who_charges_through_a_loop_device", through_a_loop));
+    cases.push(case("who_without_a_journal_and_with_files", without_a_journal));
+    cases
+}
+
+fn leak(name: String) -> &'static str {
+    Box::leak(name.into_boxed_str())
+}
+
+/// A filesystem on a loop device over tmpfs, unmounted when dropped.
+struct Disk {
+    device: Option<Loop>,
+    tmpfs: PathBuf,
+    mount: PathBuf,
+}
+
+impl Disk {
+    fn new(place: &Place, name: &str, mkfs: &str) -> Self {
+        let (tmpfs, mount) = (place.path(&format!("{name}-tmpfs")), place.path(name));
+        fs::create_dir(&mount).unwrap();
+        fs::create_dir(&tmpfs).unwrap();
+        sh(&format!("mount -t tmpfs tmpfs {}", tmpfs.display()));
+        sh(&format!("truncate -s 1G {}/image", tmpfs.display()));
+        let device = Loop::over(&format!("{}/image", tmpfs.display()));
+        sh(&format!("echo 1 > /sys/block/{}/queue/iostats", device.name()));
+        sh(&format!("{mkfs} {} >/dev/null 2>&1", device.device));
+        sh(&format!("mount {} {}", device.device, mount.display()));
+        let disk = Self { device: Some(device), tmpfs, mount };
+        disk.age();
+        disk
+    }
+
+    fn age(&self) {
+        sh(&format!(
+            "cd {}; mkdir -p old/tree; dd if=/dev/zero of=old/big bs=1M count=16 2>/dev/null; \
+             for i in $(seq 500); do head -c 3000 /dev/zero > old/tree/$i; done",
+            self.mount.display()
+        ));
+        self.settle();
+    }
+
+    /// Writes everything, the journal's blocks in place included.
+    fn settle(&self) {
+        sh(&settling(&self.mount));
+    }
+
+    fn written_bytes(&self) -> u64 {
+        let name = self.device.as_ref().unwrap().name();
+        let stat = fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+        stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.mount).status();
+        self.device = None;
+        let _ = Command::new("umount").args(["-l".as_ref(), self.tmpfs.as_os_str()]).status();
+    }
+}
+
+fn settling(mount: &Path) -> String {
+    let mount = mount.display();
+    format!("sync -f {mount}; fsfreeze -f {mount}; fsfreeze -u {mount}")
+}
+
+fn mkfs(kind: &str) -> &'static str {
+    match kind {
+        // Tables that the kernel zeroes later are nobody's.
+        "ext4" => "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0",
+        "xfs" => "mkfs.xfs -q -f",
+        _ => "mkfs.btrfs -q -f",
+    }
+}
+
+/// Where the unified hierarchy of cgroups is mounted.
+fn cgroups() -> PathBuf {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let unified = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    PathBuf::from(unified.expect("cgroup v2").split(' ').nth(1).unwrap())
+}
+
+fn group(name: &str) -> String {
+    format!("ssdlab-test-{}-{name}", std::process::id())
+}
+
+/// A shell command that runs a program in a cgroup and a folder of its own.
+fn started(disk: &Disk, name: &str, script: &str) -> String {
+    let group = cgroups().join(group(name));
+    fs::create_dir_all(&group).unwrap();
+    let folder = disk.mount.join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let file = disk.tmpfs.join(format!("{name}.sh"));
+    let text =
+        format!("echo $$ > {}/cgroup.procs; cd {}; {script}", group.display(), folder.display());
+    fs::write(&file, text).unwrap();
+    format!("sh {}", file.display())
+}
+
+fn remove_groups(names: &[&str]) {
+    for name in names {
+        let _ = fs::remove_dir(cgroups().join(group(name)));
+    }
+}
+
+/// Runs `who` on a disk while a script runs, and compares it with the counter.
+fn who(place: &Place, disk: &Disk, script: &str) -> Value {
+    let before = disk.written_bytes();
+    let mount = disk.mount.display().to_string();
+    let mut who = place.ssdlab(&["who", &mount, "--json", "--", "sh", "-c", script]);
+    let output = who.stderr(Stdio::piped()).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
+    let counter = json["counter_bytes"].as_u64().unwrap();
+    // The disk is idle before and after, but for some records of XFS's log after a thaw.
+    let grown = disk.written_bytes() - before;
+    assert!((counter..counter + (64 << 10)).contains(&grown), "{counter} {grown}");
+    let sum: u64 = rows(&json).iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(sum, counter, "{json:#}");
+    assert_eq!((json["unseen_bytes"].as_u64(), json["lost_events"].as_u64()), (Some(0), Some(0)));
+    assert_eq!(json["inexact"].as_array().unwrap().len(), 0);
+    json
+}
+
+fn rows(json: &Value) -> &[Value] {
+    json["rows"].as_array().unwrap()
+}
+
+/// The bytes of a program's cgroup, of one kind or of all.
+fn bytes_of(json: &Value, name: &str, kind: Option<&str>) -> u64 {
+    let cgroup = format!("/{}", group(name));
+    let is_it = |row: &&Value| {
+        row["cgroup"] == cgroup.as_str() && kind.is_none_or(|kind| row["kind"] == kind)
+    };
+    rows(json).iter().filter(is_it).map(|row| row["bytes"].as_u64().unwrap()).sum()
+}
+
+fn installed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_there = |program: &str| sh(&format!("command -v {program} || true")) != "";
+    let there = PROGRAMS.into_iter().filter(move |(_, program, _)| is_there(program));
+    there.map(|(name, _, script)| (name, script))
+}
+
+fn run_alone(place: &Place, disk: &Disk, name: &str, script: &str) -> Value {
+    let program = started(disk, name, script);
+    disk.settle();
+    if ["overwrite", "rm-r"].contains(&name) {
+        sh("echo 3 > /proc/sys/vm/drop_caches");
+    }
+    let script = format!("{program}; {}", settling(&disk.mount));
+    let json = who(place, disk, &script);
+    remove_groups(&[name]);
+    json
+}
+
+fn alone(kind: &str) {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs(kind));
+    let (mut all, mut right) = (0, 0);
+    for (name, script) in installed() {
+        let json = run_alone(&place, &disk, name, script);
+        let bytes = json["counter_bytes"].as_u64().unwrap();
+        let own = bytes_of(&json, name, None);
+        println!("{kind} {name}: {bytes} bytes, {:.3} % its own", share(own, bytes));
+        if own != bytes {
+            let others = rows(&json).iter().filter(|row| {
+                row["cgroup"] != format!("/{}", group(name)).as_str() && row["bytes"] != 0
+            });
+            for row in others {
+                println!(
+                    "   {} {} {} {}",
+                    row["program"], row["cgroup"], row["kind"], row["bytes"]
+                );
+            }
+        }
+        all += bytes;
+        right += own;
+    }
+    println!("{kind} all: {all} bytes, {:.3} % their own", share(right, all));
+    assert!(share(right, all) >= 99.9, "{right} of {all}");
+}
+
+fn share(part: u64, all: u64) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
+}
+
+fn at_once(kind: &str) {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs(kind));
+    let programs: Vec<_> =
+        installed().filter(|(name, _)| !["overwrite", "rm-r"].contains(name)).collect();
+    assert!(programs.len() <= AT_ONCE);
+    let mut alone = BTreeMap::new();
+    for (name, script) in &programs {
+        let json = run_alone(&place, &disk, name, script);
+        alone.insert(*name, bytes_of(&json, name, Some("data")));
+        sh(&format!("rm -r {}/{name}", disk.mount.display()));
+    }
+    let mut script = String::new();
+    for (name, own) in &programs {
+        script += &format!("{} & ", started(&disk, name, own));
+    }
+    script += &format!("wait; {}", settling(&disk.mount));
+    disk.settle();
+    let json = who(&place, &disk, &script);
+    for (name, alone) in alone {
+        let together = bytes_of(&json, name, Some("data"));
+        println!("{kind} {name}: data {alone} alone, {together} at once");
+        // What the kernel writes back early, and then again, depends on how busy the machine is.
+        assert!(together.abs_diff(alone) <= alone / 8, "{name}");
+    }
+    for row in rows(&json).iter().filter(|row| row["kind"] == "data" && row["bytes"] != 0) {
+        let Some(path) = row["path"].as_str() else { continue };
+        let below = path.strip_prefix(&format!("{}/", disk.mount.display()));
+        let folder = below.and_then(|below| below.split('/').next()).unwrap();
+        assert_eq!(row["cgroup"], format!("/{}", group(folder)).as_str(), "{row}");
+    }
+    let names: Vec<&str> = programs.iter().map(|(name, _)| *name).collect();
+    let own: u64 = names.iter().map(|name| bytes_of(&json, name, None)).sum();
+    let all = json["counter_bytes"].as_u64().unwrap();
+    println!("{kind} at once: {all} bytes, {:.3} % their own", share(own, all));
+    assert!(share(own, all) >= 99.9, "{own} of {all}");
+    remove_groups(&names);
+}
+
+/// The programs end, and the kernel writes when it likes.
+fn without_a_sync(kind: &str) {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs(kind));
+    let mut script = String::new();
+    let names = ["copy", "create-tree"];
+    for (name, own) in installed().filter(|(name, _)| names.contains(name)) {
+        script += &format!("{} & ", started(&disk, name, own));
+    }
+    script += "wait; sleep 40";
+    let json = who(&place, &disk, &script);
+    let own: u64 = names.iter().map(|name| bytes_of(&json, name, None)).sum();
+    let all = json["counter_bytes"].as_u64().unwrap();
+    println!("{kind} without a sync: {all} bytes, {:.3} % their own", share(own, all));
+    assert!(all > 1_000_000 && share(own, all) >= 99.0, "{own} of {all}");
+    remove_groups(&names);
+}
+
+/// What is written to a filesystem in a file is charged to its writer, not to the loop's worker.
+fn through_a_loop() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
+    let image = disk.mount.join("image");
+    sh(&format!("truncate -s 200M {}", image.display()));
+    let upper = Loop::over(&image.display().to_string());
+    let folder = place.path("upper");
+    fs::create_dir(&folder).unwrap();
+    let target = folder.display();
+    sh(&format!("mkfs.ext4 -q {0}; mount {0} {target}", upper.device));
+    disk.settle();
+    let script = format!(
+        "{}; sync -f {target}; {}",
+        started(&disk, "above", &format!("dd if=/dev/urandom of={target}/f bs=1M count=30 2>&1")),
+        settling(&disk.mount)
+    );
+    let json = who(&place, &disk, &script);
+    let own = bytes_of(&json, "above", None);
+    let all = json["counter_bytes"].as_u64().unwrap();
+    println!("through a loop: {all} bytes, {:.3} % the writer's", share(own, all));
+    sh(&format!("umount {target}"));
+    drop(upper);
+    remove_groups(&["above"]);
+    assert!(own >= 30 << 20 && share(own, all) >= 99.0, "{json:#}");
+}
+
+fn without_a_journal() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", "mkfs.ext4 -q -E lazy_itable_init=0 -O ^has_journal");
+    let json = run_alone(&place, &disk, "rename", PROGRAMS[5].2);
+    let own = bytes_of(&json, "rename", None);
+    let all = json["counter_bytes"].as_u64().unwrap();
+    assert!(share(own, all) >= 99.0, "{json:#}");
+    // By the name under which it was first met.
+    let path = disk.mount.join("rename/n.tmp").display().to_string();
+    let is_named = |row: &&Value| row["path"] == path.as_str() && row["syncs"].as_u64() > Some(0);
+    assert!(rows(&json).iter().any(|row| is_named(&row)), "{json:#}");
+}
