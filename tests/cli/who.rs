@@ -34,7 +34,7 @@ fn a_target_without_a_drive_is_a_wrong_argument() {
     }
 }
 
-/// node_exporter would read half a file.
+/// `node_exporter` would read half a file.
 #[test]
 fn the_file_for_prometheus_is_whole_or_not_there() {
     let place = Place::new();

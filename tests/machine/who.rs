@@ -79,7 +79,7 @@ pub fn cases() -> Vec<Case> {
             [
                 Case::new(leak(format!("who_on_{kind}_alone")), Needs::Root, move || alone(kind)),
                 Case::new(leak(format!("who_on_{kind}_at_once")), Needs::Root, move || {
-                    at_once(kind)
+                    at_once(kind);
                 }),
                 Case::new(leak(format!("who_on_{kind}_without_a_sync")), Needs::Root, move || {
                     without_a_sync(kind);
@@ -226,7 +226,7 @@ fn bytes_of(json: &Value, name: &str, kind: Option<&str>) -> u64 {
 }
 
 fn installed() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let is_there = |program: &str| sh(&format!("command -v {program} || true")) != "";
+    let is_there = |program: &str| !sh(&format!("command -v {program} || true")).is_empty();
     let there = PROGRAMS.into_iter().filter(move |(_, program, _)| is_there(program));
     there.map(|(name, _, script)| (name, script))
 }
@@ -288,9 +288,9 @@ fn at_once(kind: &str) {
     }
     let mut script = String::new();
     for (name, own) in &programs {
-        script += &format!("{} & ", started(&disk, name, own));
+        script = format!("{script}{} & ", started(&disk, name, own));
     }
-    script += &format!("wait; {}", settling(&disk.mount));
+    script = format!("{script}wait; {}", settling(&disk.mount));
     disk.settle();
     let json = who(&place, &disk, &script);
     for (name, alone) in alone {
@@ -320,7 +320,7 @@ fn without_a_sync(kind: &str) {
     let mut script = String::new();
     let names = ["copy", "create-tree"];
     for (name, own) in installed().filter(|(name, _)| names.contains(name)) {
-        script += &format!("{} & ", started(&disk, name, own));
+        script = format!("{script}{} & ", started(&disk, name, own));
     }
     script += "wait; sleep 40";
     let json = who(&place, &disk, &script);

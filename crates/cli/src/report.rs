@@ -39,18 +39,26 @@ pub struct ReportCommand {
     /// several in each table. Claims keep theirs.
     #[arg(long, value_name = "NAME,...")]
     metric: Option<String>,
+    #[command(flatten)]
+    part: ReportPart,
+    /// Also save the charts, as SVG and PNG, in a folder.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+}
+
+/// Which part of the text report to print: the first screen without any of these.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct ReportPart {
     /// Print why: each claim with its number, what follows, and what limits it.
-    #[arg(long, conflicts_with_all = ["tables", "verbose"])]
+    #[arg(long)]
     why: bool,
     /// Print the tables and charts.
-    #[arg(long, conflicts_with = "verbose")]
+    #[arg(long)]
     tables: bool,
     /// Print the whole text report: every claim with its evidence, every table, every caveat.
     #[arg(long)]
     verbose: bool,
-    /// Also save the charts, as SVG and PNG, in a folder.
-    #[arg(long, value_name = "DIR")]
-    charts: Option<PathBuf>,
 }
 
 /// A format of reports.
@@ -149,11 +157,11 @@ impl ReportCommand {
 
     /// The writer of the report for the terminal.
     fn text(&self) -> Text {
-        match self {
-            Self { verbose: true, .. } => report::text,
-            Self { why: true, .. } => report::why,
-            Self { tables: true, .. } => report::tables,
-            _ => report::screen,
+        match self.part {
+            ReportPart { verbose: true, .. } => report::text,
+            ReportPart { why: true, .. } => report::why,
+            ReportPart { tables: true, .. } => report::tables,
+            ReportPart { .. } => report::screen,
         }
     }
 }

@@ -79,13 +79,14 @@ pub(super) fn certainty(
         }
     };
     let where_ = matches!(sure, Certainty::Measured).then(|| measured_on(analysis)).flatten();
-    let published = first.first().filter(|_| sure == Certainty::Predicted).and_then(published);
+    let published =
+        first.first().filter(|_| sure == Certainty::Predicted).and_then(|case| published(case));
     let parts = [Some(found), published, where_, partial, basis.map(str::to_owned)];
     (sure, parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
 /// What the source measured, to compare a prediction with.
-fn published(case: &&Judgement) -> Option<String> {
+fn published(case: &Judgement) -> Option<String> {
     let claim = &case.claim;
     let value = claim.published.filter(|_| claim.basis() == PublishedBasis::Predicted)?;
     let unit = claim.metric.unit;

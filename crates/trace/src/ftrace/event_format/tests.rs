@@ -15,7 +15,7 @@ fn record() -> Vec<u8> {
     let mut record = vec![0; 40];
     record[0..2].copy_from_slice(&365_u16.to_le_bytes());
     record[4..8].copy_from_slice(&77_u32.to_le_bytes());
-    record[8..12].copy_from_slice(&((8_u32 << 16) | 28).to_le_bytes());
+    record[8..12].copy_from_slice(&((8_u32 << 16) | 0x1c).to_le_bytes());
     record[12..16].copy_from_slice(&78_u32.to_le_bytes());
     record[16..18].copy_from_slice(b"WM");
     record[28..36].copy_from_slice(b"/bin/sh\0");
