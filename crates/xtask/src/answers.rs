@@ -82,6 +82,10 @@ fn index(rows: &[(ShippedPlan, Option<IndexRow>)]) -> String {
                     worth, and the command that repeats them. `make answers` runs all of them. \
                     [How sure](how-sure.md) says what the four words mean.\n"
         .to_owned();
+    if rows.iter().any(|(_, row)| row.is_none()) {
+        page += "\nThe others have been run with an earlier version: [the founding \
+                 questions](gallery.md), [today's](today.md).\n";
+    }
     for (era, heading) in [
         (QuestionEra::Founding, "From the posts that ssdlab was made for"),
         (QuestionEra::Today, "What people ask today"),
