@@ -96,8 +96,13 @@ pub(super) fn of_answer(
         });
         bars.collect::<Vec<Bar>>()
     };
-    let groups: Vec<Vec<Bar>> =
+    let mut groups: Vec<Vec<Bar>> =
         groups.iter().map(bars_of).filter(|bars| !bars.is_empty()).collect();
+    if groups.len() > 1 && groups.iter().all(|bars| bars.len() == 1) {
+        // Where one treatment is shown, its phases are what is compared.
+        let named = |bar: Bar| Bar { name: bar.phase.clone(), ..bar };
+        groups = vec![groups.into_iter().flatten().map(named).collect()];
+    }
     // One group needs no name of its phases, as the answer has it.
     let names = usize::from(groups.len() > 1);
     let lines = |group: &Vec<Bar>| group.len() + names;

@@ -36,7 +36,9 @@ pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> St
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(indent)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        // Names of files and options stay whole.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::fill(&plain(text), options)
 }
 
