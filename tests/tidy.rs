@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 18, files: 735, lines: 108_000 };
+const MOST: Size = Size { crates: 18, files: 744, lines: 108_500 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;
@@ -176,8 +176,8 @@ fn pure_rooms_touch_nothing_outside() {
 
 #[test]
 fn metrics_are_looked_up_by_their_names_in_plan_only() {
-    // A reader's query, and sentences that are about to become rows of the table.
-    let known = ["crates/cli/src/compare.rs", "crates/report/src/reason.rs"];
+    // A reader's query.
+    let known = ["crates/cli/src/compare.rs"];
     let looks_up = |text: &str| {
         ["metric::of(", "metric::of)", "metric::find("].iter().any(|call| text.contains(call))
     };

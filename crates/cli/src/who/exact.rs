@@ -1,5 +1,5 @@
-//! `ssdlab who --for TIME` and `-- COMMAND`: which program, cgroup, file and kind wrote each byte to a
-//! block device.
+//! `ssdlab who --for TIME` and `-- COMMAND`: which program, cgroup, file and kind wrote each byte
+//! to a block device.
 //!
 //! It opens no device for writing and makes no filesystem. `survey` finds what is to be watched,
 //! `recording` records the kernel's events and feeds them to the room `causes`, `names` says what
