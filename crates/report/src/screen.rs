@@ -11,7 +11,7 @@ use super::bars;
 use super::claims::{advice, claims};
 use super::cuts;
 use super::evidence;
-use super::text::how;
+use super::text::write_setting;
 use super::words::{Style, argument, plain, wrapped, written};
 
 /// The size of a screen, in lines and columns.
@@ -128,8 +128,7 @@ pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
         for warned in &analysis.warnings {
             writeln!(out, "{}", wrapped("- ", &warned.says, INDENT, style))?;
         }
-        let how = format!("{}: {}", analysis.run, how(analysis));
-        writeln!(out, "\n{}", wrapped("", &how, "", style))
+        write_setting(out, schedule, analysis, style)
     })
 }
 
