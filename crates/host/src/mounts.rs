@@ -149,9 +149,15 @@ pub fn at(target: &Path) -> io::Result<Option<Mount>> {
 /// The mount that contains a path.
 pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
     let path = path.canonicalize()?;
-    let mounts = all()?.into_iter().filter(|mount| path.starts_with(&mount.target));
+    Ok(holding(&all()?, &path).cloned())
+}
+
+/// The mount of a table that contains an absolute path without links.
+#[must_use]
+pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let mounts = mounts.iter().filter(|mount| path.starts_with(&mount.target));
     // The last of several on one target is the visible one, which `max_by_key` returns.
-    Ok(mounts.max_by_key(|mount| mount.target.components().count()))
+    mounts.max_by_key(|mount| mount.target.components().count())
 }
 
 /// Unmounts this program's mount on a directory. While it is busy, the run's processes are killed

@@ -13,9 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::processes;
 
-/// `PF_KTHREAD` in include/linux/sched.h.
-const KERNEL_THREAD: u64 = 0x0020_0000;
-
 /// What the living processes of a program wrote, on all devices together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramWrites {
@@ -51,7 +48,7 @@ pub fn living(root: &Path) -> LivingWrites {
             continue;
         };
         // A worker of the kernel is named after what it did last.
-        let is_kernel = is_kernel_thread(&entry.path());
+        let is_kernel = processes::is_kernel_thread(&entry.path()) == Some(true);
         let program = if is_kernel { "kernel threads" } else { comm.as_str() };
         let of_program = programs.entry(program.to_owned()).or_default();
         of_program.0 += 1;
@@ -77,14 +74,6 @@ fn written_bytes(io: &str) -> u64 {
         found.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(0)
     };
     value("write_bytes").saturating_sub(value("cancelled_write_bytes"))
-}
-
-/// By the flags in `stat`, the seventh word after the command, which is in brackets.
-fn is_kernel_thread(process: &Path) -> bool {
-    let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
-    let words = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let flags = words.split_whitespace().nth(6).and_then(|word| word.parse::<u64>().ok());
-    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
 }
 
 #[cfg(test)]

@@ -122,6 +122,18 @@ pub fn shown_command(comm: &[u8]) -> String {
     String::from_utf8_lossy(comm).trim_end().chars().filter(is_shown).collect()
 }
 
+/// `PF_KTHREAD` in `include/linux/sched.h`.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Whether a process is a thread of the kernel, by its folder in `/proc`; `None` if it has ended.
+/// The flags are the seventh word in `stat` after the command, which is in brackets.
+pub(crate) fn is_kernel_thread(process: &Path) -> Option<bool> {
+    let stat = fs::read(process.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let flags = stat.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse::<u64>().ok()?;
+    Some(flags & KERNEL_THREAD != 0)
+}
+
 /// The PID namespace that all others are within (Linux, `PROC_PID_INIT_INO` in
 /// `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";

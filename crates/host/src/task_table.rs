@@ -3,10 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// `PF_KTHREAD` in `include/linux/sched.h`.
-const KERNEL_THREAD: u64 = 0x20_0000;
-/// The place of the flags in `/proc/PID/stat`, counted behind the program's name.
-const FLAGS: usize = 6;
+use super::processes;
 
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +30,7 @@ pub fn tasks() -> Vec<TaskEntry> {
 
 fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
     let folder = Path::new("/proc").join(process.to_string());
-    let stat = fs::read(folder.join("stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat).into_owned();
-    let flags = stat.rsplit_once(')')?.1.split_whitespace().nth(FLAGS)?.parse::<u64>().ok()?;
+    let is_kernel = processes::is_kernel_thread(&folder)?;
     let program = fs::read(folder.join("comm")).ok()?;
     let program = String::from_utf8_lossy(&program).trim_end().to_owned();
     let cgroup = cgroup(process).unwrap_or_else(|| "/".to_owned());
@@ -46,7 +41,7 @@ fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
         process,
         program: program.clone(),
         cgroup: cgroup.clone(),
-        is_kernel: flags & KERNEL_THREAD != 0,
+        is_kernel,
     };
     Some(numbers.map(entry).collect())
 }

@@ -167,9 +167,7 @@ pub fn layers_above<'a>(
         let below: Vec<&WholeDisk> = std::iter::once(disk).chain(found.iter().copied()).collect();
         let is_below = |name: &String| below.iter().any(|disk| disk.has_name(name));
         let on_file = |disk: &WholeDisk| {
-            let file = disk.backing.as_ref()?;
-            let holds = mounts.iter().filter(|mount| file.starts_with(&mount.target));
-            let mount = holds.max_by_key(|mount| mount.target.components().count())?;
+            let mount = mounts::holding(mounts, disk.backing.as_ref()?)?;
             Some(device_of(root, mount, &below).is_some())
         };
         let next: Vec<&WholeDisk> = all

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use miette::Report;
-use ssdlab_host::mounts::{Mount, printable};
+use ssdlab_host::mounts::{self, Mount, printable};
 use ssdlab_host::sysfs::major_minor;
 use ssdlab_host::whole_disk::{self, WholeDisk};
 
@@ -61,15 +61,9 @@ pub fn disk_of<'a>(
     mounts: &[Mount],
     path: &Path,
 ) -> Option<NamedDisk<'a>> {
-    let mount = containing(mounts, path)?;
+    let mount = mounts::holding(mounts, path)?;
     let all: Vec<&WholeDisk> = disks.iter().collect();
     by_name(disks, &whole_disk::device_of(root, mount, &all)?)
-}
-
-fn containing<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
-    let holding = mounts.iter().filter(|mount| path.starts_with(&mount.target));
-    // The last of several on one target is the visible one, which `max_by_key` returns.
-    holding.max_by_key(|mount| mount.target.components().count())
 }
 
 fn by_name<'a>(disks: &'a [WholeDisk], name: &str) -> Option<NamedDisk<'a>> {
@@ -87,7 +81,7 @@ fn on_filesystem<'a>(
         return Ok(found);
     }
     let shown = printable(path);
-    let Some(mount) = containing(mounts, path) else {
+    let Some(mount) = mounts::holding(mounts, path) else {
         return Err(UsageError::report(format!("{shown}: no mount has it"), known(disks)));
     };
     if mount.kind == "overlay" {
