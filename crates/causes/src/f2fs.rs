@@ -56,13 +56,7 @@ impl FilesystemModel for F2fs {
     }
 
     fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
-        match bio.area {
-            None if !bio.is_metadata => volume.mark_data(actor, bio),
-            area => {
-                let causes = volume.cause(actor);
-                volume.mark_in_place(bio, area.unwrap_or(WrittenKind::Metadata), causes);
-            }
-        }
+        generic::queued(volume, actor, bio);
     }
 
     fn marks_early(&self) -> bool {

@@ -35,6 +35,17 @@ pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
     }
 }
 
+/// Marks a bio by what it is itself: data of the file that is written, or metadata.
+pub fn queued(volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+    match bio.area {
+        None if !bio.is_metadata => volume.mark_data(actor, bio),
+        area => {
+            let causes = volume.cause(actor);
+            volume.mark_in_place(bio, area.unwrap_or(WrittenKind::Metadata), causes);
+        }
+    }
+}
+
 impl FilesystemModel for Generic {
     fn events(&self) -> Vec<WantedEvent> {
         DIRECT.to_vec()
@@ -45,12 +56,6 @@ impl FilesystemModel for Generic {
     }
 
     fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
-        match bio.area {
-            None if !bio.is_metadata => volume.mark_data(actor, bio),
-            area => {
-                let causes = volume.cause(actor);
-                volume.mark_in_place(bio, area.unwrap_or(WrittenKind::Metadata), causes);
-            }
-        }
+        queued(volume, actor, bio);
     }
 }
