@@ -52,25 +52,17 @@ pub enum ClaimFact {
     Reason,
 }
 
-impl ClaimFact {
-    const NAMES: [(&'static str, Self); 9] = [
-        ("value", Self::Value),
-        ("against", Self::Against),
-        ("times", Self::Times),
-        ("more", Self::More),
-        ("percent", Self::Percent),
-        ("range", Self::Range),
-        ("share", Self::Share),
-        ("separates", Self::Separates),
-        ("reason", Self::Reason),
-    ];
-
-    fn find(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(own, _)| *own == name).map(|(_, finding)| finding)
-    }
-
-    fn name(self) -> &'static str {
-        Self::NAMES.into_iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
+ssdlab_operations::words! {
+    ClaimFact {
+        Value: "value",
+        Against: "against",
+        Times: "times",
+        More: "more",
+        Percent: "percent",
+        Range: "range",
+        Share: "share",
+        Separates: "separates",
+        Reason: "reason",
     }
 }
 
@@ -118,8 +110,9 @@ impl TryFrom<String> for Sentence {
                 continue;
             }
             let (claim, name) = gap.rsplit_once('.').unwrap_or((gap, ""));
-            let what = ClaimFact::find(name).ok_or_else(|| {
-                let known: Vec<&str> = ClaimFact::NAMES.iter().map(|(name, _)| *name).collect();
+            let what = ClaimFact::ALL.into_iter().find(|fact| fact.name() == name);
+            let what = what.ok_or_else(|| {
+                let known = ClaimFact::ALL.map(ClaimFact::name);
                 format!(
                     "`{{{gap}}}` is neither `{{{BEST}}}` nor a claim and one of .{}",
                     known.join(", .")
