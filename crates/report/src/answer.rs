@@ -224,16 +224,14 @@ fn asks_which(question: &str) -> bool {
 /// The first word of an answer; empty if it needs none.
 fn first_word(verdict: AnswerVerdict, is_open: bool) -> &'static str {
     match verdict {
-        AnswerVerdict::Yes if !is_open => "Yes.",
-        AnswerVerdict::No if !is_open => "No.",
-        AnswerVerdict::InPart if !is_open => "In part.",
         AnswerVerdict::Depends => "It depends on the drive.",
         AnswerVerdict::Undecided => "Not decided yet.",
         AnswerVerdict::Untested => "Not testable here.",
-        AnswerVerdict::Yes
-        | AnswerVerdict::No
-        | AnswerVerdict::InPart
-        | AnswerVerdict::Answered => "",
+        _ if is_open => "",
+        AnswerVerdict::Yes => "Yes.",
+        AnswerVerdict::No => "No.",
+        AnswerVerdict::InPart => "In part.",
+        AnswerVerdict::Answered => "",
     }
 }
 

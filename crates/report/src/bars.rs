@@ -114,12 +114,9 @@ pub(super) fn of_answer(
     });
     let fit: Vec<&Vec<Bar>> = fit.collect();
     let all = || fit.iter().copied().flatten();
-    let width_of = |of: fn(&Bar) -> &str| all().map(|bar| display_width(of(bar))).max();
-    let (names_width, values) = (width_of(|bar| &bar.name)?, width_of(|bar| &bar.says)?);
-    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
-    let columns = width.saturating_sub(INDENT.len() + names_width + values + 2).min(LONGEST);
+    let columns = BarColumns::of(&all(), style)?;
     // A bar alone compares nothing.
-    if all().count() < 2 || columns < SHORTEST {
+    if all().count() < 2 {
         return None;
     }
     let most = all().map(|bar| bar.value).fold(0.0, f64::max);
@@ -128,9 +125,7 @@ pub(super) fn of_answer(
             if names > 0 {
                 writeln!(out, "{INDENT}{}", group[0].phase)?;
             }
-            group
-                .iter()
-                .try_for_each(|bar| write_bar(out, bar, most, [names_width, values], columns))?;
+            group.iter().try_for_each(|bar| write_bar(out, bar, most, &columns))?;
         }
         Ok(())
     });
@@ -150,18 +145,11 @@ fn of_phases(
         .collect();
     let lines_of = |bars: &Vec<Bar>| if are_equal(bars) { 1 } else { bars.len() + 1 };
     let lines: usize = phases.iter().map(lines_of).sum();
-    let width_of = |of: fn(&Bar) -> &str| {
-        phases.iter().flatten().map(|bar| display_width(of(bar))).max().unwrap_or(0)
-    };
-    let (names, values) = (width_of(|bar| &bar.name), width_of(|bar| &bar.says));
-    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
-    let room = width.saturating_sub(INDENT.len() + names + values + 2).min(LONGEST);
-    if phases.is_empty() || lines > most_lines || room < SHORTEST {
+    let columns = BarColumns::of(&phases.iter().flatten(), style)?;
+    if lines > most_lines {
         return None;
     }
-    let text = written(|out| {
-        phases.iter().try_for_each(|bars| write_phase(out, bars, [names, values], room))
-    });
+    let text = written(|out| phases.iter().try_for_each(|bars| write_phase(out, bars, &columns)));
     Some(text.trim_end().to_owned())
 }
 
@@ -172,6 +160,24 @@ struct Bar {
     value: f64,
     /// The value, written out.
     says: String,
+}
+
+/// The widths of names, of values, and of the longest bar.
+struct BarColumns {
+    names: usize,
+    values: usize,
+    longest: usize,
+}
+
+impl BarColumns {
+    /// `None` without bars, or without room for them.
+    fn of<'a>(bars: &(impl Iterator<Item = &'a Bar> + Clone), style: Style) -> Option<Self> {
+        let width_of = |of: fn(&Bar) -> &str| bars.clone().map(|bar| display_width(of(bar))).max();
+        let (names, values) = (width_of(|bar| &bar.name)?, width_of(|bar| &bar.says)?);
+        let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
+        let longest = width.saturating_sub(INDENT.len() + names + values + 2).min(LONGEST);
+        (longest >= SHORTEST).then_some(Self { names, values, longest })
+    }
 }
 
 /// Whether readers see no difference, so that one line says it all.
@@ -189,31 +195,26 @@ fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> Vec<Bar> {
     bars.collect()
 }
 
-fn write_phase(
-    out: &mut String,
-    bars: &[Bar],
-    [names, values]: [usize; 2],
-    room: usize,
-) -> std::fmt::Result {
+fn write_phase(out: &mut String, bars: &[Bar], columns: &BarColumns) -> std::fmt::Result {
     if are_equal(bars) {
         return writeln!(out, "{}: {} each", bars[0].phase, bars[0].says);
     }
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     writeln!(out, "{}", bars[0].phase)?;
-    bars.iter().try_for_each(|bar| write_bar(out, bar, most, [names, values], room))
+    bars.iter().try_for_each(|bar| write_bar(out, bar, most, columns))
 }
 
-/// A bar beside its name and value, which are padded to these widths.
+/// A bar beside its name and value, which are padded to the widths of their columns.
 fn write_bar(
     out: &mut String,
     Bar { name, value, says, .. }: &Bar,
     most: f64,
-    [names, values]: [usize; 2],
-    room: usize,
+    columns: &BarColumns,
 ) -> std::fmt::Result {
     let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
-    let drawn = drawn(share, room);
-    let [names, values] = [names - display_width(name), values - display_width(says)];
+    let drawn = drawn(share, columns.longest);
+    let names = columns.names - display_width(name);
+    let values = columns.values - display_width(says);
     writeln!(out, "{INDENT}{name}{:names$} {:values$}{says} {drawn}", "", "")
 }
 

@@ -110,7 +110,7 @@ fn write_answer(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     for action in &found.actions {
         writeln!(out, "- **Do**: {}", inline(action))?;
     }
-    writeln!(out, "- **How sure**: {}: {}\n", found.sure.word(), inline(&found.because))
+    writeln!(out, "- **How sure**: {}: {}\n", found.sure.name(), inline(&found.because))
 }
 
 fn write_claim(out: &mut String, claim: &ReportedClaim<'_>) -> std::fmt::Result {

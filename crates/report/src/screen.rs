@@ -9,10 +9,9 @@ use ssdlab_plan::Schedule;
 use super::answer::{AnsweredQuestion, answer};
 use super::bars;
 use super::claims::{advice, claims};
-use super::cuts;
 use super::evidence;
-use super::text::write_setting;
-use super::words::{Style, argument, plain, wrapped, written};
+use super::text::{write_reproducers, write_setting};
+use super::words::{Style, argument, wrapped, written};
 
 /// The size of a screen, in lines and columns.
 pub(super) const MOST_LINES: usize = 16;
@@ -59,7 +58,7 @@ fn fitting(found: &AnsweredQuestion, room: usize, style: Style) -> String {
 fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
     let limits = limits(analysis).map(|says| ("But", says.to_owned()));
     let actions = found.actions.first().map(|action| ("Do", action.clone()));
-    let sure = ("How sure", format!("{}: {}", found.sure.word(), found.because));
+    let sure = ("How sure", format!("{}: {}", found.sure.name(), found.because));
     let run = argument(analysis);
     let more = ("More", format!("ssdlab report {run} --why, --tables or --out report.html"));
     let rows = limits.chain(actions).chain([sure, more]).map(|(label, says)| {
@@ -83,7 +82,10 @@ pub(super) fn limits(analysis: &Analysis) -> impl Iterator<Item = &str> {
 #[must_use]
 pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     written(|out| {
-        writeln!(out, "{}\n", wrapped("", &analysis.question, "", style))?;
+        writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
+        if !analysis.claims.is_empty() {
+            writeln!(out)?;
+        }
         for claim in claims(schedule, analysis) {
             let amount = |judged: &Judgement| {
                 let known = [evidence::amount(judged), evidence::why_open(judged)];
@@ -105,26 +107,16 @@ pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
             }
         }
         if !analysis.claims.is_empty() {
-            writeln!(out, "\nWhat each claim says, and what it rests on: --verbose\n")?;
-        }
-        for setting in &analysis.settings {
-            writeln!(out, "{}", wrapped("- ", &advice(setting), INDENT, style))?;
+            writeln!(out, "\nWhat each claim says, and what it rests on: --verbose")?;
         }
         if !analysis.settings.is_empty() {
             writeln!(out)?;
         }
-        let reproducers = cuts::reproducers(schedule, analysis);
-        if !reproducers.is_empty() {
-            writeln!(out, "{}", cuts::REPRODUCERS)?;
+        for setting in &analysis.settings {
+            writeln!(out, "{}", wrapped("- ", &advice(setting), INDENT, style))?;
         }
-        for (name, command) in &reproducers {
-            // Not wrapped, so that the command can be copied.
-            writeln!(out, "{}\n    {}", wrapped(INDENT, name, INDENT, style), plain(command))?;
-        }
-        if !reproducers.is_empty() {
-            writeln!(out)?;
-        }
-        writeln!(out, "What limits this")?;
+        write_reproducers(out, schedule, analysis, style)?;
+        writeln!(out, "\nWhat limits this")?;
         for warned in &analysis.warnings {
             writeln!(out, "{}", wrapped("- ", &warned.says, INDENT, style))?;
         }

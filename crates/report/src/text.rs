@@ -51,7 +51,7 @@ fn write_head(
     for says in [&answer.sentence].into_iter().chain(&answer.also) {
         writeln!(out, "{}", wrapped("", says, "", style))?;
     }
-    let sure = format!("{}: {}", answer.sure.word(), answer.because);
+    let sure = format!("{}: {}", answer.sure.name(), answer.because);
     writeln!(out, "{}", wrapped("How sure: ", &sure, "", style))?;
     write_setting(out, schedule, analysis, style)?;
     if let Some(source) = &schedule.source {
@@ -99,6 +99,16 @@ fn write_cuts(
 ) -> std::fmt::Result {
     let Some(table) = cuts::table(schedule, analysis) else { return Ok(()) };
     writeln!(out, "\n{}\n{}", wrapped("", cuts::HEADING, "", style), table.text(style))?;
+    write_reproducers(out, schedule, analysis, style)
+}
+
+/// How to repeat a finding of each treatment after power cuts, if there are any.
+pub(super) fn write_reproducers(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
     let reproducers = cuts::reproducers(schedule, analysis);
     if !reproducers.is_empty() {
         writeln!(out, "\n{}", wrapped("", cuts::REPRODUCERS, "", style))?;

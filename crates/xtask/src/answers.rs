@@ -74,7 +74,7 @@ fn write_page(plan: ShippedPlan, run: &Path) -> Result<IndexRow> {
         );
     }
     source::write(&format!("docs/answers/{}.md", plan.name), &page)?;
-    Ok(IndexRow { sentence: found.sentence, sure: found.sure.word() })
+    Ok(IndexRow { sentence: found.sentence, sure: found.sure.name() })
 }
 
 fn index(rows: &[(ShippedPlan, Option<IndexRow>)]) -> String {

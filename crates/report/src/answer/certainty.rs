@@ -23,16 +23,12 @@ pub enum Certainty {
     Assumed,
 }
 
-impl Certainty {
-    /// The word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Predicted => "predicted",
-            Self::Reproduced => "reproduced",
-            Self::Assumed => "assumed",
-        }
+ssdlab_operations::words! {
+    Certainty {
+        Measured: "measured",
+        Predicted: "predicted",
+        Reproduced: "reproduced",
+        Assumed: "assumed",
     }
 }
 

@@ -100,7 +100,7 @@ fn opening(
             @for says in limits(analysis) { dt { "But" } dd { (says) } }
             @for action in &answer.actions { dt { "Do" } dd { (action) } }
             dt { "How sure" }
-            dd { b { (answer.sure.word()) } ": " (answer.because) }
+            dd { b { (answer.sure.name()) } ": " (answer.because) }
         }
         p.about {
             code { (analysis.run) } ": " (how)
