@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use ssdlab_advice::analyse;
 use ssdlab_plan::shipped::{self, QuestionEra, ShippedPlan};
-use ssdlab_plan::{Overrides, schedule};
-use ssdlab_report::{answer, answer_markdown, how, inline};
+use ssdlab_plan::{Overrides, Schedule, schedule};
+use ssdlab_report::{AnsweredQuestion, answer, answer_markdown, how, inline};
 use ssdlab_results::RunFolder;
 
 use super::source;
@@ -17,8 +17,10 @@ use super::source;
 pub fn write(runs: &Path) -> Result<()> {
     let mut rows = Vec::new();
     for plan in shipped::ALL {
+        let schedule = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?;
         let run = last_run(runs, plan.name)?;
-        rows.push((plan, run.map(|run| write_page(plan, &run)).transpose()?));
+        let answer = run.map(|run| write_page(plan, &schedule, &run)).transpose()?;
+        rows.push(IndexRow { plan, question: schedule.question.clone(), answer });
     }
     source::write("docs/answers.md", &index(&rows))
 }
@@ -39,23 +41,24 @@ fn last_run(runs: &Path, plan: &str) -> Result<Option<PathBuf>> {
     Ok(found.pop())
 }
 
-/// A question's answer in the index.
+/// A question in the index.
 struct IndexRow {
-    sentence: String,
-    sure: &'static str,
+    plan: ShippedPlan,
+    question: String,
+    /// The answer, if the plan has a run.
+    answer: Option<AnsweredQuestion>,
 }
 
 /// Writes the page of a plan. The plan of today says how the run's records answer.
-fn write_page(plan: ShippedPlan, run: &Path) -> Result<IndexRow> {
-    let schedule = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?;
+fn write_page(plan: ShippedPlan, schedule: &Schedule, run: &Path) -> Result<AnsweredQuestion> {
     let contents = RunFolder::read(run)?;
     if contents.schedule.trials != schedule.trials {
         return Err(miette!("{} is a run of another version of the plan", run.display()));
     }
-    let analysis = analyse(plan.name, &schedule, contents.records, contents.ending);
-    let found = answer(&schedule, &analysis);
+    let analysis = analyse(plan.name, schedule, contents.records, contents.ending);
+    let found = answer(schedule, &analysis);
     let mut page = format!("# {}\n\n", inline(&analysis.question));
-    let _ = writeln!(page, "{}", answer_markdown(&schedule, &analysis));
+    let _ = writeln!(page, "{}", answer_markdown(schedule, &analysis));
     let _ = writeln!(page, "{}\n", inline(&format!("It holds for: {}.", how(&analysis))));
     if let Some(source) = &schedule.source {
         let _ = writeln!(page, "The question is from {}.\n", inline(source));
@@ -74,15 +77,15 @@ fn write_page(plan: ShippedPlan, run: &Path) -> Result<IndexRow> {
         );
     }
     source::write(&format!("docs/answers/{}.md", plan.name), &page)?;
-    Ok(IndexRow { sentence: found.sentence, sure: found.sure.name() })
+    Ok(found)
 }
 
-fn index(rows: &[(ShippedPlan, Option<IndexRow>)]) -> String {
+fn index(rows: &[IndexRow]) -> String {
     let mut page = "# Answers\n\nEach question is a plan; its page has the numbers, what they are \
                     worth, and the command that repeats them. `make answers` runs all of them. \
                     [How sure](how-sure.md) says what the four words mean.\n"
         .to_owned();
-    if rows.iter().any(|(_, row)| row.is_none()) {
+    if rows.iter().any(|row| row.answer.is_none()) {
         page += "\nThe others have been run with an earlier version: [the founding \
                  questions](gallery.md), [today's](today.md).\n";
     }
@@ -94,14 +97,11 @@ fn index(rows: &[(ShippedPlan, Option<IndexRow>)]) -> String {
             page,
             "\n## {heading}\n\n| question | answer | how sure |\n| --- | --- | --- |\n"
         );
-        for (plan, row) in rows.iter().filter(|(plan, _)| plan.asked == era) {
-            let name = plan.name;
-            let schedule = schedule(name, plan.text, &Overrides::default(), Path::new("/"));
-            let question =
-                inline(&schedule.map_or_else(|_| name.to_owned(), |own| own.question.clone()));
-            let _ = match row {
-                Some(IndexRow { sentence, sure }) => {
-                    let sentence = inline(sentence);
+        for row in rows.iter().filter(|row| row.plan.asked == era) {
+            let (name, question) = (row.plan.name, inline(&row.question));
+            let _ = match &row.answer {
+                Some(found) => {
+                    let (sentence, sure) = (inline(&found.sentence), found.sure.name());
                     writeln!(page, "| [{question}](answers/{name}.md) | {sentence} | {sure} |")
                 }
                 None => writeln!(page, "| {question} | `ssdlab run {name}` | |"),
