@@ -9,6 +9,7 @@ use ssdlab_results::{PhaseRecord, TrialStatus};
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
+use crate::nouns::{capitalised, noun};
 use crate::words::plain;
 use crate::{levels, number, table};
 
@@ -195,10 +196,8 @@ pub(super) fn range_of<'a>(
     })
 }
 
-/// A metric with its description.
-pub(super) fn described(metric: Metric) -> String {
-    match metric.says {
-        "" => plain(metric.name),
-        says => format!("{metric}, {says}"),
-    }
+/// A metric as the title of a chart.
+pub(super) fn title(metric: Metric) -> String {
+    let noun = plain(&noun(metric));
+    capitalised(noun.strip_prefix("the ").unwrap_or(&noun))
 }

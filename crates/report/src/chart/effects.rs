@@ -5,11 +5,12 @@ use ssdlab_plan::Levels;
 use ssdlab_plan::metric::{Better, Metric, Unit};
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{ChartData, ChartTreatment, described};
+use super::data::{ChartData, ChartTreatment};
 use super::label;
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
 use super::scale::Scale;
+use crate::nouns::noun;
 use crate::plausible;
 use crate::words::{counted, plain};
 
@@ -62,7 +63,7 @@ pub(super) fn charts(data: &ChartData<'_>) -> Vec<Chart> {
              no difference.",
             plain(&data.schedule.baseline.to_string())
         );
-        let title = format!("Effects: {}{part}", described(metric));
+        let title = format!("Effects on {}{part}", plain(&noun(metric)));
         let heading = Heading { title, notes, keys: Vec::new() };
         let names = rows.iter().map(|shown| shown.name.clone()).collect();
         let shown = rows.iter().flat_map(|shown| {

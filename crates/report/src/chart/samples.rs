@@ -3,7 +3,7 @@
 use ssdlab_plan::metric::Metric;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{ChartData, ChartTreatment, described, range, thinned};
+use super::data::{ChartData, ChartTreatment, range, thinned, title};
 use super::label;
 use super::palette::Symbol;
 use super::rows::{Mark, Row, RowChart, RowPanel, panels_in_a_chart};
@@ -107,7 +107,7 @@ fn chart(data: &ChartData<'_>, metric: Metric, phases: &[&str], part: &str) -> C
         ""
     };
     let notes = format!("{marks}{of_mean}.{whisker} Dot: a sample{of_sample}.{thinned}");
-    let title = format!("Samples: {}{part}", described(metric));
+    let title = format!("{}{part}", title(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let heading = Heading { title, notes, keys: Vec::new() };
     RowChart { heading, names, panels }.chart("samples", says)

@@ -4,7 +4,7 @@ use ssdlab_plan::metric::{Source, Unit};
 use ssdlab_results::PhaseRecord;
 
 use super::canvas::{Chart, Heading, in_parts};
-use super::data::{ChartData, ChartTreatment, LineStep, over_trials, range};
+use super::data::{ChartData, ChartTreatment, LineStep, over_trials, range, title};
 use super::grid::{GridPanel, PanelGrid, Shares, panels_in_a_chart};
 use super::label;
 use super::scale::Scale;
@@ -52,7 +52,8 @@ fn of_phase(data: &ChartData<'_>, phase: &str) -> Vec<Chart> {
     let longest = rates.iter().map(|rates| rates.steps.len()).max().unwrap_or(0);
     let across = Scale::from_zero(Unit::Ns, longest as f64 * step_ns as f64);
     in_parts(&rates, panels_in_a_chart(COLUMNS), |rates, part| {
-        let title = format!("Over time: {metric} in {}{part}", label::cut(&plain(phase), 30));
+        let place = label::cut(&plain(phase), 30);
+        let title = format!("{} over time in {place}{part}", title(metric));
         let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
                      greatest of them. All panels have the same axes."
             .to_owned();
