@@ -50,6 +50,8 @@ pub enum ClaimFact {
     Separates,
     /// What else differs, and explains most of it.
     Reason,
+    /// The levels of the case with the most: `ext2`.
+    Most,
 }
 
 ssdlab_operations::words! {
@@ -63,6 +65,7 @@ ssdlab_operations::words! {
         Share: "share",
         Separates: "separates",
         Reason: "reason",
+        Most: "most",
     }
 }
 

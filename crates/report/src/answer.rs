@@ -142,7 +142,8 @@ impl<'a> AnswerReader<'a> {
     fn filled(&self, sentence: &Sentence) -> Option<String> {
         let mut last = self.schedule.answer.decides.first().map_or("", String::as_str);
         let mut filled = String::new();
-        for part in sentence.parts() {
+        let mut parts = sentence.parts().iter().peekable();
+        while let Some(part) = parts.next() {
             match part {
                 SentencePart::Text(text) => filled += text,
                 SentencePart::Best => filled += &ranking::best(self.schedule, self.analysis)?,
@@ -150,7 +151,10 @@ impl<'a> AnswerReader<'a> {
                     last = claim.as_deref().unwrap_or(last);
                     let cases = self.cases(last);
                     let facts = ClaimFacts { analysis: self.analysis, cases: &cases };
-                    filled += &facts.find(*what)?;
+                    let found = facts.find(*what)?;
+                    let compares = |next: &&SentencePart| matches!(next, SentencePart::Text(text) if text.starts_with(" as "));
+                    let is_just = found == "1.00 times" && parts.peek().is_some_and(compares);
+                    filled += if is_just { "just" } else { &found };
                 }
             }
         }
@@ -198,7 +202,8 @@ fn verdict(deciding: &[Vec<&Judgement>]) -> Option<AnswerVerdict> {
         [] => return None,
         _ if is(Verdict::Undecided) => AnswerVerdict::Undecided,
         _ if is(Verdict::Depends) => AnswerVerdict::Depends,
-        [None] => AnswerVerdict::Untested,
+        // What was found of the other claims is no answer without these.
+        [None, ..] => AnswerVerdict::Untested,
         [Some(true)] => AnswerVerdict::Yes,
         [Some(false)] => AnswerVerdict::No,
         _ => AnswerVerdict::InPart,

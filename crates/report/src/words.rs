@@ -31,7 +31,8 @@ pub(super) fn argument(analysis: &Analysis) -> String {
 }
 
 /// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
-pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
+#[must_use]
+pub fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let options = textwrap::Options::new(width)
         .initial_indent(first)

@@ -228,7 +228,7 @@ fn the_first_screen_of_every_shipped_plan() {
         let first = &charts(&schedule, &analysis)[0];
         let is_of_cuts = claim.metric.is_of_cuts();
         let charted = if is_of_cuts { schedule.metric } else { claim.metric };
-        assert!(first.title.contains(charted.name), "{}: {}", plan.name, first.title);
+        assert!(first.says.contains(charted.name), "{}: {}", plan.name, first.says);
         let why = why(&schedule, &analysis, Style::default());
         assert!(schedule.claims.iter().all(|claim| why.contains(&claim.says)), "{why}");
         screens.push(format!("== {}\n{screen}", plan.name));

@@ -21,7 +21,8 @@ pub struct AnswerTable {
     /// What to say if all of them hold. `{bfq-slower.times}` names a claim and what is known of it:
     /// `value`, `against` (the same of the other side), `times`, `more` (`4 % more`), `percent`
     /// (the ratio), `range`, `share` (of plausible drives), `separates` (the drives' parameter that
-    /// decides), `reason`. `{best}` is the best of a ranking.
+    /// decides), `most` (the levels of the case with the most), `reason`. `{best}` is the best of a
+    /// ranking.
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"bfq does {bfq-slower.value}, without it {.against}.")]
     pub yes: Option<Spanned<String>>,

@@ -1,13 +1,17 @@
 //! What an answer is worth, in one of four words, and why.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult};
-use ssdlab_plan::{AnswerBasis, LabKind, Origin, PublishedBasis, Schedule};
+use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, Verdict};
+use ssdlab_plan::{AnswerBasis, Factor, LabKind, Origin, PublishedBasis, Schedule};
+use ssdlab_quantity::listed;
 
-use super::facts::{drives, range};
+use super::facts::{ClaimFacts, drives, range};
 use crate::nouns::number_word;
 use crate::number;
+use crate::words::plain;
 
 /// What an answer is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,8 +54,10 @@ pub(super) fn certainty(
         (_, Some(_), Some(AnswerBasis::Assumed(why))) => (Certainty::Assumed, Some(&**why)),
         (_, Some(why), None) => (Certainty::Assumed, Some(why)),
     };
-    let first = deciding.first().map_or(&[][..], Vec::as_slice);
-    let range = range(first);
+    // What was not tested has no range.
+    let is_tested = |case: &&Judgement| case.outcome.verdict() != Verdict::Untested;
+    let first = deciding.iter().find(|cases| cases.iter().all(is_tested));
+    let first = first.map_or(&[][..], Vec::as_slice);
     let over = first.first().and_then(|case| case.plausible.as_ref());
     let on = match over {
         Some(over) => {
@@ -65,7 +71,18 @@ pub(super) fn certainty(
         }
         None => format!("in {}", runs(analysis)),
     };
-    let found = range.map_or_else(|| on.clone(), |range| format!("{range} {on}"));
+    let amount = ClaimFacts { analysis, cases: first }.amount();
+    let amount = amount.map(|amount| match drives_of(first) {
+        Some(drives) if is_virtual => format!("{amount} with {drives}"),
+        _ => amount,
+    });
+    let range = range(first).map(|range| format!("{range} {on}"));
+    let found = match (amount, range) {
+        (Some(amount), Some(range)) => format!("{amount}, {range}"),
+        (Some(amount), None) => format!("{amount} {on}"),
+        (None, Some(range)) => range,
+        (None, None) => on,
+    };
     let partial = match analysis.status {
         Completeness::Complete => None,
         Completeness::Partial => {
@@ -91,6 +108,15 @@ fn published(case: &Judgement) -> Option<String> {
     } else {
         format!("the source has {} times", number::spoken_ratio(value))
     })
+}
+
+/// The models of drives that cases are of.
+fn drives_of(cases: &[&Judgement]) -> Option<String> {
+    let levels = cases.iter().filter_map(|case| case.levels.as_ref());
+    let drives: BTreeSet<String> =
+        levels.filter_map(|levels| levels.0.get(&Factor::Drive).cloned()).collect();
+    let drives: Vec<String> = drives.into_iter().collect();
+    (!drives.is_empty()).then(|| plain(&listed(&drives)))
 }
 
 fn runs(analysis: &Analysis) -> String {

@@ -3,7 +3,9 @@
 use ssdlab_advice::{Analysis, EstimatedValue, Judgement};
 use ssdlab_plan::ClaimFact;
 use ssdlab_plan::metric::Unit;
+use ssdlab_quantity::listed;
 
+use crate::levels::level_name;
 use crate::nouns::number_word;
 use crate::number;
 use crate::reason::{ReasonSide, main_reason};
@@ -19,14 +21,13 @@ impl ClaimFacts<'_> {
     /// A fact in words; of several cases their range. `None` if it is not known of each of them.
     pub fn find(&self, what: ClaimFact) -> Option<String> {
         let first = self.cases.first()?;
-        let unit = first.claim.metric.unit;
         match what {
-            ClaimFact::Value => span(&self.all(own)?, |value| number::spoken(unit, value)),
-            ClaimFact::Against => span(&self.all(other)?, |value| number::spoken(unit, value)),
-            ClaimFact::Times => {
-                let ratios = span(&self.all(|_, case| ratio(case))?, number::spoken_ratio)?;
-                Some(format!("{ratios} times"))
+            ClaimFact::Value => self.value(),
+            ClaimFact::Against => {
+                let unit = first.claim.metric.unit;
+                span(&self.all(other)?, |value| number::spoken(unit, value))
             }
+            ClaimFact::Times => self.times(),
             ClaimFact::More => span(&self.all(|_, case| ratio(case))?, number::spoken_change),
             ClaimFact::Percent => {
                 let percent = |ratio| number::spoken(Unit::Percent, 100.0 * ratio);
@@ -38,6 +39,7 @@ impl ClaimFacts<'_> {
                 let by = first.plausible.as_ref()?.separated_by.as_ref()?;
                 Some(format!("its {}", by.parameter.replace(['_', '.'], " ")))
             }
+            ClaimFact::Most => self.most(),
             ClaimFact::Reason => {
                 let own =
                     ReasonSide { levels: first.levels.as_ref()?, phases: &first.claim.phases };
@@ -50,8 +52,37 @@ impl ClaimFacts<'_> {
         }
     }
 
+    /// What the case with the most of the metric has that not all cases have.
+    fn most(&self) -> Option<String> {
+        let amount = |case: &&&Judgement| own(self.analysis, case).unwrap_or(f64::NEG_INFINITY);
+        let most = self.cases.iter().max_by(|a, b| amount(a).total_cmp(&amount(b)))?;
+        let is_common = |factor, level| {
+            let mut all = self.cases.iter().filter_map(|case| case.levels.as_ref());
+            all.all(|levels| levels.0.get(factor) == Some(level))
+        };
+        let levels = most.levels.as_ref()?.0.iter();
+        let own = levels.filter(|(factor, level)| !is_common(*factor, *level));
+        Some(listed(&own.map(|(factor, level)| level_name(*factor, level)).collect::<Vec<_>>()))
+    }
+
     fn all(&self, of: impl Fn(&Analysis, &Judgement) -> Option<f64>) -> Option<Vec<f64>> {
         self.cases.iter().map(|case| of(self.analysis, case)).collect()
+    }
+
+    /// What the claim is about, as its range has it: the amount, or the ratio.
+    pub fn amount(&self) -> Option<String> {
+        let is_absolute = self.cases.first()?.claim.is_absolute();
+        if is_absolute { self.value() } else { self.times() }
+    }
+
+    fn value(&self) -> Option<String> {
+        let unit = self.cases.first()?.claim.metric.unit;
+        span(&self.all(own)?, |value| number::spoken(unit, value))
+    }
+
+    fn times(&self) -> Option<String> {
+        let ratios = span(&self.all(|_, case| ratio(case))?, number::spoken_ratio)?;
+        Some(format!("{ratios} times"))
     }
 
     /// On how many drives all cases hold.
