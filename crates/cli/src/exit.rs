@@ -70,7 +70,10 @@ impl Exit {
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "a trial failed, or something could not be read, written or repeated",
+            Self::Failed => {
+                "a trial failed, something could not be read, written or repeated, or `doctor` \
+                 found something to do"
+            }
             Self::Wrong => "the plan or the command line is wrong",
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",

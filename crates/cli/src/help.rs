@@ -9,7 +9,7 @@ use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("This machine", &["who"]),
+    ("This machine", &["who", "doctor"]),
     ("Experiments", &["run", "ask", "check", "record", "restore"]),
     (
         "Results",
@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
     (
         "who",
         &[
@@ -32,6 +32,13 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 39] = [
                 "For node_exporter, from a timer",
                 "ssdlab who --prometheus /var/lib/prometheus/node-exporter/ssdlab.prom",
             ),
+        ],
+    ),
+    (
+        "doctor",
+        &[
+            ("Check this machine", "ssdlab doctor"),
+            ("The same, for an issue", "ssdlab doctor --markdown"),
         ],
     ),
     (

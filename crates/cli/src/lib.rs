@@ -9,6 +9,7 @@ mod completions;
 mod cut;
 mod cut_device;
 mod cut_files;
+mod doctor;
 mod drive;
 mod drive_new;
 mod elsewhere;
@@ -83,6 +84,12 @@ enum Command {
     /// drive's own log, if that is installed; and with --for or a command it records which program,
     /// file and kind writes each byte.
     Who(who::WhoCommand),
+    /// Check whether this machine is set up right for its drives.
+    ///
+    /// Only reads, and needs no root: it makes no filesystem, opens no device and changes nothing.
+    /// What could be better is said with its reason and what to do. Exits with 0 if nothing is to
+    /// be done, and with 1 if something is.
+    Doctor(doctor::DoctorCommand),
     /// Run a plan, or resume a run.
     Run(run::RunCommand),
     /// Ask which filesystem does some work best, without a plan file.
@@ -210,6 +217,7 @@ fn run_internal(command: &Internal) -> Result<Exit, Report> {
 fn run(command: Command) -> Result<Exit, Report> {
     match command {
         Command::Who(who) => who.run(),
+        Command::Doctor(doctor) => doctor.run(),
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
         Command::Check(check) => check.run(),

@@ -10,6 +10,7 @@ use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
 
 use super::cache::CacheOutput;
 use super::cut_device::CutDeviceOutput;
+use super::doctor::DoctorOutput;
 use super::exit::Exit;
 use super::list::ListOutput;
 use super::method::MethodOutput;
@@ -63,6 +64,8 @@ pub enum JsonFormat {
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
     Trace,
+    /// The output of `ssdlab doctor --json`.
+    Doctor,
     /// The output of `ssdlab who --json`, of what was written since boot.
     Who,
     /// The output of `ssdlab who --json` with `--for` or a command; with a device, it is one of the
@@ -99,6 +102,7 @@ impl JsonFormat {
             Self::List => schema_for!(ListOutput),
             Self::Simulation => schema_for!(SimulationOutcome),
             Self::Trace => schema_for!(TraceOutput<'_>),
+            Self::Doctor => schema_for!(DoctorOutput),
             Self::Who => schema_for!(SinceBoot),
             Self::WhoRecording => schema_for!(WhoOutput),
         }

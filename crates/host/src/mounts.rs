@@ -213,7 +213,12 @@ pub fn detach(target: &Path, ours: &MountIdentity) -> io::Result<()> {
 
 /// The files and devices used as swap.
 pub fn swap_areas() -> io::Result<Vec<PathBuf>> {
-    let table = if_there(fs::read("/proc/swaps"))?;
+    swap_areas_in(Path::new("/proc/swaps"))
+}
+
+/// The files and devices in a table of swap areas; none if there is no such table.
+pub fn swap_areas_in(table: &Path) -> io::Result<Vec<PathBuf>> {
+    let table = if_there(fs::read(table))?;
     Ok(table.as_deref().map(parse_swaps).unwrap_or_default())
 }
 

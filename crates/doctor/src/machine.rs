@@ -1,0 +1,161 @@
+//! A machine as anyone may see it: its drives, what lies on them, and how that is mounted.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ssdlab_host::mounts::{self, Mount};
+use ssdlab_host::sysfs;
+use ssdlab_host::whole_disk::{self, DiskKind, WholeDisk};
+
+use super::configuration::{self, FstabLine};
+use super::place::MachinePlace;
+
+/// The space of a filesystem, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpaceUse {
+    /// What it holds at most.
+    pub size: u64,
+    /// What is free, what is reserved for root included.
+    pub free: u64,
+}
+
+/// A machine as anyone may see it.
+pub struct InspectedMachine<'a> {
+    /// The folder that holds `sys`, `proc`, `etc`, `run` and `var`: `/`, but for tests.
+    pub root: PathBuf,
+    /// What it runs on.
+    pub place: MachinePlace,
+    /// Its disks, layers such as LUKS among them.
+    pub disks: Vec<WholeDisk>,
+    /// Its mounted filesystems, each once, by the first mount.
+    pub mounts: Vec<Mount>,
+    /// The devices and files used as swap.
+    pub swap_areas: Vec<PathBuf>,
+    /// `/etc/fstab`.
+    pub(crate) fstab: Vec<FstabLine>,
+    /// Seconds since 1970.
+    pub now_s: u64,
+    space: &'a dyn Fn(&Path) -> Option<SpaceUse>,
+}
+
+impl fmt::Debug for InspectedMachine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InspectedMachine").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl<'a> InspectedMachine<'a> {
+    /// Reads a machine; `space` asks for the space of a mount point.
+    ///
+    /// # Errors
+    ///
+    /// Where the table of mounts cannot be read.
+    pub fn read(
+        root: &Path,
+        now_s: u64,
+        space: &'a dyn Fn(&Path) -> Option<SpaceUse>,
+    ) -> io::Result<Self> {
+        let mut seen = BTreeSet::new();
+        let mut all = whole_disk::mount_table(root)?;
+        let place = MachinePlace::of(root, &all);
+        all.retain(|mount| seen.insert(mount.device.clone()));
+        Ok(Self {
+            root: root.to_owned(),
+            place,
+            disks: whole_disk::all(root),
+            mounts: all,
+            swap_areas: mounts::swap_areas_in(&root.join("proc/swaps"))?,
+            fstab: configuration::fstab(root),
+            now_s,
+            space,
+        })
+    }
+
+    /// The space of a filesystem.
+    #[must_use]
+    pub fn space(&self, mount: &Mount) -> Option<SpaceUse> {
+        (self.space)(&mount.target)
+    }
+
+    /// The disk that a mount is on, or whose partition it is on.
+    #[must_use]
+    pub fn disk_of(&self, mount: &Mount) -> Option<&WholeDisk> {
+        let all: Vec<&WholeDisk> = self.disks.iter().collect();
+        let name = whole_disk::device_of(&self.root, mount, &all)?;
+        self.disk_named(&name)
+    }
+
+    /// The disk of this name, or with a partition of it.
+    #[must_use]
+    pub fn disk_named(&self, name: &str) -> Option<&WholeDisk> {
+        self.disks.iter().find(|disk| disk.has_name(name))
+    }
+
+    /// A disk and all below it, from the top down.
+    #[must_use]
+    pub fn stack<'m>(&'m self, top: &'m WholeDisk) -> Vec<&'m WholeDisk> {
+        let mut found = vec![top];
+        let mut next = 0;
+        while let Some(disk) = found.get(next) {
+            let file = disk.backing.as_ref();
+            let on = file.and_then(|file| self.disk_of(mounts::holding(&self.mounts, file)?));
+            let slaves = disk.slaves.iter().filter_map(|name| self.disk_named(name));
+            for below in slaves.chain(on).collect::<Vec<_>>() {
+                if found.iter().all(|known| known.name != below.name) {
+                    found.push(below);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// Whether what is written to a disk is written to flash, as far as that is known: neither a
+    /// hard disk, nor memory.
+    #[must_use]
+    pub fn is_on_flash(&self, disk: &WholeDisk) -> bool {
+        let leaves = self.stack(disk);
+        let leaves: Vec<_> = leaves.iter().filter(|disk| !disk.kind.is_layer()).collect();
+        !leaves.is_empty()
+            && leaves.iter().all(|disk| {
+                matches!(
+                    disk.kind,
+                    DiskKind::Nvme
+                        | DiskKind::SataSsd
+                        | DiskKind::ScsiSsd
+                        | DiskKind::Emmc
+                        | DiskKind::SdCard
+                        | DiskKind::Virtual
+                )
+            })
+    }
+
+    /// An attribute of a disk's request queue.
+    #[must_use]
+    pub fn queue(&self, disk: &WholeDisk, attribute: &str) -> Option<String> {
+        let folder = self.root.join("sys/block").join(&disk.name).join("queue");
+        sysfs::read(&folder.join(attribute)).ok()
+    }
+
+    /// Whether a disk takes discards.
+    #[must_use]
+    pub fn takes_discards(&self, disk: &WholeDisk) -> bool {
+        self.queue(disk, "discard_max_bytes").is_some_and(|most| most != "0")
+    }
+
+    /// The filesystems for files of this machine that are mounted to be written, with their disks:
+    /// those whose upkeep checks are about.
+    pub fn writable(&self) -> impl Iterator<Item = (&Mount, &WholeDisk)> {
+        const KINDS: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"];
+        let is_own = |mount: &&Mount| KINDS.contains(&mount.kind.as_str()) && !has(mount, "ro");
+        let with_disk = |mount| Some((mount, self.disk_of(mount)?));
+        self.mounts.iter().filter(is_own).filter_map(with_disk)
+    }
+}
+
+/// Whether a filesystem is mounted with an option.
+pub fn has(mount: &Mount, option: &str) -> bool {
+    mount.options.iter().any(|own| own == option)
+}
