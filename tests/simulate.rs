@@ -147,6 +147,7 @@ fn every_shipped_drive_is_listed_shown_and_checked() {
         "tlc-2023",
         "datacenter",
         "datacenter-gen4",
+        "datacenter-gen5",
         "optane",
         "ideal",
     ] {

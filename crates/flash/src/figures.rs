@@ -54,6 +54,25 @@ pub enum FigureQuantity {
     Nanos(u64),
 }
 
+/// What a figure is of, among what programs wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FigureKind {
+    /// A write that is synced, by a flush or with forced unit access.
+    SyncedWrite,
+    /// A discard.
+    Discard,
+    /// A request of a page, one at a time.
+    PageAlone,
+    /// A high percentile of requests of which several are under way.
+    LoadedTail,
+}
+
+impl FigureKind {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::SyncedWrite, Self::Discard, Self::PageAlone, Self::LoadedTail];
+}
+
 /// The load by which a drive is compared with a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
@@ -191,6 +210,24 @@ impl TryFrom<Written> for DriveFigure {
     }
 }
 
+impl DriveFigure {
+    /// Whether it was measured: a maker's data sheet only promises.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        !["rated:", "typical:"].iter().any(|promise| self.source.starts_with(promise))
+    }
+
+    /// What a tested figure is of, if it is one of those kinds.
+    #[must_use]
+    pub fn kind(&self) -> Option<FigureKind> {
+        let FigureCheck::Tested { test, .. } = self.check else { return None };
+        match test {
+            Test::Discard(_) => Some(FigureKind::Discard),
+            Test::Read(load) | Test::Write(load) => load.kind(),
+        }
+    }
+}
+
 impl FigureQuantity {
     /// Whether a text has this number: `"1,700 MB/s"`, or `"13,000 reads a second"`.
     #[must_use]
@@ -245,6 +282,9 @@ fn plain(word: &str) -> String {
     if word.starts_with(|c: char| c.is_ascii_digit()) { word.replace(',', "") } else { word.into() }
 }
 
+/// What programs mostly read and write at a time.
+const PAGE: u64 = 4 << 10;
+
 /// The most requests of a test, and its largest queue depth.
 const MOST_REQUESTS: u64 = 10_000_000;
 const MOST_DEPTH: u32 = 65_536;
@@ -288,7 +328,21 @@ impl Test {
     }
 }
 
+/// From where on a percentile is of the tail.
+const TAIL: f64 = 99.0;
+
 impl Load {
+    fn kind(self) -> Option<FigureKind> {
+        if self.flushed || self.fua {
+            return Some(FigureKind::SyncedWrite);
+        }
+        if self.depth > 1 {
+            return self.percentile.filter(|share| *share >= TAIL).map(|_| FigureKind::LoadedTail);
+        }
+        (self.request.0 == PAGE && self.order == PageOrder::Uniform)
+            .then_some(FigureKind::PageAlone)
+    }
+
     fn check_percentile(&self, expected: FigureQuantity) -> Result<(), String> {
         match (self.percentile, expected) {
             (None, _) => Ok(()),

@@ -22,7 +22,7 @@ impl Preset {
 }
 
 /// Every preset, the oldest drive first.
-pub const ALL: [Preset; 19] = [
+pub const ALL: [Preset; 20] = [
     Preset { name: "eeepc-4g", text: include_str!("../presets/eeepc-4g.toml") },
     Preset { name: "sd-card", text: include_str!("../presets/sd-card.toml") },
     Preset { name: "sd-card-a2", text: include_str!("../presets/sd-card-a2.toml") },
@@ -40,6 +40,7 @@ pub const ALL: [Preset; 19] = [
     Preset { name: "datacenter", text: include_str!("../presets/datacenter.toml") },
     Preset { name: "datacenter-tlc", text: include_str!("../presets/datacenter-tlc.toml") },
     Preset { name: "datacenter-gen4", text: include_str!("../presets/datacenter-gen4.toml") },
+    Preset { name: "datacenter-gen5", text: include_str!("../presets/datacenter-gen5.toml") },
     Preset { name: "optane", text: include_str!("../presets/optane.toml") },
     Preset { name: "ideal", text: include_str!("../presets/ideal.toml") },
 ];

@@ -198,6 +198,7 @@ fn a_drive_of_our_time_is_discarded_in_seconds_to_minutes() {
         "datacenter",
         "datacenter-tlc",
         "datacenter-gen4",
+        "datacenter-gen5",
     ] {
         let mut bench = Bench::filled(name, FRACTION);
         let full = bench.discard_all() * FRACTION as f64;
@@ -220,6 +221,7 @@ fn held_out() -> Vec<(String, f64)> {
         "datacenter",
         "datacenter-tlc",
         "datacenter-gen4",
+        "datacenter-gen5",
         "optane",
     ];
     let mut off = Vec::new();
@@ -422,7 +424,7 @@ fn pro_970_syncs_300_to_800_writes_a_second() {
 
 #[test]
 fn drives_with_capacitors_report_no_volatile_cache_and_have_nothing_to_flush() {
-    for name in ["datacenter", "datacenter-tlc", "datacenter-gen4", "optane"] {
+    for name in ["datacenter", "datacenter-tlc", "datacenter-gen4", "datacenter-gen5", "optane"] {
         let mut bench = Bench::filled(name, 256);
         assert_eq!(bench.drive.specification().write_cache, WriteCache::Through, "{name}");
         let extent = Extent { offset_bytes: 0, length_bytes: 4 << 10 };

@@ -16,7 +16,7 @@ use std::path::Path;
 use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 
 pub use cross_check::cross_checks;
-pub use drives::of_drive;
+pub use drives::{measured_by, of_drive};
 pub use figure::{Agreement, Figure, FigureReference, PublishedAmount};
 pub use plans::{FigurePlace, places};
 pub use stored::{STORED_RESULTS, StoredResults, StoredRun};

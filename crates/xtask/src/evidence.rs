@@ -8,6 +8,7 @@ use std::path::Path;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, analyse};
+use ssdlab_flash::figures::FigureKind;
 use ssdlab_flash::grounded::grounded;
 use ssdlab_flash::presets::{self, Preset};
 use ssdlab_kernel as kernel;
@@ -55,7 +56,9 @@ fn page(figures: &[Figure]) -> String {
          were chosen so that it comes out, or if it is itself the evidence for a value: agreement \
          says nothing but that the fit succeeded. Nothing was fitted to a number that is \
          *predicted*, nor, of a number that is *held out*, to any other of its publication; those \
-         that fail stay here. What is counted are independent tests: the figures of one run or one \
+         that fail stay here. Of several sources of one kind of figure, the first that measured \
+         the drive itself is fitted, and the later ones are held out, whatever the model says of \
+         them. What is counted are independent tests: the figures of one run or one \
          sentence are one, which is as accurate as its worst figure. The \
          figures of *cross-check* are not published: [the same simulated drive in real \
          time](virtual-lab.md#the-same-drive-in-real-time) stands in their place. This page is \
@@ -82,7 +85,50 @@ fn page(figures: &[Figure]) -> String {
             );
         }
     }
-    page
+    page + &missing()
+}
+
+/// What a preset should be compared with, by the column of the table.
+const KINDS: [(FigureKind, &str); FigureKind::ALL.len()] = [
+    (FigureKind::SyncedWrite, "synced write"),
+    (FigureKind::Discard, "discard"),
+    (FigureKind::PageAlone, "4 KiB alone"),
+    (FigureKind::LoadedTail, "99th percentile under load"),
+];
+
+/// Independent sources of each kind of figure that a preset should have.
+const WANTED: usize = 2;
+
+/// What was searched for in vain, and what was found but is no figure of the drive alone.
+const SEARCHED: &str = "\
+- How long an eMMC takes to flush: neither the patches about FUA and the cache of eMMC \
+(linux-mmc, 2022 and 2023) nor threads of benchmarks say it. That of `emmc` is a guess.
+- Discards: but for the P4510's, in 18 s, figures are of unknown ranges (a boot of macOS) or of \
+unknown drives.
+- A percentile under load of a drive with capacitors that is newer than 2021, or of one with QLC.
+- Of drives of 2023 or later with capacitors only StorageReview was found to publish more than \
+rates in order, and no 4 KiB one at a time; of synced writes there is nothing.
+- A second source of the synced writes of a 970 PRO, a 660p, a T500 or a 990 PRO with O_DSYNC.
+";
+
+/// Which kinds of figures a preset lacks.
+fn missing() -> String {
+    let mut text = format!(
+        "\n## What is missing\n\nIndependent sources of measured figures that a drive is compared \
+         with; data sheets do not count. Two of each are wanted: where there are fewer, the number \
+         is in bold.\n\n| drive |{} |\n| --- |{}\n",
+        KINDS.map(|(_, name)| format!(" {name}")).join(" |"),
+        " ---: |".repeat(KINDS.len())
+    );
+    for preset in presets::ALL.into_iter().filter(|preset| preset.name != "ideal") {
+        let measured = book::measured_by(preset);
+        let cells = KINDS.map(|(kind, _)| match measured.get(&kind).copied().unwrap_or(0) {
+            few if few < WANTED => format!(" **{few}** |"),
+            enough => format!(" {enough} |"),
+        });
+        let _ = writeln!(text, "| {} |{}", preset.name, cells.concat());
+    }
+    text + "\n" + SEARCHED
 }
 
 /// Stores a run's results for the published numbers of its plan.

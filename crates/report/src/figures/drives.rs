@@ -1,10 +1,10 @@
 //! The figures of the shipped drives.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::figures::{DriveFigure, FigureCheck, FigureQuantity};
+use ssdlab_flash::figures::{DriveFigure, FigureCheck, FigureKind, FigureQuantity};
 use ssdlab_flash::grounded::{EvidencedValue, grounded};
 use ssdlab_flash::presets::Preset;
 use ssdlab_plan::metric::Unit;
@@ -60,6 +60,19 @@ pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
         }
     });
     figures.collect()
+}
+
+/// How many publications have measured each kind of figure of a drive that is compared.
+#[must_use]
+pub fn measured_by(preset: Preset) -> BTreeMap<FigureKind, usize> {
+    let file = DriveFile::parse(preset.text).expect("a test parses every preset");
+    let mut by: BTreeMap<FigureKind, BTreeSet<&str>> = BTreeMap::new();
+    for figure in file.figures.values().filter(|figure| figure.is_measured()) {
+        if let Some(kind) = figure.kind() {
+            by.entry(kind).or_default().insert(publication(&figure.source));
+        }
+    }
+    by.into_iter().map(|(kind, publications)| (kind, publications.len())).collect()
 }
 
 /// Whether a figure's number stands in the evidence for a value of the file, or is one: a rate, as

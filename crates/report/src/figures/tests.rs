@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ssdlab_flash::figures::FigureKind;
 use ssdlab_flash::presets;
 
 use super::*;
@@ -65,6 +66,19 @@ fn what_stands_in_the_evidence_is_not_predicted() {
     // What nobody has quoted is predicted; held out, if nothing rests on its publication.
     assert_eq!(standings("x25m-g2")["x25m-g2/random-write-8gb-used"], Agreement::Predicted);
     assert_eq!(standings("sd-card-a2")["sd-card-a2/random-write-16k"], Agreement::Predicted);
+}
+
+/// One publication is one source, however many figures it has, and a promise is none.
+#[test]
+fn sources_of_a_kind_of_figure_are_counted_by_publication() {
+    let measured = |drive: &str| measured_by(presets::find(drive).unwrap());
+    let optane = measured("optane");
+    for kind in [FigureKind::SyncedWrite, FigureKind::PageAlone, FigureKind::LoadedTail] {
+        assert_eq!(optane.get(&kind), Some(&1), "{kind:?}");
+    }
+    let datacenter = measured("datacenter-tlc");
+    assert_eq!(datacenter.get(&FigureKind::Discard), Some(&1));
+    assert_eq!(datacenter.get(&FigureKind::PageAlone), None, "its reads alone are of a data sheet");
 }
 
 /// A source's sentence that goes on is one test, and so is a run of a table.
