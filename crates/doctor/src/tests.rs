@@ -106,7 +106,8 @@ fn a_virtual_disk_without_discards_is_its_host_s() {
 
 #[test]
 fn nothing_trims_without_a_timer() {
-    let timer = "etc/systemd/system/timers.target.wants/fstrim.timer -> /usr/lib/systemd/system/fstrim.timer\n";
+    let timer = "etc/systemd/system/timers.target.wants/fstrim.timer -> \
+                 /usr/lib/systemd/system/fstrim.timer\n";
     let off = planted(SATA, &[(timer, "")], "");
     assert_eq!(only(&off), (CheckName::TrimSchedule, "/".to_owned()));
     // Some distributions do it by cron.
@@ -200,7 +201,8 @@ fn a_recorder_of_one_second_commits_is_found() {
     let file = "usr/share/hassio/homeassistant/configuration.yaml";
     let text = |interval: u32| {
         format!(
-            "{file} = recorder:\n{file} =   purge_keep_days: 5\n{file} =   commit_interval: {interval}\n{file} = logger:\n"
+            "{file} = recorder:\n{file} =   purge_keep_days: 5\n\
+             {file} =   commit_interval: {interval}\n{file} = logger:\n"
         )
     };
     let (id, subject) = only(&planted(RASPBERRY, &[], &text(1)));
@@ -246,7 +248,7 @@ fn an_image_on_btrfs_is_found() {
                  sys/block/loop0/queue/discard_max_bytes = 4294966784\n\
                  sys/block/loop0/loop/backing_file = /home/me/disk.img\n\
                  sys/fs/btrfs/77aa/devices/loop0 = \n\
-                 proc/self/mountinfo = 60 22 0:50 / /mnt/image rw,relatime - btrfs /dev/loop0 rw,discard=async\n";
+                 proc/self/mountinfo = 60 22 0:50 / /mnt rw,relatime - btrfs /dev/loop0 rw,discard=async\n";
     let (id, subject) = only(&planted(BTRFS, &[], image));
     assert_eq!((id, &*subject), (CheckName::ImageOnBtrfs, "/home/me/disk.img"));
 }

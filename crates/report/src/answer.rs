@@ -152,8 +152,10 @@ impl<'a> AnswerReader<'a> {
                     let cases = self.cases(last);
                     let facts = ClaimFacts { analysis: self.analysis, cases: &cases };
                     let found = facts.find(*what)?;
-                    let compares = |next: &&SentencePart| matches!(next, SentencePart::Text(text) if text.starts_with(" as "));
-                    let is_just = found == "1.00 times" && parts.peek().is_some_and(compares);
+                    let is_compared = parts.peek().is_some_and(
+                        |next| matches!(next, SentencePart::Text(text) if text.starts_with(" as ")),
+                    );
+                    let is_just = is_compared && found == "1.00 times";
                     filled += if is_just { "just" } else { &found };
                 }
             }

@@ -17,8 +17,10 @@ pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
         subject: target,
         state: FindingState::ToDo,
         grade: AdviceGrade::Lab,
-        why: "It is mounted with strictatime: each read of a file writes its access time.".to_owned(),
-        remedy: "remove strictatime from its line in /etc/fstab; relatime is the default".to_owned(),
+        why: "It is mounted with strictatime: each read of a file writes its access time."
+            .to_owned(),
+        remedy: "remove strictatime from its line in /etc/fstab; relatime is the default"
+            .to_owned(),
         risk: Some(
             "A program that compares access times exactly, as some for mail in one file per folder \
              do, sees them up to a day late."

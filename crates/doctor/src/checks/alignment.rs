@@ -1,7 +1,7 @@
 //! Partitions that begin within a page of flash.
 //!
 //! Evidence: Documentation/ABI/stable/sysfs-block on `start`, in sectors of 512 bytes. Flash is
-//! programmed by pages of at least 4 KiB: a block that lies across two is read, changed and written.
+//! programmed by pages of at least 4 KiB: a block that lies across two costs both.
 
 use ssdlab_host::sysfs;
 use ssdlab_host::whole_disk::{WholeDisk, device_of};

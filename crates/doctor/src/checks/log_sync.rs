@@ -1,7 +1,7 @@
 //! A log of the system that is synced line by line.
 //!
-//! Evidence: journald.conf(5): `SyncIntervalSec`, 5 min by default; messages from CRIT on are synced
-//! at once anyway. What a synced line costs: the plan `container-host`.
+//! Evidence: journald.conf(5): `SyncIntervalSec`, 5 min by default; what is critical is synced at
+//! once anyway. What a synced line costs: the plan `container-host`.
 
 use super::super::configuration::{systemd_seconds, systemd_setting};
 use super::super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};

@@ -34,8 +34,8 @@ fn finding(machine: &InspectedMachine<'_>, drive: &WholeDisk) -> Option<SetupFin
             "Its write cache is off: each write waits for the flash.",
             format!("hdparm -W1 /dev/{name}"),
             Some(
-                "What was not synced is lost in a power cut, as on any drive; synced files are kept \
-                 by flushes.",
+                "What was not synced is lost in a power cut, as on any drive; flushes keep synced \
+                 files.",
             ),
         )),
         (cache, "write through") if cache.starts_with("write back") => Some(found(
