@@ -19,7 +19,7 @@ use super::attempt_id::AttemptId;
 use super::error::{StoreError, at};
 use super::lines::{LONGEST_LINE_BYTES, versioned};
 use super::paths::ATTEMPTS;
-use super::record::{RECORD_SCHEMA, Record, TrialStatus};
+use super::record::{Record, TrialStatus};
 
 /// The file of an attempt's records.
 pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
@@ -92,7 +92,7 @@ fn read(
         if !text.ends_with(b"\n") {
             break;
         }
-        let says = match versioned::<Record>(path, line, &text, RECORD_SCHEMA) {
+        let says = match versioned::<Record>(path, line, &text) {
             Ok(record) if is_of(&record, schedule, id) => {
                 take(record);
                 continue;

@@ -5,6 +5,9 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
+use ssdlab_plan::Schedule;
+use ssdlab_plan::schedule::SCHEDULE_SCHEMA;
 
 use super::error::{StoreError, at};
 use super::record::{RECORD_SCHEMA, Record};
@@ -41,7 +44,7 @@ pub(super) fn parse_records(
             new => left + new,
         };
         if whole == 0 && part.len() > longest_bytes {
-            let cause = serde::de::Error::custom("it is longer than any record");
+            let cause = serde_json::Error::custom("it is longer than any record");
             return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
         }
         // Without its line break: errors behind it would be on a second line.
@@ -53,7 +56,7 @@ pub(super) fn parse_records(
             if some.is_empty() {
                 break;
             }
-            let parse = |(line, text): &(usize, &[u8])| versioned(path, *line, text, RECORD_SCHEMA);
+            let parse = |(line, text): &(usize, &[u8])| versioned(path, *line, text);
             let parsed: Vec<Result<Record, StoreError>> = some.par_iter().map(parse).collect();
             for record in parsed {
                 let mut record = record?;
@@ -76,23 +79,50 @@ pub(super) fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
+/// What files hold with the version of their format.
+pub(super) trait Versioned: DeserializeOwned {
+    /// The newest version that this program reads.
+    const NEWEST: u32;
+
+    fn schema(&self) -> u32;
+}
+
+impl Versioned for Record {
+    const NEWEST: u32 = RECORD_SCHEMA;
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+}
+
+impl Versioned for Schedule {
+    const NEWEST: u32 = SCHEDULE_SCHEMA;
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+}
+
 /// Parses JSON with a schema number, and refuses one that is too new.
-pub(super) fn versioned<T: serde::de::DeserializeOwned>(
+pub(super) fn versioned<T: Versioned>(
     path: &Path,
     line: usize,
     text: &[u8],
-    known: u32,
 ) -> Result<T, StoreError> {
     #[derive(Deserialize)]
     struct Version {
         schema: u64,
     }
-    let corrupt = |cause| StoreError::Corrupt { path: path.to_owned(), line, cause };
-    let version: Version = serde_json::from_slice(text).map_err(corrupt)?;
-    if version.schema > u64::from(known) {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version.schema, known });
+    let newer = |found| StoreError::Newer { path: path.to_owned(), found, known: T::NEWEST };
+    match serde_json::from_slice::<T>(text) {
+        Ok(parsed) if parsed.schema() > T::NEWEST => Err(newer(parsed.schema().into())),
+        Ok(parsed) => Ok(parsed),
+        // A newer format may have other fields.
+        Err(cause) => match serde_json::from_slice(text) {
+            Ok(Version { schema }) if schema > u64::from(T::NEWEST) => Err(newer(schema)),
+            _ => Err(StoreError::Corrupt { path: path.to_owned(), line, cause }),
+        },
     }
-    serde_json::from_slice(text).map_err(corrupt)
 }
 
 /// The fuzzer's entry point: accepted records must round-trip.
@@ -102,8 +132,8 @@ pub fn fuzz_records(bytes: &[u8]) {
     let Ok((records, _)) = parse_records(path, bytes, LONGEST_LINE_BYTES, |_| true) else { return };
     for record in records {
         let line = serde_json::to_string(&record).expect("a record is plain data");
-        let again: Record = versioned(path, 1, line.as_bytes(), RECORD_SCHEMA)
-            .expect("what is written can be read");
+        let again: Record =
+            versioned(path, 1, line.as_bytes()).expect("what is written can be read");
         assert_eq!(serde_json::to_string(&again).expect("a record is plain data"), line);
     }
 }

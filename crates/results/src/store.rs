@@ -16,7 +16,6 @@ use ssdlab_host::regular_file;
 use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 use ssdlab_plan::Schedule;
-use ssdlab_plan::schedule::SCHEDULE_SCHEMA;
 
 use super::attempts::{Unmerged, records_of, unmerged};
 use super::error::{StoreError, at};
@@ -96,8 +95,9 @@ impl RunFolder {
         let records =
             regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
         claim(&records, folder)?;
-        let (contents, cut) = Self::read_with_cut(folder)?;
+        let (mut contents, cut) = Self::read_with_cut(folder)?;
         if !cut.is_empty() {
+            contents.warnings.insert(0, truncated(&path, &cut));
             write_synced(&folder.join("records.cut"), &cut)?;
             let length = records.metadata().map_err(at("look at", &path))?.len();
             let whole = length - cut.len() as u64;
@@ -110,7 +110,7 @@ impl RunFolder {
     /// The contents include what earlier attempts at that share have recorded. The attempt gets a
     /// number if its id is taken.
     pub fn attempt(folder: &Path, mut attempt: Attempt) -> Result<(Self, RunContents), StoreError> {
-        let (mut contents, _) = Self::read_with_cut(folder)?;
+        let mut contents = Self::read_own(folder)?;
         let RunContents { schedule, records, .. } = &contents;
         let earlier = unmerged(folder, schedule, records, Some(attempt.id))?;
         // What its machine could not run then, this one may run now.
@@ -134,10 +134,15 @@ impl RunFolder {
         Ok((run, contents))
     }
 
+    /// Reads a run's schedule.
+    pub fn schedule(folder: &Path) -> Result<Schedule, StoreError> {
+        read_schedule(folder)
+    }
+
     /// Reads a run without changing anything. One that has not ended includes what attempts have
     /// recorded so far.
     pub fn read(folder: &Path) -> Result<RunContents, StoreError> {
-        let (mut contents, _) = Self::read_with_cut(folder)?;
+        let mut contents = Self::read_own(folder)?;
         if contents.ending == Ending::Interrupted {
             let found = unmerged(folder, &contents.schedule, &contents.records, None)?;
             contents.records.extend(found.records);
@@ -152,27 +157,29 @@ impl RunFolder {
         Ok(contents)
     }
 
+    /// Reads a run without what attempts have recorded.
+    fn read_own(folder: &Path) -> Result<RunContents, StoreError> {
+        let (mut contents, cut) = Self::read_with_cut(folder)?;
+        let path = folder.join(RECORDS);
+        if !cut.is_empty() && !is_being_written(&path) {
+            contents.warnings.insert(0, truncated(&path, &cut));
+        }
+        Ok(contents)
+    }
+
     /// Reads a run and the truncated last line of its records, which is empty in an intact file.
     fn read_with_cut(folder: &Path) -> Result<(RunContents, Vec<u8>), StoreError> {
         let schedule = read_schedule(folder)?;
+        // A run may end while it is read: its ending comes after its records.
+        let mut ending = read_ending(&folder.join(ENDING))?;
         let path = folder.join(RECORDS);
         let file = regular_file::open_own(&path).map_err(at("read", &path))?;
         let mut sieve = Sieve::new(&schedule);
         let is_kept = |record: &Record| sieve.keeps(record);
         let (records, cut) = parse_records(&path, file, LONGEST_LINE_BYTES, is_kept)?;
-        let mut warnings = Vec::new();
-        if !cut.is_empty() {
-            warnings.push(format!(
-                "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its \
-                 trial again",
-                path.display(),
-                cut.len()
-            ));
-        }
-        warnings.extend(sieve.warnings());
+        let mut warnings: Vec<String> = sieve.warnings().collect();
         let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
-        let mut ending = read_ending(&folder.join(ENDING))?;
         if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
             warnings.push(format!(
                 "{}: the run claims that all blocks were done, but its records end earlier: \
@@ -255,6 +262,21 @@ impl RunFolder {
     }
 }
 
+/// Whether a program holds the lock of a run's records: the last line may be unfinished.
+fn is_being_written(records: &Path) -> bool {
+    let lock = |file| flock(file, FlockOperation::NonBlockingLockShared);
+    regular_file::open_own(records).is_ok_and(|file| lock(file) == Err(Errno::WOULDBLOCK))
+}
+
+fn truncated(records: &Path, cut: &[u8]) -> String {
+    format!(
+        "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial \
+         again",
+        records.display(),
+        cut.len()
+    )
+}
+
 /// Takes the lock of a run's records.
 fn claim(records: &File, folder: &Path) -> Result<(), StoreError> {
     match flock(records, FlockOperation::NonBlockingLockExclusive) {
@@ -279,11 +301,10 @@ fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
         }
         other => other.map_err(at("read", &path))?,
     };
-    let schedule: Schedule =
-        versioned(&path, 1, &text, SCHEDULE_SCHEMA).map_err(|error| match error {
-            StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
-            other => other,
-        })?;
+    let schedule: Schedule = versioned(&path, 1, &text).map_err(|error| match error {
+        StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
+        other => other,
+    })?;
     match schedule.fault() {
         None => Ok(schedule),
         Some(fault) => Err(StoreError::Unsound { path, fault }),

@@ -121,3 +121,27 @@ fn a_truncated_line_is_put_aside_and_the_next_record_has_a_line_of_its_own() {
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0], lines[1]);
 }
+
+#[test]
+fn a_line_that_is_being_written_is_no_truncated_one() {
+    let (_place, mut run, schedule) = run();
+    run.push(&Record::new(&schedule, schedule.trials[0], 1)).unwrap();
+    run.records.write_all(b"{\"schema\": 1, \"tri").unwrap();
+    let folder = run.folder().to_owned();
+    assert_eq!(RunFolder::read(&folder).unwrap().warnings, [""; 0]);
+    drop(run);
+    assert!(RunFolder::read(&folder).unwrap().warnings[0].contains("truncated (18 bytes)"));
+}
+
+#[test]
+fn a_newer_format_is_named_before_what_it_changed() {
+    let (_place, mut run, schedule) = run();
+    let record = Record { schema: 2, ..Record::new(&schedule, schedule.trials[0], 1) };
+    let other = r#"{"schema":2,"trial":"0/0"}"#;
+    for line in [&serde_json::to_string(&record).unwrap(), other] {
+        run.records.set_len(0).unwrap();
+        run.records.write_all(format!("{line}\n").as_bytes()).unwrap();
+        let error = RunFolder::read(run.folder()).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+    }
+}
