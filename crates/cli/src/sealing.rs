@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use ssdlab_advice::{self as advice, Judgement, Verdict};
+use ssdlab_advice::{self as advice, Verdict};
+use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{LabKind, Schedule, shipped};
-use ssdlab_results::{RunContents, RunFolder, TrialStatus};
+use ssdlab_results::{Record, RunContents, RunFolder, TrialStatus};
 
 /// The names of the claims that the first run of the plan does not have in this form, and that
 /// run's name. Claims of a shipped plan were made without knowing the results kept here.
@@ -17,8 +18,10 @@ pub fn late(results: &Path, plan: &str, schedule: &Schedule) -> Option<(Vec<Stri
     if shipped::ALL.iter().any(|own| own.text == plan) {
         return None;
     }
-    let (first, sealed) = earlier_runs(results, &schedule.plan).next()?;
-    let sealed = sealed.schedule;
+    let (first, sealed) = names_of_runs(results, &schedule.plan).into_iter().find_map(|name| {
+        let sealed = with_results(results, &name)?.schedule;
+        (sealed.plan == schedule.plan).then_some((name, sealed))
+    })?;
     let open = schedule.claims.iter().filter(|claim| claim.exploratory.is_none());
     let late = open.filter(|claim| !sealed.claims.iter().any(|own| claim.is_judged_as(own)));
     let late: Vec<String> = late.map(|claim| claim.id.clone()).collect();
@@ -26,30 +29,59 @@ pub fn late(results: &Path, plan: &str, schedule: &Schedule) -> Option<(Vec<Stri
 }
 
 /// The number of consecutive earlier runs that made the same measurements and left a claim open, by
-/// its name. Others are passed over.
+/// its name. Others are passed over; of runs that only did the same again the first counts.
 pub fn left_open(results: &Path, schedule: &Schedule) -> BTreeMap<String, u32> {
+    let sealed = |name: String| {
+        let sealed = RunFolder::schedule(&results.join(&name)).ok()?;
+        let counts = sealed.plan == schedule.plan
+            && sealed.measures_as(schedule)
+            && !is_the_same_run(&sealed, schedule);
+        counts.then_some((name, sealed))
+    };
+    let runs: Vec<(String, Schedule)> =
+        names_of_runs(results, &schedule.plan).into_iter().filter_map(sealed).collect();
+    let tested = |(index, (name, sealed)): (usize, &(String, Schedule))| {
+        let records = with_results(results, name)?.records;
+        let is_first = |(name, own): &(String, Schedule)| {
+            is_the_same_run(sealed, own) && with_results(results, name).is_some()
+        };
+        (!runs[..index].iter().any(is_first)).then(|| tested_claims(sealed, &records))
+    };
+    count_open(&schedule.claims, runs.iter().enumerate().rev().filter_map(tested))
+}
+
+/// The tested claims of a run, each with whether it was left open.
+fn tested_claims(schedule: &Schedule, records: &[Record]) -> Vec<(Claim, bool)> {
+    let judged = advice::judge(schedule, records);
+    let tested = |claim: &Claim| {
+        let of_claim = judged.iter().filter(|one| one.claim.id == claim.id);
+        let mut tested = of_claim.filter(|one| one.outcome.p().is_some()).peekable();
+        tested.peek()?;
+        Some((claim.clone(), tested.any(|one| one.outcome.verdict() == Verdict::Undecided)))
+    };
+    schedule.claims.iter().filter_map(tested).collect()
+}
+
+/// How many runs in a row, up to the latest, left each claim open. What lies before a decision is
+/// not looked at.
+fn count_open(
+    claims: &[Claim],
+    latest_first: impl Iterator<Item = Vec<(Claim, bool)>>,
+) -> BTreeMap<String, u32> {
     let mut left_open = BTreeMap::new();
-    let mut counted: Vec<Schedule> = Vec::new();
-    for (_, earlier) in earlier_runs(results, &schedule.plan) {
-        let RunContents { schedule: sealed, records, .. } = earlier;
-        let is_repeat = counted.iter().chain([schedule]).any(|own| is_the_same_run(&sealed, own));
-        if is_repeat || !sealed.measures_as(schedule) {
-            continue;
-        }
-        let judged = advice::judge(&sealed, &records);
-        for claim in &schedule.claims {
-            let Some(own) = sealed.claims.iter().find(|own| claim.is_judged_as(own)) else {
-                continue;
-            };
-            let is_tested = |one: &&Judgement| one.claim.id == own.id && one.outcome.p().is_some();
-            let mut tested = judged.iter().filter(is_tested).peekable();
-            if tested.peek().is_some() {
-                let is_open = tested.any(|one| one.outcome.verdict() == Verdict::Undecided);
-                let runs: &mut u32 = left_open.entry(claim.id.clone()).or_default();
-                *runs = if is_open { *runs + 1 } else { 0 };
+    let mut counting: Vec<&Claim> = claims.iter().collect();
+    let mut runs = latest_first;
+    while !counting.is_empty()
+        && let Some(tested) = runs.next()
+    {
+        counting.retain(|claim| {
+            let own = tested.iter().find(|(own, _)| claim.is_judged_as(own));
+            let is_open = own.is_none_or(|(_, is_open)| *is_open);
+            if own.is_some() && is_open {
+                *left_open.entry(claim.id.clone()).or_default() += 1;
             }
-        }
-        counted.push(sealed);
+            is_open
+        });
     }
     left_open
 }
@@ -61,9 +93,15 @@ fn is_the_same_run(earlier: &Schedule, schedule: &Schedule) -> bool {
         && earlier.trials == schedule.trials
 }
 
-/// The earlier runs of a plan that have results, in order, with their names. Runs that cannot be
-/// read are passed over.
-fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, RunContents)> {
+/// A run, if it can be read and has results.
+fn with_results(results: &Path, name: &str) -> Option<RunContents> {
+    let contents = RunFolder::read(&results.join(name)).ok()?;
+    let has_results = contents.records.iter().any(|record| record.status == TrialStatus::Ok);
+    has_results.then_some(contents)
+}
+
+/// The names of what look like runs of a plan, the earliest first.
+fn names_of_runs(results: &Path, plan: &str) -> Vec<String> {
     let entries = fs::read_dir(results).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     // Run names are the plan's name and the time.
@@ -73,9 +111,8 @@ fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, Run
     };
     let mut names: Vec<String> = names.filter(is_of_plan).collect();
     names.sort();
-    names.into_iter().filter_map(move |name| {
-        let contents = RunFolder::read(&results.join(&name)).ok()?;
-        let has_results = contents.records.iter().any(|record| record.status == TrialStatus::Ok);
-        (has_results && contents.schedule.plan == plan).then_some((name, contents))
-    })
+    names
 }
+
+#[cfg(test)]
+mod tests;
