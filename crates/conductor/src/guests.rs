@@ -415,7 +415,8 @@ fn recording_name(number: usize) -> String {
     format!("recording-{number}")
 }
 
-/// Distinguishes drives of one name, and a drive file before and after a change.
+/// Distinguishes drives of one name, and a drive file before and after a change. Records hold it:
+/// what `Debug` writes of a drive is a format that stays.
 pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Equal trials are equal jobs.
+//! Equal trials are equal jobs, and drives keep their identities.
 
 use ssdlab_plan::{LabKind, Overrides};
 
@@ -33,4 +33,21 @@ fn equal_trials_are_equal_jobs_wherever_and_for_whatever_they_run() {
     // Another treatment is another job.
     let second = one.trials.iter().find(|trial| trial.treatment != first.treatment).unwrap();
     assert_ne!(text(&one, &first), text(&one, second));
+}
+
+/// Records and caches hold identities: a program that names the same drive otherwise would take
+/// the drive of an earlier run for another one.
+#[test]
+fn the_identities_of_shipped_drives_stay() {
+    for (name, known) in [
+        ("eeepc-4g", "9d80702ebbd71a58"),
+        ("sd-card", "a3c2c73e47fd7576"),
+        ("x25m-g1", "52a85ca06d7e7855"),
+        ("sata-tlc", "5755429d85596bf4"),
+        ("970-pro", "2f2867852476f743"),
+        ("optane", "10b88bcb546212a5"),
+    ] {
+        let preset = ssdlab_flash::presets::find(name).unwrap();
+        assert_eq!(identity(&Specification::parse(preset.text).unwrap()), known, "{name}");
+    }
 }
