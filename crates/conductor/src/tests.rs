@@ -15,6 +15,8 @@ use ssdlab_workload::PreparedWorkload;
 
 use super::*;
 
+mod null_lab;
+
 /// A lab without a device, which fails and refuses on demand.
 struct MockLab {
     folder: PathBuf,
