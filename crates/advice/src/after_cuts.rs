@@ -61,7 +61,6 @@ impl CutSummary {
         Self::Quantile { sorted, percent }
     }
 
-    /// The number of cuts.
     fn number(&self) -> usize {
         match self {
             Self::Share { number, .. } => usize::try_from(*number).unwrap_or(usize::MAX),

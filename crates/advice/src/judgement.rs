@@ -56,7 +56,6 @@ pub enum Outcome {
 /// What was found, and on how much it rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClaimEstimate {
-    /// What was found.
     pub found: EstimatedValue,
     /// The number of blocks it rests on; for metrics of power cuts, the number of cuts.
     pub n: usize,
@@ -138,7 +137,6 @@ impl From<String> for Why {
 }
 
 impl Outcome {
-    /// The verdict.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         match (self.why(), self) {
@@ -180,7 +178,6 @@ impl Outcome {
         }
     }
 
-    /// Its interval.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         match self.estimate()?.found {

@@ -28,7 +28,6 @@ pub(super) struct Quantity<'a> {
 }
 
 impl<'a> Quantity<'a> {
-    /// The side that has this quantity of a treatment.
     pub fn of(self, treatment: usize) -> ComparedSide<'a> {
         ComparedSide { quantity: self, treatment, excess_over: None }
     }
@@ -119,7 +118,6 @@ impl<'a> Blocks<'a> {
         Self { schedule, blocks }
     }
 
-    /// The blocks before one.
     pub fn before(mut self, block: u32) -> Self {
         self.blocks.retain(|number, _| *number < block);
         self

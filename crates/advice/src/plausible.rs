@@ -183,7 +183,6 @@ pub struct CaseSubject {
 /// The outcome of a case in single blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseByBlock {
-    /// The case.
     pub subject: CaseSubject,
     /// Whether it holds in each single block that measured it.
     pub holds: BTreeMap<u32, bool>,

@@ -58,7 +58,6 @@ impl fmt::Display for ThresholdSide {
     }
 }
 
-/// A draw and its result.
 #[derive(Debug, Clone)]
 pub(super) struct DrawResult {
     pub parameters: BTreeMap<String, Value>,
@@ -106,7 +105,6 @@ struct Column<'a> {
 
 /// Where a parameter separates draws.
 struct Cut {
-    /// How many it separates.
     separates: usize,
     side: ThresholdSide,
     /// The place of the value, for amounts of the last one below.

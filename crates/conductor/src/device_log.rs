@@ -27,7 +27,6 @@ const TICKS: u64 = 4;
 /// The mark that the target itself puts at the end of a log.
 const END: &str = "dm-log-writes-end";
 
-/// The log of a device.
 #[derive(Debug)]
 pub struct LoggedDevice {
     /// What the device held before the log.

@@ -30,7 +30,6 @@ pub enum ConductorError {
     #[error("cannot acquire the measurement lock: {cause}")]
     #[diagnostic(help("two trials at once would measure each other; let this user open the lock"))]
     Turn {
-        /// Why not.
         cause: io::Error,
     },
     /// Slurm does not run shares.
@@ -60,7 +59,6 @@ pub enum TaskError {
     /// This machine or the lab kernel lacks something.
     #[error("this machine cannot {task}: {reason}")]
     Unavailable {
-        /// The task.
         task: String,
         /// What is missing.
         reason: String,
@@ -68,7 +66,6 @@ pub enum TaskError {
     /// The task went wrong, through no fault of the filesystem.
     #[error("cannot {task}: {reason}")]
     Failed {
-        /// The task.
         task: String,
         /// What went wrong.
         reason: String,
@@ -97,12 +94,10 @@ pub enum DeviceLogError {
     /// It has only marks.
     #[error("the log has no requests")]
     Empty,
-    /// It has no such mark.
     #[error("the log has no mark {mark:?}; its marks are {marks:?}")]
     NoSuchMark {
         /// The mark that was asked for.
         mark: String,
-        /// The marks in it.
         marks: Vec<String>,
     },
     /// There is nothing to cut.
@@ -132,9 +127,7 @@ pub enum GuestsError {
     /// Its folder cannot be made.
     #[error("cannot make the folder {}: {cause}", path.display())]
     Folder {
-        /// The folder.
         path: PathBuf,
-        /// Why not.
         cause: io::Error,
     },
     /// A file that the plan names cannot be used.

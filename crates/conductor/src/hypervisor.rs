@@ -45,15 +45,12 @@ pub(super) struct Hypervisor<'a> {
 pub(super) struct LoadedKernel {
     /// A copy, because the original may be replaced meanwhile.
     pub kernel: LabKernel,
-    /// The filesystems it has.
     pub filesystems: Vec<&'static str>,
 }
 
-/// One run of a guest.
 pub(super) struct GuestRun<'a> {
     /// The name of its folder.
     pub name: &'a str,
-    /// The kernel it runs.
     pub kernel: &'a LoadedKernel,
     /// The computer it models.
     pub host: &'a HostModel,

@@ -31,7 +31,6 @@ const CHANNEL: &str = "/dev/vdb";
 /// Where the guest's own undo journal is kept; it disappears with the guest.
 const JOURNAL: &str = "/run/ssdlab";
 
-/// The job of a guest.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum GuestJob {
     /// Perform a trial, and answer with its outcome.

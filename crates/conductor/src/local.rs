@@ -22,9 +22,7 @@ use super::{ConductorError, Executor, RunEvent, RunState};
 pub struct LocalExecutor<'a> {
     /// Where trials take place.
     pub target: &'a Target,
-    /// The lab there.
     pub lab: &'a mut dyn Lab,
-    /// The workload.
     pub workload: &'a mut PreparedWorkload,
     /// The journal of changes to the machine.
     pub journal: &'a mut Journal,

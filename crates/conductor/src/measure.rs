@@ -35,7 +35,6 @@ struct MeterReading {
 /// A phase is charged from the last reading on, without a reading at its start: whatever the device
 /// does between two phases belongs to one of them, and the phases' counts add up to the trial's.
 pub(super) struct MeteredDevice<'a> {
-    /// The device.
     pub device: Option<&'a BlockDevice>,
     /// Whether others use it too, so that it may never become idle.
     is_shared: bool,

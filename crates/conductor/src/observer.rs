@@ -17,7 +17,6 @@ pub enum RunEvent<'a> {
     },
     /// Shares are submitted to Slurm.
     Submitted {
-        /// How many.
         shares: usize,
         /// The name of their job.
         name: &'a str,
@@ -31,12 +30,10 @@ pub enum RunEvent<'a> {
     },
     /// Something that no record can hold.
     Trouble {
-        /// What.
         text: &'a str,
     },
     /// A trial has ended and its record is stored.
     TrialEnded {
-        /// Its record.
         record: &'a Record,
         /// The levels by which it differs from others.
         levels: &'a Levels,

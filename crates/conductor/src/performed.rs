@@ -19,7 +19,6 @@ pub(super) struct TrialOutcome {
 }
 
 impl TrialOutcome {
-    /// The record of the performed trial.
     pub fn record(self, schedule: &Schedule, trial: Trial) -> Record {
         let (status, reason) = match self.ended {
             Ok(()) => (TrialStatus::Ok, None),

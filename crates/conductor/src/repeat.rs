@@ -31,13 +31,11 @@ const MOST_RECOVERIES: usize = 100;
 pub struct CutOfRun<'a> {
     /// The run's name.
     pub run: &'a str,
-    /// Its schedule.
     pub schedule: &'a Schedule,
     /// The record of the trial.
     pub record: &'a Record,
     /// What was found after the cut.
     pub outcome: &'a CutOutcome,
-    /// What survives.
     pub survives: SurvivorChoice<'a>,
 }
 
@@ -68,9 +66,7 @@ pub struct CutState {
 /// A request before a cut.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestAtCut {
-    /// The request.
     pub logged: LoggedRequest,
-    /// Its stage.
     pub stage: RequestSafety,
     /// The bytes of it that could be lost.
     pub at_risk_bytes: u64,
@@ -100,7 +96,6 @@ pub(super) struct RepeatedCut {
 }
 
 impl Guests<'_> {
-    /// Repeats a cut of a run.
     pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, CutState), TaskError> {
         let CutOfRun { run, record, outcome: recorded, .. } = *cut;
         let position = record.trial.position;

@@ -78,7 +78,6 @@ impl<'a> RunState<'a> {
         self.records.push(record);
     }
 
-    /// A trial begins.
     pub(super) fn begin_trial(&mut self, trial: Trial) {
         self.observer.notice(RunEvent::TrialStarted {
             levels: &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels),
@@ -87,7 +86,6 @@ impl<'a> RunState<'a> {
         });
     }
 
-    /// A phase of a trial begins.
     pub(super) fn begin_phase(&mut self, trial: Trial, name: &str) {
         let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
         self.observer.notice(RunEvent::PhaseStarted { name, levels });

@@ -12,9 +12,7 @@ use super::{ConductorError, Executor, RunState};
 /// A share of a run, `NUMBER/COUNT`, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunShare {
-    /// Its number.
     pub number: u32,
-    /// The number of shares.
     pub count: u32,
 }
 
@@ -45,7 +43,6 @@ impl fmt::Display for RunShare {
 /// wall clock, trials of a block share a machine if they may: only pairs within one count.
 #[derive(Debug)]
 pub struct Division {
-    /// The number of shares.
     pub count: u32,
     /// The features of each kind of machine.
     kinds: Vec<BTreeSet<String>>,
@@ -100,7 +97,6 @@ pub struct OwnShare<'a> {
     pub executor: &'a mut dyn Executor,
     /// The division of the run.
     pub division: &'a Division,
-    /// The number of the share.
     pub number: u32,
 }
 

@@ -34,7 +34,6 @@ const MOST_TRIALS: u32 = 100;
 pub struct ShrunkWorkload {
     /// It has one trial.
     pub schedule: Schedule,
-    /// The record of it.
     pub record: Record,
     /// The first cut with the finding.
     pub outcome: CutOutcome,
@@ -44,7 +43,6 @@ pub struct ShrunkWorkload {
     pub is_least: bool,
 }
 
-/// The search for it.
 struct Search<'a, 'b> {
     guests: &'a Guests<'b>,
     finding: Finding,

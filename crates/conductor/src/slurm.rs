@@ -47,7 +47,6 @@ pub enum SlurmError {
     Script {
         /// Where.
         path: PathBuf,
-        /// Why not.
         cause: io::Error,
     },
     /// It refuses the script.
@@ -67,7 +66,6 @@ pub enum SlurmError {
 /// Slurm, and what its tasks do.
 #[derive(Debug)]
 pub struct Slurm<'a> {
-    /// The path of sbatch.
     pub sbatch: PathBuf,
     /// The partition; none for the default one.
     pub partition: Option<String>,

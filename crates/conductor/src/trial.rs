@@ -359,7 +359,6 @@ fn written_back(device: &BlockDevice) -> io::Result<()> {
     File::open(&device.node)?.sync_all()
 }
 
-/// An amount in bytes.
 fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<u64, Failure> {
     match (amount, device) {
         (None, _) => Ok(0),

@@ -178,7 +178,6 @@ pub(super) fn note_missing(measured: &mut Record, reason: &str) {
     }
 }
 
-/// The writes of each phase.
 fn writes_by_phase(
     measured: &Record,
     log: &Path,

@@ -64,7 +64,6 @@ impl<'a> Disk<'a> {
         Ok(self)
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -16,9 +16,7 @@ pub enum DiskError {
     /// A disk's shape is invalid.
     #[error("disk {disk}: {cause}; change the disk's shape")]
     Shape {
-        /// The disk.
         disk: String,
-        /// What is wrong with it.
         #[source]
         cause: InvalidValue,
     },
@@ -44,7 +42,6 @@ pub enum DiskError {
     GuestGone {
         /// The peer that should have answered.
         peer: String,
-        /// What was expected.
         expected: &'static str,
         /// The time.
         now: Nanos,
@@ -67,7 +64,6 @@ pub enum DiskError {
          (`ulimit -v`) and the size of the guest's memory file"
     )]
     Memory {
-        /// The disk.
         disk: String,
         /// The reason.
         cause: String,
@@ -75,7 +71,6 @@ pub enum DiskError {
     /// The ring of a disk is broken.
     #[error("disk {disk}: the ring of requests is broken: {cause}; the guest's driver is at fault")]
     Ring {
-        /// The disk.
         disk: String,
         /// The reason.
         cause: String,
@@ -83,7 +78,6 @@ pub enum DiskError {
     /// The machine failed under a backend.
     #[error("disk {disk}: {cause}; the trial is void: free some space and run it again")]
     Backend {
-        /// The disk.
         disk: String,
         /// The backend's own error.
         #[source]
@@ -92,7 +86,6 @@ pub enum DiskError {
     /// The log of requests cannot be written.
     #[error("disk {disk}: cannot continue the request log: {cause}")]
     Log {
-        /// The disk.
         disk: String,
         /// The log's own error.
         #[source]
@@ -125,7 +118,6 @@ pub enum DiskError {
          what it waits for", limit.0
     )]
     OutOfTime {
-        /// The limit.
         limit: Nanos,
     },
 }

@@ -33,9 +33,7 @@ pub struct HashedRequest {
     pub submitted_ns: U64,
     /// When it is done, in nanoseconds.
     pub completed_ns: U64,
-    /// Its offset, in bytes.
     pub offset_bytes: U64,
-    /// Its length, in bytes.
     pub length_bytes: U64,
     /// Its status; 255 if there was none.
     pub status: U32,

@@ -8,11 +8,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what} is {found}, not {expected}")]
 pub struct InvalidValue {
-    /// Which value.
     pub what: String,
     /// What is valid.
     pub expected: String,
-    /// Its value.
     pub found: String,
 }
 

@@ -9,7 +9,6 @@ use std::io::Write;
 
 use ssdlab_trace::{Request, RequestLogWriter, TraceError};
 
-/// The output of a log.
 pub type Output<'a> = Box<dyn Write + Send + 'a>;
 
 /// A log of requests.

@@ -79,7 +79,6 @@ pub enum SocketRead {
     End,
 }
 
-/// A socket to a guest.
 #[derive(Debug)]
 pub struct GuestSocket {
     stream: UnixStream,
@@ -107,7 +106,6 @@ impl GuestSocket {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Its peer.
     pub fn peer(&self) -> &str {
         &self.peer
     }

@@ -99,7 +99,6 @@ impl TimeController {
         &self.socket
     }
 
-    /// The time.
     pub fn now(&self) -> Nanos {
         self.now
     }

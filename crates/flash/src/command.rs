@@ -40,12 +40,9 @@ pub enum Stream {
     Cold,
 }
 
-/// A command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Reads.
     Read(Extent),
-    /// Writes.
     Write(Extent, Stream),
     /// Writes, and is done only once its own data survive a power cut (forced unit access). A drive
     /// that has no such command performs it as a write followed by a flush.
@@ -105,7 +102,6 @@ pub enum Refusal {
     OutOfRange {
         /// What was asked for.
         extent: Extent,
-        /// The bytes there are.
         capacity_bytes: u64,
     },
     /// It covers sectors in part.

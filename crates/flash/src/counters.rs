@@ -45,7 +45,6 @@ pub enum OperationReason {
 }
 
 impl OperationReason {
-    /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Host, Self::Collection, Self::Merge, Self::Fold, Self::Levelling, Self::Map];
 
@@ -70,13 +69,11 @@ pub struct FlashOperations {
 }
 
 impl FlashOperations {
-    /// The count for this reason.
     #[must_use]
     pub const fn count(&self, why: OperationReason) -> u64 {
         self.counts[why as usize]
     }
 
-    /// The total.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()

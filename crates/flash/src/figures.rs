@@ -27,13 +27,10 @@ pub struct DriveFigure {
 /// How a model is tested against a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FigureCheck {
-    /// By a test.
     Tested {
-        /// The figure.
         expected: FigureQuantity,
         /// The share by which the model may be off.
         within: f64,
-        /// The test.
         test: Test,
     },
     /// Not at all.
@@ -43,7 +40,6 @@ pub enum FigureCheck {
     },
 }
 
-/// The quantity of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FigureQuantity {
     /// Bytes a second: `"40.8 MB/s"`.
@@ -77,9 +73,7 @@ impl FigureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Test {
-    /// Reads.
     Read(Load),
-    /// Writes.
     Write(Load),
     /// Discards of data on a full drive, one after another.
     Discard(Discards),
@@ -89,7 +83,6 @@ pub enum Test {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Which pages.
     #[serde(default)]
     pub(crate) order: PageOrder,
     /// The size of each, in whole pages.
@@ -114,7 +107,6 @@ pub struct Load {
     /// Requests before those that count.
     #[serde(default)]
     pub(crate) before: u64,
-    /// Requests that count.
     #[serde(default = "some")]
     pub(crate) requests: u64,
     /// The percentile of the requests' times that is compared with a time; without it, the mean is.
@@ -128,9 +120,7 @@ pub struct Load {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Discards {
-    /// What is discarded in all.
     pub(crate) size: Bytes,
-    /// In how many commands.
     #[serde(default = "one")]
     pub(crate) commands: u32,
 }
@@ -141,7 +131,6 @@ pub struct Discards {
 pub(crate) enum PageOrder {
     /// The ones after the last.
     Sequential,
-    /// Any.
     #[default]
     Uniform,
 }

@@ -4,7 +4,6 @@
 use crate::specification::Timing;
 use crate::units::Nanos;
 
-/// The link.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     read_rate: u64,

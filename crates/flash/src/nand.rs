@@ -208,7 +208,6 @@ impl FlashArray {
         }
     }
 
-    /// Programs a page of the map.
     pub(crate) fn program_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
         self.counters.programs.add(OperationReason::Map);
         match &mut self.dies {

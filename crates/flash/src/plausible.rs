@@ -33,12 +33,10 @@ pub struct Plausible {
     unchecked: BTreeMap<String, String>,
 }
 
-/// An uncertain value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UncertainValue {
     /// Its dotted key.
     pub key: String,
-    /// Its plausible values.
     pub spread: PlausibleValues,
     /// The names of the figures that it was fitted to.
     fitted_to: Vec<String>,
@@ -75,10 +73,8 @@ pub struct Draw {
     pub redrawn: u32,
 }
 
-/// A plausible drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnDrive {
-    /// The drive.
     pub drive: Specification,
     /// The values that define it.
     pub draw: Draw,

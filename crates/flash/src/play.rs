@@ -15,7 +15,6 @@ const LOOK_AHEAD: u64 = 32;
 /// One performed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedRequest {
-    /// The command.
     pub command: Command,
     /// When it was submitted.
     pub submitted: Nanos,

@@ -45,7 +45,6 @@ pub const ALL: [Preset; 20] = [
     Preset { name: "ideal", text: include_str!("../presets/ideal.toml") },
 ];
 
-/// Finds a preset by name.
 #[must_use]
 pub fn find(name: &str) -> Option<Preset> {
     ALL.into_iter().find(|preset| preset.name == name)

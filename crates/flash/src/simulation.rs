@@ -23,7 +23,6 @@ pub use outcome::{
 use recorder::SimulationRecorder;
 pub use settings::Settings;
 
-/// The stage of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimulationStage {
     /// Conditioning the drive.

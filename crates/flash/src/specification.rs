@@ -13,7 +13,6 @@ use crate::units::{MILLION, Nanos};
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Specification {
-    /// Its name.
     pub name: String,
     /// The drive that it models, in a sentence.
     pub description: String,
@@ -85,7 +84,6 @@ impl Specification {
 /// How logical pages are mapped to the flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Every page on its own.
     Page {
         /// Which full block is collected.
         collection: Collection,
@@ -100,13 +98,11 @@ pub enum Mapping {
     /// A log block for each of a few blocks (Kim et al., "A space-efficient flash translation
     /// layer for compactflash systems", 2002).
     Bast {
-        /// The number of log blocks.
         log_blocks: u32,
     },
     /// Log blocks shared by all blocks, and one for a sequential stream (Lee et al., "A log
     /// buffer-based flash translation layer using fully-associative sector translation", 2007).
     Fast {
-        /// The number of log blocks.
         log_blocks: u32,
     },
 }
@@ -118,7 +114,6 @@ pub enum Collection {
     Greedy,
     /// The one that was filled first.
     Fifo,
-    /// Any.
     Random,
     /// The one with the fewest valid pages among this many drawn at random.
     Choices(u32),
@@ -331,7 +326,6 @@ pub struct Cell {
 pub struct Timing {
     /// Buses to the dies.
     pub channels: u32,
-    /// Dies per channel.
     pub dies_per_channel: u32,
     /// Planes per die; each works independently.
     pub planes: u32,

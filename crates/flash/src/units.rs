@@ -75,7 +75,6 @@ impl Block {
 /// A page of flash: a block, and which of its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhysicalPage {
-    /// The block.
     pub block: Block,
     /// The page within the block, counted from 0.
     pub offset: u32,
@@ -84,9 +83,7 @@ pub struct PhysicalPage {
 /// Consecutive logical pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRun {
-    /// The first page.
     pub first: LogicalPage,
-    /// How many pages.
     pub count: u32,
 }
 
@@ -131,7 +128,6 @@ pub(crate) fn count(things: usize) -> u32 {
     u32::try_from(things).expect("a drive has fewer than 2^32 of anything")
 }
 
-/// The bit of a page.
 pub(crate) fn is_set(bits: &[u64], page: LogicalPage) -> bool {
     bits[(page.0 / u64::BITS) as usize] >> (page.0 % u64::BITS) & 1 == 1
 }

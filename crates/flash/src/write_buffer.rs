@@ -12,7 +12,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::command::Stream;
 use crate::units::{LogicalPage, Nanos, PageRun, flip, is_set};
 
-/// A write buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     pages: usize,

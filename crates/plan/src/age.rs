@@ -44,7 +44,6 @@ pub struct Profile {
     pub most_turnovers: u32,
 }
 
-/// Every profile.
 pub const PROFILES: [&Profile; 2] = [&DESKTOP, &MAIL];
 
 /// The largest file of a desktop computer, in bytes.

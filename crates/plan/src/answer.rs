@@ -83,7 +83,6 @@ pub enum AnswerVerdict {
 /// A sentence of the answer that is said under a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// The sentence.
     pub says: Sentence,
     /// The claims that must hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

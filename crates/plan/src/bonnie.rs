@@ -184,11 +184,9 @@ pub struct Bonnie {
     /// How much of the file is written and read by character, in bytes: whole chunks, no more
     /// than the file has.
     pub char_bytes: u64,
-    /// Seeks.
     pub seeks: u32,
     /// Threads that seek.
     pub seekers: u32,
-    /// Files.
     pub files: u64,
     /// The smallest and the largest of them, in bytes.
     pub file_bytes: (u64, u64),

@@ -67,7 +67,6 @@ pub struct WrittenDatabase {
 pub struct Database {
     /// Its constants.
     pub shape: DatabaseShape,
-    /// Commits.
     pub commits: u32,
     /// The time between two commits, in ns.
     pub think_ns: u64,

@@ -30,7 +30,6 @@ struct Pace {
     tree_call_ns: u64,
     /// Of a sync, besides the call: what the drive takes.
     sync_ns: u64,
-    /// Of a kilobyte.
     kilobyte_ns: u64,
     /// Of a kilobyte of a large file.
     streamed_ns: u64,

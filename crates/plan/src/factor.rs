@@ -137,7 +137,6 @@ impl Factor {
         is_made || matches!(self, FilesystemDriver | Age)
     }
 
-    /// Finds a factor by its name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|factor| factor.name() == name)

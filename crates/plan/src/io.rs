@@ -149,7 +149,6 @@ pub enum SyncBy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum IoSyncPolicy {
-    /// Never.
     #[default]
     Never,
     /// When all operations are done.
@@ -198,7 +197,6 @@ impl fmt::Display for IoSyncPolicy {
 pub struct Io {
     /// The file's name in the trial's directory; several are this name, a hyphen and a number.
     pub file: String,
-    /// How many files there are.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub files: u32,
     /// The size of each before the first phase, in bytes.
@@ -207,7 +205,6 @@ pub struct Io {
     pub pattern: IoPattern,
     /// The share of operations that read, 0 to 1.
     pub read_share: f64,
-    /// The block sizes.
     pub blocks: Vec<BlockSize>,
     /// What they hold, and what is written to them.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -230,7 +227,6 @@ pub struct Io {
 /// A block size and how often it occurs, written as `"4 KiB: 3"` or `"4 KiB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSize {
-    /// The size in bytes.
     pub bytes: u32,
     /// How often, relative to the others.
     pub weight: u32,

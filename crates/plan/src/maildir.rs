@@ -67,9 +67,7 @@ pub enum MailAgent {
 /// section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maildir {
-    /// Messages.
     pub messages: u32,
-    /// Mailboxes.
     pub mailboxes: u32,
     /// Who delivers.
     pub agent: MailAgent,

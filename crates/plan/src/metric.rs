@@ -28,7 +28,6 @@ pub struct MetricRow {
     pub name: &'static str,
     /// What it is, in words; empty of what a program reports.
     pub says: &'static str,
-    /// Its unit.
     pub unit: Unit,
     /// Which way it is better.
     pub better: Better,
@@ -44,13 +43,11 @@ pub struct MetricRow {
 pub enum Unit {
     /// Nanoseconds.
     Ns,
-    /// Bytes.
     Bytes,
     /// Bytes a second.
     BytesPerS,
     /// Operations a second.
     PerS,
-    /// Years.
     Years,
     /// None: a ratio of two numbers of one unit.
     Ratio,
@@ -63,9 +60,7 @@ pub enum Unit {
 /// Which direction of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Better {
-    /// Less of it is better.
     Less,
-    /// More of it is better.
     More,
     /// Neither: it describes the work, not its quality.
     Neither,
@@ -88,7 +83,6 @@ pub enum Together {
 
 /// Where a metric is in a phase's record; `results` reads it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum Source {
     Time, Settled, Cpu, KernelThreads, Interrupts, ApplicationBytes, Commits,
@@ -125,7 +119,6 @@ impl Source {
 
 /// The state after the power cuts of a treatment; `advice` reads it from all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum AfterCuts {
     BrokenPromises, Damaged, Unmountable, Amiss, Rejected,
@@ -343,7 +336,6 @@ pub fn all() -> impl ExactSizeIterator<Item = Metric> {
     METRICS.iter().map(Metric)
 }
 
-/// The metric of this name, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<Metric> {
     // Reports look metrics up for each record. Most names differ in length, so that is compared

@@ -16,11 +16,8 @@ const BEYOND: u64 = 100;
 /// A percentile of too few operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortPercentile {
-    /// The metric.
     pub metric: Metric,
-    /// The phase.
     pub phase: String,
-    /// The operations.
     pub operations: u64,
     /// The operations that would do.
     pub needed: u64,

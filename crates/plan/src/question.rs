@@ -18,7 +18,6 @@ use super::metric::{self, Better, Together};
 pub struct Question {
     /// The treatments; the others are compared with the first.
     pub treatments: Vec<AskedFilesystem>,
-    /// The work.
     pub work: QuestionWork,
     /// The simulated drives, by name or file; empty for the default of plans.
     pub drives: Vec<String>,

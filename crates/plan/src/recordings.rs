@@ -29,12 +29,10 @@ impl fmt::Display for Recording {
     }
 }
 
-/// A shipped log.
 #[derive(Debug, Clone, Copy)]
 pub struct ShippedLog {
     /// The log, compressed by gzip.
     pub log: &'static [u8],
-    /// How many operations it has.
     pub operations: u64,
     /// How many bytes it writes.
     pub written_bytes: u64,
@@ -65,7 +63,6 @@ pub const ALL: [(&str, ShippedLog); 5] = [
     ),
 ];
 
-/// A shipped log by its name.
 #[must_use]
 pub fn find(name: &str) -> Option<ShippedLog> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shipped)| shipped)

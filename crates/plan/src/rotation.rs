@@ -47,7 +47,6 @@ pub struct WrittenRotate {
 /// everything explicit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotate {
-    /// Records.
     pub records: u32,
     /// The size at which the log is rotated, in bytes.
     pub size_bytes: u64,

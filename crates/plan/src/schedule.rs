@@ -64,7 +64,6 @@ pub struct ScheduleContents {
     pub schema: u32,
     /// The plan's name.
     pub plan: String,
-    /// The question.
     pub question: String,
     /// Where it comes from.
     pub source: Option<String>,
@@ -86,7 +85,6 @@ pub struct ScheduleContents {
     pub treatments: Vec<Treatment>,
     /// The levels every other is compared with.
     pub baseline: Levels,
-    /// The workload.
     pub workload: Workload,
     /// By how much the plan's workload was scaled; see [`Schedule::scale`].
     #[serde(default)]
@@ -243,9 +241,7 @@ impl Workload {
 pub enum FileTree {
     /// Made from the trial's seed, with the shape of kernel sources.
     Synthetic {
-        /// Files.
         files: u64,
-        /// Bytes in them.
         bytes: u64,
     },
     /// From a tar archive.
@@ -265,7 +261,6 @@ pub enum Build {
     Synthetic {
         /// Source files.
         files: u64,
-        /// Bytes in them.
         bytes: u64,
     },
     /// A real repository, really built.
@@ -318,7 +313,6 @@ pub enum Action {
     Unpack,
     /// Reads the tree's files.
     Read {
-        /// Their order.
         order: ReadOrder,
     },
     /// Deletes everything.
@@ -358,7 +352,6 @@ pub enum Action {
     },
     /// Performs one of Bonnie's tests.
     Bonnie {
-        /// The test.
         test: BonnieTest,
     },
     /// Reads and writes files.
@@ -479,7 +472,6 @@ pub struct Repetitions {
 /// The ranking of treatments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
-    /// The metric.
     pub metric: Metric,
     /// The phases it is taken over.
     pub phases: Vec<String>,
@@ -488,11 +480,8 @@ pub struct Ranking {
 /// A step of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its name.
     pub name: String,
-    /// Its first block.
     pub first_block: u32,
-    /// Its blocks.
     pub blocks: u32,
     /// The treatments that it is limited to.
     #[serde(rename = "where")]
@@ -504,7 +493,6 @@ pub struct Step {
 /// What continues to the next step: the best levels of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keep {
-    /// The factor.
     pub factor: Factor,
     /// How many of its levels, for each combination of the other factors' levels.
     pub count: usize,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Sentence(Vec<SentencePart>);
 
-/// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentencePart {
     /// Words.
@@ -19,7 +18,6 @@ pub enum SentencePart {
     Gap {
         /// The claim's id; `None` for the claim of the gap before, or the first that decides.
         claim: Option<String>,
-        /// What of it.
         what: ClaimFact,
     },
     /// The best of the last ranking, `{best}`, with what cannot be told apart from it.

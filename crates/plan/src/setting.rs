@@ -10,7 +10,6 @@ use super::level_error::{LevelError, leave_out, unknown};
 /// A level of such a factor, as the treatment's filesystem defines it.
 #[derive(Debug, Clone, Copy)]
 pub struct ChosenLevel {
-    /// The factor.
     pub factor: Factor,
     /// The filesystem's definition of the factor.
     pub setting: &'static Setting,

@@ -45,7 +45,6 @@ pub enum Discard {
 /// An amount of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// In bytes.
     Bytes(u64),
     /// A share of the device, 0 to 1.
     Share(f64),

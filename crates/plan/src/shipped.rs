@@ -20,7 +20,6 @@ pub struct ShippedPlan {
     pub text: &'static str,
 }
 
-/// Every shipped plan.
 pub const ALL: [ShippedPlan; 20] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
@@ -52,7 +51,6 @@ const fn today(name: &'static str, text: &'static str) -> ShippedPlan {
     ShippedPlan { name, asked: QuestionEra::Today, text }
 }
 
-/// Finds a shipped plan by name.
 #[must_use]
 pub fn find(name: &str) -> Option<ShippedPlan> {
     ALL.into_iter().find(|plan| plan.name == name)

@@ -52,7 +52,6 @@ impl<'de> Visitor<'de> for Table {
     }
 }
 
-/// A key of a side.
 enum Key {
     Phase,
     Factor(Factor),

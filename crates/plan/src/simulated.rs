@@ -62,7 +62,6 @@ impl Model {
 }
 
 impl SimulatedMachine {
-    /// The models of this machine.
     #[must_use]
     pub fn models(&self) -> [Model; 2] {
         [Model::Drive(self.drive.clone()), Model::Host(self.host.clone())]

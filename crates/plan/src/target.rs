@@ -27,7 +27,6 @@ pub enum Target {
     },
     /// An image file.
     Image {
-        /// Its size in bytes.
         size_bytes: u64,
         /// The folder it is put in; none for the usual one.
         folder: Option<PathBuf>,
@@ -45,7 +44,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// The lab.
     #[must_use]
     pub fn lab(&self) -> LabKind {
         match self {

@@ -94,7 +94,6 @@ pub enum Synchronous {
 /// Transactions, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transactions {
-    /// Pages of the database.
     pub database_pages: u64,
     /// Pages that a transaction changes, besides the first.
     pub pages: u64,

@@ -105,11 +105,9 @@ pub struct WrittenAppend {
 /// Files that are replaced as a whole, with everything explicit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replace {
-    /// How many.
     pub files: u32,
     /// How often each is replaced.
     pub rounds: u32,
-    /// What is synced.
     pub sync: ReplaceSync,
     /// The time between two replacements, in ns.
     pub think_ns: u64,
@@ -118,9 +116,7 @@ pub struct Replace {
 /// A file that is appended to, with everything explicit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Append {
-    /// Records.
     pub records: u32,
-    /// The bytes of each.
     #[serde(default = "record_bytes", skip_serializing_if = "is_usual")]
     pub record_bytes: u32,
     /// After how many of them there is a sync, if ever.

@@ -53,7 +53,6 @@ pub struct AnsweredAnalysis<'a> {
 }
 
 impl<'a> AnsweredAnalysis<'a> {
-    /// The analysis with its answer.
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &'a Analysis) -> Self {
         Self { answer: answer(schedule, analysis), analysis }

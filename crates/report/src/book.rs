@@ -145,7 +145,6 @@ fn say(says: &mut String, what: &str, within: &str) {
     *says += ".";
 }
 
-/// The figures of each test.
 fn tests<'a>(figures: &[&'a Figure]) -> BTreeMap<&'a str, Vec<&'a Figure>> {
     let mut tests: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
     for figure in figures {

@@ -19,9 +19,7 @@ pub(super) struct ReportedClaim<'a> {
     pub cases: Vec<ClaimCase<'a>>,
 }
 
-/// A case of a claim.
 pub(super) struct ClaimCase<'a> {
-    /// Its judgement.
     pub judgement: &'a Judgement,
     /// The sides that were compared; if there are several cases, by how this one differs.
     pub sides: String,

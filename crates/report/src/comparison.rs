@@ -25,7 +25,6 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
     written(|out| write(out, comparison, beside, draw, para))
 }
 
-/// A comparison as Markdown.
 #[must_use]
 pub fn comparison_markdown(comparison: &Comparison) -> String {
     let para = |first: &str, text: &str, _: &str| {

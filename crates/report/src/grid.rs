@@ -17,7 +17,6 @@ const CELL_WIDTH: usize = 21;
 
 /// A table that is not drawn yet, for several report formats.
 pub(super) struct ReportTable {
-    /// Its header.
     pub header: Vec<String>,
     /// Its rows; a cell may have several lines.
     pub rows: Vec<Vec<String>>,

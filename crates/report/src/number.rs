@@ -19,7 +19,6 @@ pub fn claimed(claim: &Claim, value: f64) -> String {
     if claim.is_absolute() { self::value(claim.metric, value) } else { ratio(value) }
 }
 
-/// A number with its unit.
 pub fn amount(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Ns => duration(value),
@@ -33,7 +32,6 @@ pub fn amount(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Bytes.
 #[must_use]
 pub fn bytes(bytes: f64) -> String {
     scaled(bytes.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
@@ -143,7 +141,6 @@ fn small_digits(number: f64) -> usize {
 /// An interval that reaches farther, in multiples of its ratio, says only that nothing is known.
 const FARTHEST: f64 = 1000.0;
 
-/// A ratio with its interval.
 pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     let digits = digits(ratio);
     match interval {

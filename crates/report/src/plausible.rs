@@ -26,7 +26,6 @@ pub(super) fn range(claim: &Judgement, spread: &DriveSpread) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// All plausible drives.
 fn all(over: &OverDrives) -> String {
     match over.of {
         1 => "the plausible drive".to_owned(),

@@ -14,7 +14,6 @@ use super::grid::{self, ReportTable};
 use super::words::Style;
 use super::{number, trace};
 
-/// The outcomes of simulations.
 #[must_use]
 pub fn simulation(outcomes: &[&SimulationOutcome], style: Style) -> String {
     let swept: Vec<_> = SETTINGS.iter().filter(|(_, cell)| differ(outcomes, *cell)).collect();

@@ -311,7 +311,6 @@ pub(super) fn main_heading(schedule: &Schedule, analysis: &Analysis) -> String {
 pub(super) const LETTERS: &str = "treatments with a letter in common cannot be told apart \
                                   (corrected over all pairs, so stricter than a claim about one)";
 
-/// The heading of a ranking.
 pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
     let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
     let phases = counted(ranking.phases.len(), "phase");

@@ -15,11 +15,8 @@ pub enum StoreError {
     /// A file could not be read or written.
     #[error("cannot {step} {}: {cause}", path.display())]
     Io {
-        /// What was attempted.
         step: &'static str,
-        /// The path.
         path: PathBuf,
-        /// Why not.
         cause: io::Error,
     },
     /// There is no such run.
@@ -44,27 +41,22 @@ pub enum StoreError {
          them"
     ))]
     Corrupt {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
         cause: serde_json::Error,
     },
     /// A schedule is malformed.
     #[error("{} is not a schedule: {cause}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it; the records are unchanged"))]
     Malformed {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         cause: serde_json::Error,
     },
     /// A schedule whose parts do not fit each other.
     #[error("{} was changed: {fault}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it"))]
     Unsound {
-        /// The file.
         path: PathBuf,
         /// What does not fit, or is out of range.
         fault: String,
@@ -75,16 +67,13 @@ pub enum StoreError {
         "the records are unchanged; if you remove the file, the run counts as interrupted"
     ))]
     Ending {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         cause: serde_json::Error,
     },
     /// A newer program wrote it.
     #[error("{} has schema {found}; this program reads up to {known}", path.display())]
     #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]
     Newer {
-        /// The file.
         path: PathBuf,
         /// Its schema.
         found: u64,

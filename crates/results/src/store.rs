@@ -40,9 +40,7 @@ pub struct RunFolder {
 pub struct RunContents {
     /// The plan as written; empty if something else made the folder.
     pub plan: String,
-    /// The schedule.
     pub schedule: Schedule,
-    /// The records.
     pub records: Vec<Record>,
     /// Why it ended; `Interrupted` if something else made the folder.
     pub ending: Ending,

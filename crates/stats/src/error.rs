@@ -27,7 +27,6 @@ pub enum StatsError {
         what: &'static str,
         /// The value's place in that input, counted from 0.
         index: usize,
-        /// The value.
         value: f64,
     },
 }

@@ -37,9 +37,7 @@ pub struct CourseStep {
 /// A rectangle of time steps and drive rows, each of which was touched by requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// The steps.
     pub steps: Range<usize>,
-    /// The rows.
     pub rows: Range<usize>,
 }
 

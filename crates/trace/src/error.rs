@@ -20,7 +20,6 @@ pub enum TraceError {
         /// The first bytes, escaped.
         beginning: String,
     },
-    /// It is from strace(1).
     #[error(
         "the trace is one of system calls (strace), not of requests to a drive: record the \
          requests with blktrace, or the program's operations on files with `ssdlab record`, for a \
@@ -136,7 +135,6 @@ pub enum TraceError {
         what: &'static str,
         /// What that part may be.
         expected: &'static str,
-        /// What it is.
         found: String,
     },
 }

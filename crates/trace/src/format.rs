@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A trace format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TraceFormat {
     /// Recorded by blktrace(8): binary, one file per processor.
@@ -32,7 +31,6 @@ pub enum TraceFormat {
 }
 
 impl TraceFormat {
-    /// Every format.
     pub const ALL: [Self; 12] = [
         Self::Blktrace,
         Self::Blkparse,

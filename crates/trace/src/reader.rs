@@ -38,7 +38,6 @@ impl<R: BufRead> TraceReader<R> {
 }
 
 impl<R> TraceReader<R> {
-    /// The format.
     #[must_use]
     pub fn format(&self) -> TraceFormat {
         self.events.format()

@@ -138,7 +138,6 @@ impl Tally {
         self.kinds[request.kind as usize].add(request);
     }
 
-    /// The summary.
     #[must_use]
     pub fn finish(self) -> TraceSummary {
         let Self { kinds, span_ns, end_bytes, flights, mut busyness } = self;
@@ -162,7 +161,6 @@ struct TallyOfKind {
     sizes: Values,
     latencies_ns: Values,
     distances: Values,
-    /// The end of the last one.
     last_end_bytes: Option<u64>,
 }
 

@@ -12,7 +12,6 @@ use super::WorkloadError;
 use super::player::Player;
 use super::synthetic::churn::{Churn, ROUNDS_PER_TURNOVER};
 
-/// The result of ageing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgeingResult {
     /// The layout score of all files; `None` if the filesystem does not report block locations.

@@ -47,18 +47,14 @@ pub enum ArchiveError {
          complete"
     ))]
     Unreadable {
-        /// The archive.
         path: PathBuf,
-        /// Why.
         cause: io::Error,
     },
     /// An entry is dangerous or cannot be made.
     #[error("the archive {} has `{entry}`, which {why}", path.display())]
     #[diagnostic(help("nothing was unpacked; make an archive without that entry"))]
     Refused {
-        /// The archive.
         path: PathBuf,
-        /// The entry.
         entry: String,
         /// What is wrong with it.
         why: &'static str,
@@ -67,11 +63,9 @@ pub enum ArchiveError {
     #[error("the archive {} has {excess}, at entry {number}, `{entry}`", path.display())]
     #[diagnostic(help("nothing was unpacked; archive only a part of the tree"))]
     TooMuch {
-        /// The archive.
         path: PathBuf,
         /// Which entry it is, from 1.
         number: usize,
-        /// The entry.
         entry: String,
         /// What is too much.
         excess: ExceededLimit,
@@ -83,7 +77,6 @@ pub enum ArchiveError {
     )]
     #[diagnostic(help("nothing was unpacked; make an archive without that entry's attributes"))]
     LongHeaders {
-        /// The archive.
         path: PathBuf,
         /// Which entry it is, from 1.
         number: usize,

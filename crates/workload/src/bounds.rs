@@ -16,13 +16,10 @@ const MOST_NAME_BYTES: usize = 256 << 20;
 /// The maximum depth of a path in an archive.
 const MOST_DEPTH: usize = 128;
 
-/// The limit exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ExceededLimit {
-    /// Operations.
     #[error("more than {MOST_OPERATIONS} operations")]
     Operations,
-    /// Bytes of names.
     #[error("more than {} MiB of names", MOST_NAME_BYTES >> 20)]
     NameBytes,
     /// Names in one path.

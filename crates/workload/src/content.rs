@@ -42,7 +42,6 @@ impl Content {
     }
 }
 
-/// What file contents are made from.
 #[derive(Debug)]
 pub struct FileContents {
     /// For synthetic files.

@@ -29,11 +29,9 @@ pub enum WorkloadError {
         if is_full(cause) { " (the filesystem is full)" } else { "" }
     )]
     Operation {
-        /// What was attempted.
         step: &'static str,
         /// The path, relative to the trial's directory.
         path: String,
-        /// Why not.
         cause: io::Error,
     },
     /// Reading and writing a file failed.
@@ -44,7 +42,6 @@ pub enum WorkloadError {
     Engine {
         /// The path, relative to the trial's directory.
         file: String,
-        /// Why.
         cause: EngineError,
     },
     /// The directory differs from what the operations leave.
@@ -58,9 +55,7 @@ pub enum WorkloadError {
     /// A directory did not list each of its files once while it was read.
     #[error("{directory} listed {found} files while it was read, but has {files}")]
     Shown {
-        /// The directory.
         directory: &'static str,
-        /// The number of files in it.
         files: u64,
         /// The number it listed.
         found: u64,
@@ -73,7 +68,6 @@ pub enum WorkloadError {
     #[error("the phase was not done after {}", humantime::format_duration(*limit))]
     #[diagnostic(help("raise the phase's `limit` if it needs longer"))]
     Limit {
-        /// The limit.
         limit: Duration,
     },
     /// The run is to stop.
@@ -83,7 +77,6 @@ pub enum WorkloadError {
     #[error("the operation log {log}: {what}")]
     #[diagnostic(help("make another: ssdlab record --out FILE -- PROGRAM"))]
     Recording {
-        /// The log.
         log: String,
         /// What is wrong.
         what: String,
@@ -95,7 +88,6 @@ pub enum WorkloadError {
          per line"
     ))]
     Job {
-        /// The job file.
         job: PathBuf,
         /// What is wrong.
         reason: String,
@@ -114,7 +106,6 @@ pub enum WorkloadError {
     #[error("{} is not a git repository", path.display())]
     #[diagnostic(help("name one with --source, or leave it out for the synthetic build"))]
     NoRepository {
-        /// The path.
         path: PathBuf,
     },
 }

@@ -22,9 +22,7 @@ pub enum InputError {
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(help("the plan names it: it must be a readable file"))]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         cause: io::Error,
     },
     /// The run is to stop.
@@ -37,7 +35,6 @@ pub enum InputError {
     )]
     #[diagnostic(help("restore the file, or start another run"))]
     Changed {
-        /// The file.
         path: PathBuf,
         /// Its hash when the run started.
         expected: String,

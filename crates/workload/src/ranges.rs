@@ -23,7 +23,6 @@ struct Piece {
 }
 
 impl Ranges {
-    /// Writes a range.
     pub fn write(&mut self, range: Range<u64>, content: Content) {
         self.clear(range.clone());
         let (mut start, mut piece) =

@@ -92,7 +92,6 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Reads a file.
     fn file(&mut self, directory: &OwnedFd, path: &[u8]) -> Result<(), WorkloadError> {
         if self.counted.operations.is_multiple_of(CALLS_PER_CHECK as u64) {
             check_rules(self.rules, self.started.elapsed())?;

@@ -41,11 +41,8 @@ pub enum RecordError {
     /// The directory, the program or strace's output cannot be used.
     #[error("cannot {step} {}: {cause}", path.display())]
     Io {
-        /// What was attempted.
         step: &'static str,
-        /// The path.
         path: PathBuf,
-        /// Why not.
         cause: io::Error,
     },
     /// The umask is unknown.

@@ -68,7 +68,6 @@ impl Replay {
         Ok(replay)
     }
 
-    /// The script of a log.
     pub fn script(&self, log: &Recording) -> &Script {
         let found = self.logs.iter().find(|(recording, _)| recording == log);
         &found.expect("the logs of all phases were read").1

@@ -220,7 +220,6 @@ impl<'a> Database<'a> {
         Ok(Self { work, directory, file, log, random, disk: Disk::new(pool, seed, is_synced) })
     }
 
-    /// Commits one transaction.
     fn commit(&mut self) -> Result<(), WorkloadError> {
         let pages = self.choose();
         if self.log.is_some() { self.log(pages) } else { self.keep_and_change(&pages) }

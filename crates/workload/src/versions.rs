@@ -22,7 +22,6 @@ use super::{Done, PhaseContext, WorkloadError, database, sequences};
 /// The new version of a file before it is renamed.
 const TEMPORARY: &str = "replacing";
 
-/// The files of these phases.
 #[must_use]
 pub fn subjects(phases: &[Phase]) -> WatchedFiles {
     let mut subjects = WatchedFiles::default();

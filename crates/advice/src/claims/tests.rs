@@ -278,7 +278,6 @@ fn stopping_on_width_is_wrong_as_rarely_as_promised() {
     assert!(early.iter().any(|wrong| *wrong > 70), "{early:?}");
 }
 
-/// The records of the first blocks.
 fn first(records: &[Record], blocks: u32) -> &[Record] {
     let end = records.iter().position(|record| record.trial.block == blocks);
     &records[..end.unwrap_or(records.len())]

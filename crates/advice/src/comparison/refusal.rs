@@ -22,7 +22,6 @@ pub enum Incomparable {
     #[error("{run} has no trial{of_drive} that went well: {reason}")]
     #[diagnostic(help("go on with it (`ssdlab run --resume {run}`), or leave it out"))]
     NothingMeasured {
-        /// The run.
         run: String,
         /// Of which drive, if its trials are of several.
         of_drive: &'static str,
@@ -36,7 +35,6 @@ pub enum Incomparable {
          --source, and compare that"
     ))]
     Workload {
-        /// The run.
         run: String,
         /// The one it is compared with.
         first: String,
@@ -50,24 +48,18 @@ pub enum Incomparable {
          what a filesystem writes is: --metric written_bytes"
     ))]
     Lab {
-        /// The metric.
         metric: Metric,
-        /// The run.
         run: String,
-        /// Its lab.
         lab: Origin,
         /// The one it is compared with.
         first: String,
-        /// Its lab.
         first_lab: Origin,
     },
     /// A metric that a run does not have.
     #[error("no trial of {run} has the metric {metric}")]
     #[diagnostic(help("it has: {known}"))]
     NotMeasured {
-        /// The run.
         run: String,
-        /// The metric.
         metric: Metric,
         /// The metrics it has.
         known: String,
@@ -80,7 +72,6 @@ pub enum Incomparable {
          within one run"
     ))]
     Treatments {
-        /// The run.
         run: String,
         /// The one it is compared with.
         first: String,

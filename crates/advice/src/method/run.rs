@@ -17,7 +17,6 @@ pub(super) struct ExaminedRun<'a> {
 }
 
 impl<'a> ExaminedRun<'a> {
-    /// A run from its schedule and its records.
     pub fn of(schedule: &'a Schedule, all: &'a [Record]) -> Self {
         Self {
             schedule,

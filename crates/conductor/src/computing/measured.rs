@@ -40,7 +40,6 @@ pub struct PerKib {
     pub crc32: f64,
     /// `XXH64`.
     pub xxhash: f64,
-    /// SHA-256.
     pub sha256: f64,
     /// `BLAKE2b`.
     pub blake2: f64,

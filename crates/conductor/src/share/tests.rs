@@ -14,7 +14,6 @@ fn schedule(lab: LabKind, factors: &str) -> Schedule {
     ssdlab_plan::schedule("p", &plan, &overrides, Path::new("/")).unwrap()
 }
 
-/// The trials of each share.
 fn shares<'a>(schedule: &'a Schedule, division: &Division) -> Vec<Vec<&'a Trial>> {
     let of = |number| schedule.trials.iter().filter(move |t| division.share_of(t) == number);
     (1..=division.count).map(|number| of(number).collect()).collect()

@@ -162,7 +162,6 @@ impl Observer for &World {
     }
 }
 
-/// The plan of a seed.
 fn plan(seed: u64) -> String {
     let levels = ["none", "mq-deadline", "kyber", "bfq"];
     let chosen: Vec<&str> =

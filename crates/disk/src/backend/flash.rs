@@ -75,7 +75,6 @@ impl Flash {
         &self.drive
     }
 
-    /// Its contents.
     #[must_use]
     pub const fn contents(&self) -> &Memory {
         &self.contents

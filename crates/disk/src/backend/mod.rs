@@ -80,7 +80,6 @@ pub enum BackendError {
         doing: &'static str,
         /// Where, in bytes from the start.
         offset_bytes: u64,
-        /// How many bytes.
         length_bytes: u64,
         /// The machine's own error.
         #[source]

@@ -92,7 +92,6 @@ impl From<BackendError> for RequestFailure {
 }
 
 impl<'a> VirtioDevice<'a> {
-    /// A device on a backend.
     pub fn new(backend: AnyBackend<'a>, shape: DiskShape) -> Result<Self, InvalidValue> {
         let capacity_bytes = backend.capacity_bytes();
         shape.check(capacity_bytes)?;
@@ -106,13 +105,11 @@ impl<'a> VirtioDevice<'a> {
         })
     }
 
-    /// Its capacity.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.backend.capacity_bytes()
     }
 
-    /// Its features.
     #[must_use]
     pub fn features(&self) -> Features {
         self.shape.features()

@@ -15,7 +15,6 @@ use super::shape::{DISCARD, DiskShape, ID_BYTES, RangeLimits, WRITE_ZEROES};
 /// broken guest from causing copies of gigabytes.
 pub const LONGEST_TRANSFER_BYTES: usize = 64 << 20;
 
-/// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VirtioStatus {
     /// It succeeded.

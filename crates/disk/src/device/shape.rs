@@ -64,7 +64,6 @@ const UNMAP: u32 = 1;
 /// Up to 1 GiB in each of 256 ranges, as with a typical SSD.
 pub const DISCARD: RangeLimits = RangeLimits { sectors: 1 << 21, ranges: 256, flags: 0 };
 
-/// The limits of write-zeroes.
 pub const WRITE_ZEROES: RangeLimits = RangeLimits { sectors: 1 << 15, ranges: 1, flags: UNMAP };
 
 /// The shape of a disk as seen by its guest.

@@ -81,9 +81,7 @@ pub enum MachineError {
     /// The machine could not do a step.
     #[error("cannot {step}: {cause}")]
     Step {
-        /// What was attempted.
         step: &'static str,
-        /// Why not.
         cause: io::Error,
     },
     /// No place for the guest's memory.
@@ -108,7 +106,6 @@ pub enum MachineError {
     /// The kernel ended with an error.
     #[error("the guest ended unexpectedly, {how}{}", said(console))]
     Died {
-        /// How.
         how: String,
         /// The end of its console output.
         console: String,

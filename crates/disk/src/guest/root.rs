@@ -35,24 +35,19 @@ pub enum RootError {
     File {
         /// The file in the guest's root.
         path: PathBuf,
-        /// Why not.
         cause: io::Error,
     },
     /// A program's libraries cannot be listed.
     #[error("cannot list the libraries that {} needs: {cause}", program.display())]
     Libraries {
-        /// The program.
         program: PathBuf,
-        /// Why not.
         cause: ProgramError,
     },
     /// A library is missing.
     #[error("{} needs the library {library}, which is not installed", program.display())]
     #[diagnostic(help("reinstall the program's package"))]
     NoLibrary {
-        /// The program.
         program: PathBuf,
-        /// The library.
         library: String,
     },
 }

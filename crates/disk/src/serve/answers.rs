@@ -40,7 +40,6 @@ pub struct Punctuality {
     pub answers: u64,
     /// Those answered more than 50 us after they were due.
     pub late: u64,
-    /// The lateness of answers.
     pub lateness: LatencySummary,
 }
 

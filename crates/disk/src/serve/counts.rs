@@ -9,21 +9,17 @@ use ssdlab_trace::RequestKind;
 pub struct RequestCounts {
     /// Completed reads.
     pub reads: u64,
-    /// The bytes they returned.
     pub read_bytes: u64,
     /// Completed writes.
     pub writes: u64,
     /// The bytes they stored.
     pub written_bytes: u64,
-    /// Flushes.
     pub flushes: u64,
     /// Discarded ranges; a command may have several.
     pub discards: u64,
-    /// The bytes in them.
     pub discarded_bytes: u64,
     /// Zeroed ranges; a command may have several.
     pub write_zeroes: u64,
-    /// The bytes in them.
     pub zeroed_bytes: u64,
     /// Requests that were answered with an error.
     pub refused: u64,

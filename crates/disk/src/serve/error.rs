@@ -15,7 +15,6 @@ pub enum ServeError {
     Step {
         /// What was tried.
         doing: &'static str,
-        /// The path.
         path: PathBuf,
         /// The machine's own error.
         #[source]
@@ -24,7 +23,6 @@ pub enum ServeError {
     /// No socket can be made at the path.
     #[error("cannot listen at {}: {cause}", path.display())]
     Listen {
-        /// The path.
         path: PathBuf,
         /// The machine's own error.
         #[source]
@@ -33,7 +31,6 @@ pub enum ServeError {
     /// A socket exists at the path, and whether a server listens at it is unknown.
     #[error("cannot tell whether anybody listens at {}: {cause}", path.display())]
     Unanswered {
-        /// The path.
         path: PathBuf,
         /// The machine's own error.
         #[source]
@@ -46,7 +43,6 @@ pub enum ServeError {
         holder.map_or_else(|| "another program".to_owned(), |holder| holder.to_string())
     )]
     Locked {
-        /// The folder.
         folder: PathBuf,
         /// Who holds it, if that can be told.
         holder: Option<LockHolder>,

@@ -49,7 +49,6 @@ pub struct CountedBackend {
     pub counts: RequestCounts,
 }
 
-/// The folder.
 pub struct Folder {
     disk: Arc<Mutex<CountedBackend>>,
     answers: Arc<AnswerQueue>,

@@ -45,9 +45,7 @@ impl fmt::Debug for FuseDisk {
 /// The state of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FuseState {
-    /// It is served.
     Serving,
-    /// It was unmounted.
     Unmounted,
     /// It stopped answering, and was ended.
     Stuck,
@@ -85,7 +83,6 @@ impl FuseDisk {
         Ok(Self { mount, session, disk, answers, watchdog, is_guarded })
     }
 
-    /// The file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.mount.folder().join(FILE)
@@ -98,7 +95,6 @@ impl FuseDisk {
         self.is_guarded
     }
 
-    /// Its state.
     #[must_use]
     pub fn state(&self) -> FuseState {
         if self.watchdog.has_barked() {

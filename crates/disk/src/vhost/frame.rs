@@ -28,9 +28,7 @@ struct Header {
 /// A message of a guest.
 #[derive(Debug)]
 pub struct Frame {
-    /// The number of the request.
     pub request: u32,
-    /// Its body.
     pub body: Vec<u8>,
     /// Its file descriptors.
     pub descriptors: Vec<OwnedFd>,
@@ -43,7 +41,6 @@ pub struct Frame {
 pub enum VhostReply {
     /// An acknowledgement if the guest waits for one, with 0 for success.
     Acknowledge(u64),
-    /// This reply.
     Reply(Vec<u8>),
 }
 

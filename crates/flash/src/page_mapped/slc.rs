@@ -49,7 +49,6 @@ impl Slc {
         count(self.free.len())
     }
 
-    /// All its blocks.
     pub fn blocks(&self) -> u32 {
         self.blocks
     }

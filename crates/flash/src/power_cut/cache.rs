@@ -13,7 +13,6 @@ use crate::units::Nanos;
 /// Consecutive sectors.
 pub(super) type Sectors = Range<u64>;
 
-/// A line of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
     /// For data, by their address.

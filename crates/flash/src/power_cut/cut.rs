@@ -9,7 +9,6 @@ use super::log::LoggedRequest;
 use crate::command::{Command, SECTOR_BYTES};
 use crate::random::DriveRandom;
 
-/// A power cut.
 #[derive(Debug, Clone)]
 pub struct PowerCut<'a> {
     log: &'a [LoggedRequest],
@@ -62,9 +61,7 @@ pub enum Version {
 /// How far the drive had written out its cache by the cut.
 #[derive(Debug, Clone, Copy)]
 enum CacheProgress {
-    /// Nothing.
     Nothing,
-    /// All.
     Everything,
     /// The first requests, this many, in the order of submission, and a part of the next.
     First(u32),

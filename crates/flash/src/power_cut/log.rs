@@ -10,7 +10,6 @@ pub struct LoggedRequest {
     pub submitted: Nanos,
     /// When the drive acknowledged it; none if it never did.
     pub completed: Option<Nanos>,
-    /// The command.
     pub command: Command,
     /// Whether it is done only once its own data are safe (forced unit access).
     pub is_fua: bool,

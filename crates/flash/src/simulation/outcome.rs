@@ -127,9 +127,7 @@ pub struct SimulationSample {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum OneOrSeveral<T> {
-    /// One.
     One(T),
-    /// Several.
     Several(Vec<T>),
 }
 

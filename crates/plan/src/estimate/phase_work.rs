@@ -43,7 +43,6 @@ const CHECKPOINT_FRAMES: u64 = 1000;
 /// One in so many of Bonnie's seeks writes its chunk back.
 const SEEKS_PER_WRITE: u64 = 10;
 
-/// The work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PhaseWork {
     pub calls: u64,

@@ -36,12 +36,10 @@ pub(super) type DrawingRegion<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Drawing fails only if writing to a string fails, which it never does.
 pub(super) type Drawing = Result<(), DrawingAreaErrorKind<io::Error>>;
 
-/// A chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chart {
     /// Its name, unique in a run: lower-case letters, digits and hyphens.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Its main numbers, as a text alternative.
     pub says: String,
@@ -65,7 +63,6 @@ pub(super) fn in_parts<T>(
 /// The heading of a chart.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
-    /// The title.
     pub title: String,
     /// How to read it.
     pub notes: String,
@@ -104,7 +101,6 @@ impl Heading {
         places
     }
 
-    /// The height of the heading.
     pub fn height(&self) -> u32 {
         let keys = self.places().last().map_or(0, |(_, line)| line + 1);
         let lines = u32::try_from(self.lines().len()).unwrap_or(0);
@@ -212,7 +208,6 @@ fn size(size: u32) -> f64 {
     f64::from(size) * 1.24
 }
 
-/// The style of a text.
 pub(super) fn font(height: u32, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", size(height)).into_font().color(&colour)
 }

@@ -28,7 +28,6 @@ pub(super) struct ChartData<'a> {
     coloured: Option<(Factor, Vec<String>)>,
 }
 
-/// A treatment in a chart.
 pub(super) struct ChartTreatment<'a> {
     pub treatment: &'a TreatmentResult,
     pub name: String,
@@ -99,7 +98,6 @@ impl<'a> ChartTreatment<'a> {
         summary.metrics.get(&metric.into())
     }
 
-    /// One of its values.
     pub fn named(&self, value: f64) -> Named<'_> {
         (value, &self.name)
     }
@@ -122,7 +120,6 @@ impl<'a> ChartTreatment<'a> {
     }
 }
 
-/// A phase of a trial.
 pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a PhaseRecord> {
     trial.phases.iter().find(|phase| phase.name == name)
 }

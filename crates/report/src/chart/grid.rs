@@ -43,7 +43,6 @@ pub(super) struct Shares {
     pub up: bool,
 }
 
-/// A panel.
 pub(super) struct GridPanel {
     pub title: String,
     pub across: Scale,

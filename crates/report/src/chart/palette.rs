@@ -7,7 +7,6 @@
 use plotters::style::RGBColor;
 use ssdlab_filesystem::layout::BlockKind;
 
-/// Text.
 pub(super) const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
 
 /// Secondary text, and axes.
@@ -50,15 +49,11 @@ pub(super) const KINDS: [RGBColor; BlockKind::ALL.len()] = [
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A disc.
     Disc,
-    /// A square.
     Square,
-    /// A triangle.
     Triangle,
     /// A square on its corner.
     Diamond,
-    /// A cross.
     Cross,
     /// A circle.
     Ring,

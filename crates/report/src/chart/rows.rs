@@ -40,10 +40,8 @@ const GAP: u32 = 24;
 /// The maximum height of a chart with more than one row of panels.
 const TALLEST: u32 = 2600;
 
-/// A chart of rows.
 pub(super) struct RowChart {
     pub heading: Heading,
-    /// The rows' names.
     pub names: Vec<String>,
     pub panels: Vec<RowPanel>,
 }
@@ -157,7 +155,6 @@ impl RowChart {
         label::cut(name, label::columns(room, NORMAL))
     }
 
-    /// The width of the names.
     fn names_width(&self) -> u32 {
         let widths = self.names.iter().map(|name| label::width(&self.shown(name), NORMAL) + EDGE);
         EDGE + widths.max().unwrap_or(0)
@@ -183,7 +180,6 @@ impl RowChart {
         })
     }
 
-    /// The middle of a row.
     fn middle(&self, top: u32, row: usize) -> u32 {
         top + PANEL_TITLE + count(row) * self.row_height() + self.row_height() / 2
     }

@@ -71,12 +71,10 @@ impl<'a> Samples<'a> {
         OF_TRIAL.into_iter().chain(factors)
     }
 
-    /// All columns.
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.trial_columns().chain(OF_SAMPLE)
     }
 
-    /// The trials.
     pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = TrialRows<'a>> {
         self.records.iter().copied().map(|record| self.trial(record))
     }

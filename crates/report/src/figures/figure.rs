@@ -69,7 +69,6 @@ pub enum FigureReference {
 pub struct Figure {
     /// Its unique name: that of the drive or plan, and its name there.
     pub id: String,
-    /// The source.
     pub source: String,
     /// The test that it is of: the figures of one run or one sentence are of one test.
     pub test: String,

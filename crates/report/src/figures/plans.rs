@@ -12,16 +12,13 @@ use super::stored::StoredResults;
 pub enum FigurePlace<'a> {
     /// At a phase of the treatments that have some levels.
     Phase {
-        /// The levels.
         levels: &'a Levels,
-        /// The phase.
         phase: &'a str,
         /// The number, in the unit of the plan's metric.
         value: f64,
         /// Whether a model was fitted to it.
         basis: PublishedBasis,
     },
-    /// In a claim.
     Claim(&'a Claim, f64),
 }
 
@@ -74,7 +71,6 @@ pub fn places(schedule: &Schedule) -> impl Iterator<Item = FigurePlace<'_>> {
     of_phases.chain(of_claims)
 }
 
-/// The figures of a plan.
 pub(super) fn figures(schedule: &Schedule, kept: &StoredResults) -> Vec<Figure> {
     let run = kept.of(&schedule.plan);
     let source = schedule.source.clone().unwrap_or_default();

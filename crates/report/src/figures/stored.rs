@@ -35,7 +35,6 @@ impl StoredResults {
         toml::from_str(text)
     }
 
-    /// The run of a plan.
     #[must_use]
     pub fn of(&self, plan: &str) -> Option<&StoredRun> {
         self.runs.get(plan)

@@ -43,7 +43,6 @@ pub(super) fn factor_cells(factors: &[Factor], levels: &Levels) -> Markup {
     }
 }
 
-/// A ratio with its interval.
 pub(super) fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     times(&number::effect(ratio, interval))
 }

@@ -32,7 +32,6 @@ pub type ReadDevice<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
 
 /// The knowledge about the filesystem whose writes are attributed.
 pub struct KnownFilesystem<'a> {
-    /// Its layout.
     pub layout: &'a Layout,
     /// Recognises blocks outside all areas; `None` if the layout gives their kind.
     pub classifier: Option<ContentsClassifier>,
@@ -53,7 +52,6 @@ pub enum LedgerError {
     Device {
         /// Where.
         offset_bytes: u64,
-        /// Why not.
         cause: io::Error,
     },
     /// Requests are missing, or there are more than the device counted.

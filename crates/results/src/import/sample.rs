@@ -19,7 +19,6 @@ pub struct ImportSource<'a> {
     pub name: &'a str,
     /// The name of its treatment; by default from the file's contents, or its name.
     pub label: Option<&'a str>,
-    /// Its contents.
     pub contents: &'a [u8],
 }
 

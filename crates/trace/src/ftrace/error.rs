@@ -41,7 +41,6 @@ pub enum FtraceError {
         what: &'static str,
         /// What is valid.
         expected: &'static str,
-        /// What it is.
         found: String,
     },
 }

@@ -25,7 +25,6 @@ struct Mark {
     flags: Flags,
 }
 
-/// What a range was marked with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MarkedRange {
     /// All marks somewhere in it.

@@ -53,7 +53,6 @@ pub struct TraceRecords<'a> {
     rest: &'a [u8],
 }
 
-/// A record.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TraceRecord<'a> {
     /// On the clock of the trace.

@@ -35,7 +35,6 @@ pub(super) fn inner(number: u64) -> String {
     format!("{number:05}")
 }
 
-/// The path of a file in it.
 pub(super) fn path(sizes: &Bonnie, file: &SmallFile) -> String {
     if sizes.directories == 1 {
         return file.name.clone();

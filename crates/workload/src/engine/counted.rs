@@ -21,7 +21,6 @@ const DIGITS: u8 = 3;
 /// Operations and their latencies.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    /// The number of operations.
     pub operations: u64,
     /// Bytes read or written; 0 for operations that move none.
     pub bytes: u64,

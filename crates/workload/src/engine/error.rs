@@ -15,7 +15,6 @@ pub enum EngineError {
          (the sysctl kernel.io_uring_disabled, or a container's seccomp filter)"
     )]
     NoRing {
-        /// Why not.
         cause: io::Error,
     },
     /// The ring refuses the job's buffers or its files.
@@ -26,37 +25,31 @@ pub enum EngineError {
     NotRegistered {
         /// The size of all buffers.
         buffer_bytes: usize,
-        /// Why not.
         cause: io::Error,
     },
     /// The length of a file, from where it is to grow, is unknown.
     #[error("the length of a file is unknown: {cause}")]
     Length {
-        /// Why.
         cause: io::Error,
     },
     /// The kernel failed to accept or return operations.
     #[error("io_uring_enter failed: {cause}")]
     Enter {
-        /// Why.
         cause: io::Error,
     },
     /// An operation failed.
     #[error("the {kind} of {length} bytes at offset {offset} failed: {cause}")]
     Operation {
-        /// What it was.
         kind: EngineOperationKind,
         /// Where, in bytes; 0 for a sync.
         offset: u64,
         /// How much; 0 for a sync.
         length: u32,
-        /// Why.
         cause: io::Error,
     },
     /// An operation was short.
     #[error("the {kind} of {length} bytes at offset {offset} moved only {moved}")]
     Short {
-        /// What it was.
         kind: EngineOperationKind,
         /// Where, in bytes.
         offset: u64,

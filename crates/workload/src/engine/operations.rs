@@ -9,9 +9,7 @@ use ssdlab_plan::io::{Io, IoPattern};
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineOperationKind {
-    /// Reads.
     Read,
-    /// Writes.
     Write,
     /// Makes written data durable.
     Sync,

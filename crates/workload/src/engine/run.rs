@@ -43,11 +43,8 @@ pub struct EngineJob<'a> {
 /// The result of a job.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOutcome {
-    /// Its reads.
     pub reads: Counted,
-    /// Its writes.
     pub writes: Counted,
-    /// Its syncs.
     pub syncs: Counted,
 }
 

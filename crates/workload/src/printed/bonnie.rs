@@ -37,10 +37,8 @@ pub struct BonnieResult {
     pub tests: Vec<BonnieTestResult>,
 }
 
-/// A test of bonnie++.
 #[derive(Debug)]
 pub struct BonnieTestResult {
-    /// The test.
     pub test: BonnieTest,
     /// Its rate; `None` if it was too fast to be measured.
     pub rate: Option<BonnieRate>,

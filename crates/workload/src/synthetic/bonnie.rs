@@ -35,7 +35,6 @@ pub struct Chunks {
     pub chunk_bytes: usize,
     /// How often the file was rewritten, which increments the same byte of each chunk again.
     pub rewrites: u64,
-    /// The seeks that were made.
     pub seeks: Seeks,
 }
 
@@ -46,14 +45,12 @@ pub struct Seeks {
     pub seed: u64,
     /// Chunks of the file.
     pub chunks: u64,
-    /// How many were made.
     pub made: u64,
 }
 
 /// A seek, which reads a chunk and may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seek {
-    /// The chunk.
     pub chunk: u64,
     /// Whether the chunk is written back.
     pub writes: bool,
@@ -151,7 +148,6 @@ pub enum BonnieOrder {
     Random,
 }
 
-/// A small file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmallFile {
     /// The directory, from 0.

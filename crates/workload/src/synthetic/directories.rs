@@ -13,7 +13,6 @@ use super::random::{RandomStream, Zipf};
 /// The top directory, like the one in a kernel's archive.
 pub(super) const TOP: &str = "linux";
 
-/// A directory of the tree.
 #[derive(Clone, Debug)]
 pub(super) struct TreeDirectory {
     /// Relative to the workload's directory.

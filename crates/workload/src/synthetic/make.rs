@@ -175,7 +175,6 @@ fn chosen_sources(
     chosen
 }
 
-/// The files of the tree with this ending.
 fn files_named<'a>(tree: &'a SourceTree, ending: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
     tree.files().map(|(path, _)| path).filter(move |path| path.ends_with(ending))
 }

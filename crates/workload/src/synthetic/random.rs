@@ -37,7 +37,6 @@ impl RandomStream {
         Self(Xoshiro256PlusPlus::seed_from_u64(self.bits()))
     }
 
-    /// Any 64 bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }

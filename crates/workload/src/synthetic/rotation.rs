@@ -33,7 +33,6 @@ pub struct Rotation {
     log_bytes: u64,
     /// Whether the program has to open the log.
     is_new: bool,
-    /// The number of rotations.
     rotations: u64,
 }
 

@@ -19,7 +19,6 @@ const MTIME_S: i64 = 1_308_873_600;
 /// The size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeShape {
-    /// The number of files.
     pub files: u64,
     /// The total size of the files in bytes; 0 without files.
     pub bytes: u64,
@@ -40,11 +39,9 @@ pub struct SourceTree(pub(super) Vec<Item>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     pub path: Arc<str>,
-    /// Of a file.
     pub file: Option<SourceFile>,
 }
 
-/// What is in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceFile {
     pub mode: u32,
@@ -140,7 +137,6 @@ fn place(
     placed
 }
 
-/// A new path in the directory for a file of this kind.
 fn path_for(kind: &FileKind, directory: &mut TreeDirectory, random: &mut RandomStream) -> String {
     // Two thirds of the measured files without an extension have one of these names.
     let usual = ["Makefile", "Kconfig"];
