@@ -29,9 +29,7 @@ pub enum ConductorError {
     /// It cannot be told whether another trial runs on this machine.
     #[error("cannot acquire the measurement lock: {cause}")]
     #[diagnostic(help("two trials at once would measure each other; let this user open the lock"))]
-    Turn {
-        cause: io::Error,
-    },
+    Turn { cause: io::Error },
     /// Slurm does not run shares.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -126,10 +124,7 @@ pub enum ComputingError {
 pub enum GuestsError {
     /// Its folder cannot be made.
     #[error("cannot make the folder {}: {cause}", path.display())]
-    Folder {
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Folder { path: PathBuf, cause: io::Error },
     /// A file that the plan names cannot be used.
     #[error(transparent)]
     #[diagnostic(transparent)]

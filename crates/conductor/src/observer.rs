@@ -29,9 +29,7 @@ pub enum RunEvent<'a> {
         levels: &'a Levels,
     },
     /// Something that no record can hold.
-    Trouble {
-        text: &'a str,
-    },
+    Trouble { text: &'a str },
     /// A trial has ended and its record is stored.
     TrialEnded {
         record: &'a Record,

@@ -117,9 +117,7 @@ pub enum DiskError {
         "the guest is still running at {} ns of its time; raise the limit, or see on its console \
          what it waits for", limit.0
     )]
-    OutOfTime {
-        limit: Nanos,
-    },
+    OutOfTime { limit: Nanos },
 }
 
 impl DiskError {

@@ -43,7 +43,6 @@ pub mod plausible;
 mod play;
 pub mod power_cut;
 mod prefetch;
-mod preparation;
 pub mod presets;
 mod random;
 mod rated;
@@ -57,7 +56,7 @@ mod write_buffer;
 
 pub use activity::{FlashActivity, FlashTotals};
 pub use command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
-pub use condition::{Condition, ConditionError, Conditioned, unwatched};
+pub use condition::{Condition, ConditionError, Conditioned, Preparation, unwatched};
 pub use counters::{FlashCounters, FlashOperations, HostCounters, OperationReason};
 pub use drive::Drive;
 pub use drive_file::DriveFileError;
@@ -70,7 +69,6 @@ pub use play::{PlayedRequest, play};
 pub use power_cut::{
     LoggedRequest, PowerCut, PowerCuts, RequestLogError, RevertedSectors, Survivor, Version,
 };
-pub use preparation::Preparation;
 pub use rated::{Ratings, rated};
 pub use specification::{Flush, Levelling, PowerFault, Specification};
 pub use units::{Block, LogicalPage, MILLION, Nanos, PageRun, PhysicalPage};

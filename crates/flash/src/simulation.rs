@@ -3,7 +3,6 @@
 //! Time and randomness come from the job, so equal jobs have equal outcomes. Measuring the speed of
 //! the simulation by a real clock, and opening traces, are up to the caller.
 
-mod job;
 mod outcome;
 mod recorder;
 mod settings;
@@ -16,12 +15,11 @@ use crate::{
 };
 use ssdlab_trace::{ClampedTimes, Flags, Request, RequestKind, TraceError};
 
-pub use job::{SimulationJob, Synthetic};
 pub use outcome::{
     CommandLatency, OneOrSeveral, Replayed, SimulationOutcome, SimulationSample, TraceFiles,
 };
 use recorder::SimulationRecorder;
-pub use settings::Settings;
+pub use settings::{Settings, SimulationJob, Synthetic};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimulationStage {

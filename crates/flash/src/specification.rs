@@ -97,14 +97,10 @@ pub enum Mapping {
     },
     /// A log block for each of a few blocks (Kim et al., "A space-efficient flash translation
     /// layer for compactflash systems", 2002).
-    Bast {
-        log_blocks: u32,
-    },
+    Bast { log_blocks: u32 },
     /// Log blocks shared by all blocks, and one for a sequential stream (Lee et al., "A log
     /// buffer-based flash translation layer using fully-associative sector translation", 2007).
-    Fast {
-        log_blocks: u32,
-    },
+    Fast { log_blocks: u32 },
 }
 
 /// Which full block is collected next.

@@ -240,10 +240,7 @@ impl Workload {
 #[serde(rename_all = "lowercase")]
 pub enum FileTree {
     /// Made from the trial's seed, with the shape of kernel sources.
-    Synthetic {
-        files: u64,
-        bytes: u64,
-    },
+    Synthetic { files: u64, bytes: u64 },
     /// From a tar archive.
     Archive {
         /// The archive, an absolute path.
@@ -312,9 +309,7 @@ pub enum Action {
     /// Makes the tree.
     Unpack,
     /// Reads the tree's files.
-    Read {
-        order: ReadOrder,
-    },
+    Read { order: ReadOrder },
     /// Deletes everything.
     Delete,
     /// Syncs the filesystem.
@@ -351,9 +346,7 @@ pub enum Action {
         syncs: bool,
     },
     /// Performs one of Bonnie's tests.
-    Bonnie {
-        test: BonnieTest,
-    },
+    Bonnie { test: BonnieTest },
     /// Reads and writes files.
     Io(Io),
     /// Commits transactions.

@@ -14,11 +14,7 @@ use super::paths::{run_folders, runs_in};
 pub enum StoreError {
     /// A file could not be read or written.
     #[error("cannot {step} {}: {cause}", path.display())]
-    Io {
-        step: &'static str,
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Io { step: &'static str, path: PathBuf, cause: io::Error },
     /// There is no such run.
     #[error("there is no run {}: {why}", path.display())]
     #[diagnostic(help(
@@ -49,10 +45,7 @@ pub enum StoreError {
     /// A schedule is malformed.
     #[error("{} is not a schedule: {cause}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it; the records are unchanged"))]
-    Malformed {
-        path: PathBuf,
-        cause: serde_json::Error,
-    },
+    Malformed { path: PathBuf, cause: serde_json::Error },
     /// A schedule whose parts do not fit each other.
     #[error("{} was changed: {fault}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it"))]
@@ -66,10 +59,7 @@ pub enum StoreError {
     #[diagnostic(help(
         "the records are unchanged; if you remove the file, the run counts as interrupted"
     ))]
-    Ending {
-        path: PathBuf,
-        cause: serde_json::Error,
-    },
+    Ending { path: PathBuf, cause: serde_json::Error },
     /// A newer program wrote it.
     #[error("{} has schema {found}; this program reads up to {known}", path.display())]
     #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]

@@ -4,7 +4,6 @@ mod attempt_id;
 mod attempts;
 pub mod classification;
 mod device_cut;
-mod drive;
 mod error;
 mod executed;
 mod flat;
@@ -15,7 +14,6 @@ mod metrics;
 mod paths;
 mod record;
 mod repeat;
-mod sieve;
 mod store;
 mod work;
 
@@ -24,15 +22,14 @@ pub use ssdlab_host::meter::smart::Smart;
 pub use attempt_id::AttemptId;
 pub use attempts::Unmerged;
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
-pub use drive::DriveCourse;
 pub use error::StoreError;
 pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
 pub use lines::fuzz_records;
 pub use paths::{ATTEMPTS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::{
-    AgeingRecord, Attempt, Ending, Imported, PhaseRecord, RECORD_SCHEMA, Record, StatedMethod,
-    Teardown, TrialStatus,
+    AgeingRecord, Attempt, DriveCourse, Ending, Imported, PhaseRecord, RECORD_SCHEMA, Record,
+    StatedMethod, Teardown, TrialStatus,
 };
 pub use repeat::{
     AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,

@@ -6,15 +6,15 @@
 //! A record is one line, written and synced when its trial ends; a crash can only truncate the last
 //! line. Reading never changes a file; appending first puts a truncated line aside.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use ssdlab_host::regular_file;
 use ssdlab_host::sync::sync_folder;
-use ssdlab_host::whole_file;
+use ssdlab_host::{regular_file, whole_file};
 use ssdlab_plan::Schedule;
 
 use super::attempts::{Unmerged, records_of, unmerged};
@@ -22,7 +22,6 @@ use super::error::{StoreError, at};
 use super::lines::{LONGEST_LINE_BYTES, parse_records, versioned};
 use super::paths::{ATTEMPTS, ENDING, PLAN, RECORDS, SCHEDULE, default_folder};
 use super::record::{Attempt, Ending, Record};
-use super::sieve::Sieve;
 
 /// A run's folder, open for appending.
 #[derive(Debug)]
@@ -340,6 +339,42 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Writes a file that is there whole or not at all, and syncs it.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     whole_file::write(path, |out| out.write_all(bytes)).map_err(at("write", path))
+}
+
+/// Drops records of other runs and repeated records of a trial, as they are read.
+pub(super) struct Sieve<'a> {
+    schedule: &'a Schedule,
+    known: BTreeSet<(u32, usize)>,
+    foreign: usize,
+    repeated: usize,
+}
+
+impl<'a> Sieve<'a> {
+    pub fn new(schedule: &'a Schedule) -> Self {
+        Self { schedule, known: BTreeSet::new(), foreign: 0, repeated: 0 }
+    }
+
+    pub fn keeps(&mut self, record: &Record) -> bool {
+        let treatment = self.schedule.treatments.get(record.trial.treatment);
+        if treatment.is_none_or(|treatment| treatment.levels != record.levels) {
+            self.foreign += 1;
+            return false;
+        }
+        let is_new = self.known.insert((record.trial.block, record.trial.treatment));
+        self.repeated += usize::from(!is_new);
+        is_new
+    }
+
+    /// Warnings about what it dropped.
+    pub fn warnings(self) -> impl Iterator<Item = String> {
+        let says = |count: usize, what: &str| {
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("records.jsonl: {count} record{plural} of {what}: ignored"))
+        };
+        let foreign = says(self.foreign, "treatments that this run does not have");
+        let repeated = says(self.repeated, "trials that were recorded earlier");
+        foreign.into_iter().chain(repeated)
+    }
 }
 
 #[cfg(test)]

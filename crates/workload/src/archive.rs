@@ -46,10 +46,7 @@ pub enum ArchiveError {
         "tar archives may be compressed by gzip, xz or zstd; `tar tf` shows whether it is \
          complete"
     ))]
-    Unreadable {
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Unreadable { path: PathBuf, cause: io::Error },
     /// An entry is dangerous or cannot be made.
     #[error("the archive {} has `{entry}`, which {why}", path.display())]
     #[diagnostic(help("nothing was unpacked; make an archive without that entry"))]

@@ -67,9 +67,7 @@ pub enum WorkloadError {
     /// A phase took too long.
     #[error("the phase was not done after {}", humantime::format_duration(*limit))]
     #[diagnostic(help("raise the phase's `limit` if it needs longer"))]
-    Limit {
-        limit: Duration,
-    },
+    Limit { limit: Duration },
     /// The run is to stop.
     #[error("interrupted")]
     Interrupted,
@@ -105,9 +103,7 @@ pub enum WorkloadError {
     /// The repository cannot be cloned.
     #[error("{} is not a git repository", path.display())]
     #[diagnostic(help("name one with --source, or leave it out for the synthetic build"))]
-    NoRepository {
-        path: PathBuf,
-    },
+    NoRepository { path: PathBuf },
 }
 
 fn is_full(cause: &io::Error) -> bool {

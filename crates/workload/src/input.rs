@@ -21,10 +21,7 @@ pub enum InputError {
     /// It could not be read.
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(help("the plan names it: it must be a readable file"))]
-    Unreadable {
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Unreadable { path: PathBuf, cause: io::Error },
     /// The run is to stop.
     #[error("interrupted")]
     Interrupted,

@@ -40,11 +40,7 @@ pub enum RecordError {
     Program(#[from] ProgramError),
     /// The directory, the program or strace's output cannot be used.
     #[error("cannot {step} {}: {cause}", path.display())]
-    Io {
-        step: &'static str,
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Io { step: &'static str, path: PathBuf, cause: io::Error },
     /// The umask is unknown.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -80,10 +80,7 @@ pub struct Ended {
 pub enum MachineError {
     /// The machine could not do a step.
     #[error("cannot {step}: {cause}")]
-    Step {
-        step: &'static str,
-        cause: io::Error,
-    },
+    Step { step: &'static str, cause: io::Error },
     /// No place for the guest's memory.
     #[error(
         "no folder that is writable and on a filesystem without noexec has room for a guest's \

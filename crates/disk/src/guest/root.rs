@@ -39,17 +39,11 @@ pub enum RootError {
     },
     /// A program's libraries cannot be listed.
     #[error("cannot list the libraries that {} needs: {cause}", program.display())]
-    Libraries {
-        program: PathBuf,
-        cause: ProgramError,
-    },
+    Libraries { program: PathBuf, cause: ProgramError },
     /// A library is missing.
     #[error("{} needs the library {library}, which is not installed", program.display())]
     #[diagnostic(help("reinstall the program's package"))]
-    NoLibrary {
-        program: PathBuf,
-        library: String,
-    },
+    NoLibrary { program: PathBuf, library: String },
 }
 
 /// A guest's root on this machine.

@@ -1,10 +1,9 @@
-//! The settings of a simulation, as printed with its outcome.
+//! A simulation's input, a drive and its load, and the settings that are printed with its outcome.
 
-use crate::{MILLION, Pattern, Preparation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::job::{SimulationJob, Synthetic};
+use crate::{DriveWorkload, MILLION, Pattern, Preparation};
 
 /// The settings of a simulation except the drive and the seed. Shares are fractions of 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,4 +70,27 @@ impl Settings {
 
 fn of_one(ppm: impl Into<u64>) -> f64 {
     ppm.into() as f64 / f64::from(MILLION)
+}
+
+/// A drive and its load.
+#[derive(Debug, Clone)]
+pub struct SimulationJob<S> {
+    /// The drive, and the state it is conditioned to first. Patterns use the same part of it as
+    /// conditioning.
+    pub drive: Preparation,
+    /// The load.
+    pub source: S,
+}
+
+/// Generated requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synthetic {
+    /// The requests; their span is that of the preparation.
+    pub workload: DriveWorkload,
+    /// The volume of requests before counting starts, in millionths of the capacity.
+    pub warm_up_ppm: u64,
+    /// The volume of counted requests, in millionths of the capacity.
+    pub overwrites_ppm: u64,
+    /// Requests in flight.
+    pub queue_depth: usize,
 }

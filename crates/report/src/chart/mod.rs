@@ -16,7 +16,6 @@ mod label;
 mod latency;
 mod ledger;
 mod palette;
-mod png;
 mod rows;
 mod samples;
 mod scale;

@@ -15,7 +15,6 @@ mod method;
 mod page;
 mod published;
 mod samples;
-mod strip;
 mod treatments;
 
 use maud::Markup;

@@ -3,14 +3,23 @@
 //! Each processor has its own ordered buffer. A request may be queued, issued and completed on
 //! three different processors, so all events are merged into one order first. For that the caller
 //! must say up to which time all buffers have been read.
+//!
+//! Every completed byte belongs to exactly one request:
+//!
+//! - A request may complete in parts. It is complete when the last one is.
+//! - A request returned by the driver is issued again, as a new request. The completed part of the
+//!   first, usually nothing, remains.
+//! - A completion that matches no issue makes a request with both at the same time: it was issued
+//!   before the trace began, or the issue event was lost.
 
 use std::ops::Range;
 
 use super::FtraceError;
-use super::block::{BlockEvent, RecordLayout, TracedDevice};
-use super::pairing::Pairing;
-use crate::Request;
+use super::block::{BlockEvent, BlockStep, RecordLayout, TracedDevice};
+use super::in_flight::InFlightRequests;
+use super::marks::Marks;
 use crate::field::SECTOR_BYTES;
+use crate::{Request, RequestKind};
 
 /// The maximum number of events waiting to be ordered: a third of a second at a million requests
 /// per second.
@@ -116,4 +125,48 @@ fn within(mut request: Request, sectors: &Range<u64>) -> Option<Request> {
         origin.metadata_bytes = origin.metadata_bytes.min(request.length_bytes);
     }
     Some(request)
+}
+
+/// Makes requests from events.
+#[derive(Debug, Default)]
+pub struct Pairing {
+    marks: Marks,
+    in_flight: InFlightRequests,
+}
+
+impl Pairing {
+    /// Takes the next event. Returns how many requests and marks were dropped because too many
+    /// wait.
+    pub fn take(&mut self, event: &BlockEvent) -> u64 {
+        let sectors = event.sector..event.sector + event.sectors;
+        match event.step {
+            BlockStep::Queued => u64::from(!self.marks.put(event.kind, &sectors, event.flags)),
+            BlockStep::Issued => self.in_flight.issue(event),
+            BlockStep::Requeued => {
+                self.in_flight.requeue(event);
+                0
+            }
+            BlockStep::Completed => self.complete(event),
+        }
+    }
+
+    fn complete(&mut self, event: &BlockEvent) -> u64 {
+        let marked = self.marks.take(event.kind, &(event.sector..event.sector + event.sectors));
+        if self.in_flight.complete(event, marked) || event.kind == RequestKind::Flush {
+            return 0;
+        }
+        let given_up = self.in_flight.issue(event);
+        self.in_flight.complete(event, marked);
+        given_up
+    }
+
+    /// The next request, if it and all issued before it are complete.
+    pub fn pop(&mut self) -> Option<Request> {
+        self.in_flight.pop()
+    }
+
+    /// Releases incomplete requests as they are.
+    pub fn end(&mut self) {
+        self.in_flight.end();
+    }
 }

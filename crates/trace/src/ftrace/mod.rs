@@ -29,7 +29,6 @@ mod event_format;
 mod fields;
 mod in_flight;
 mod marks;
-mod pairing;
 mod sub_buffer;
 
 pub use assembler::{Assembler, Lost};

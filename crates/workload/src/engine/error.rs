@@ -14,9 +14,7 @@ pub enum EngineError {
         "io_uring is unavailable ({cause}): the kernel is older than 5.11, or it is turned off \
          (the sysctl kernel.io_uring_disabled, or a container's seccomp filter)"
     )]
-    NoRing {
-        cause: io::Error,
-    },
+    NoRing { cause: io::Error },
     /// The ring refuses the job's buffers or its files.
     #[error(
         "io_uring refuses {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits locked \
@@ -29,14 +27,10 @@ pub enum EngineError {
     },
     /// The length of a file, from where it is to grow, is unknown.
     #[error("the length of a file is unknown: {cause}")]
-    Length {
-        cause: io::Error,
-    },
+    Length { cause: io::Error },
     /// The kernel failed to accept or return operations.
     #[error("io_uring_enter failed: {cause}")]
-    Enter {
-        cause: io::Error,
-    },
+    Enter { cause: io::Error },
     /// An operation failed.
     #[error("the {kind} of {length} bytes at offset {offset} failed: {cause}")]
     Operation {
