@@ -12,7 +12,7 @@ use ssdlab_host::meter::environment::Environment;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, Overrides, Schedule};
 use ssdlab_results::{Ending, PhaseRecord, Record, RunFolder, Work};
-use ssdlab_workload::engine::Counted;
+use ssdlab_workload::engine::OperationTally;
 
 /// 20 treatments of the twelve phases of Bonnie's tests.
 const PLAN: &str = r#"
@@ -99,7 +99,7 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
 /// A phase of 1,000 operations, a few per mille faster or slower.
 fn phase(name: &str, variation: u64) -> PhaseRecord {
     let ns = 1_000_000 + 20 * variation;
-    let mut counted = Counted { bytes: 8_192_000, ..Counted::new() };
+    let mut counted = OperationTally { bytes: 8_192_000, ..OperationTally::new() };
     counted.took = Duration::from_nanos(1000 * ns);
     for operation in 0..1000 {
         let latency = ns + operation * operation * 7919 % 100_000;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use ssdlab_advice::{Analysis, Judgement, Verdict, Why, analyse};
+use ssdlab_advice::{Analysis, Judgement, OpenReason, Verdict, analyse};
 use ssdlab_plan::{Levels, Overrides, Schedule};
 use ssdlab_report::export::{Samples, csv};
 use ssdlab_results::{Ending, PhaseRecord, Record};
@@ -342,7 +342,7 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
             || are_equal
             || claim.is_best
                 && is_satisfied
-                && judged.outcome.why().and_then(Why::reason).is_some();
+                && judged.outcome.why().and_then(OpenReason::reason).is_some();
         let is_it = judged.outcome.verdict() == verdict
             || may_be_open && judged.outcome.verdict() == Verdict::Undecided;
         prop_assert!(

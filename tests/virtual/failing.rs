@@ -13,7 +13,7 @@ use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::system::{RebootCommand, reboot};
 use serde::{Deserialize, Serialize};
 use ssdlab_disk::guest::{
-    self as guest, Ended, GuestChannel, GuestMachine, HostChannel, MachineError, Root,
+    self as guest, GuestChannel, GuestExit, GuestMachine, HostChannel, MachineError, Root,
 };
 use ssdlab_disk::{Disk, DiskShape, Memory};
 use ssdlab_flash::Nanos;
@@ -70,7 +70,7 @@ pub fn in_guest() -> ! {
 
 /// Runs a guest with a job; it has an hour of virtual time. It may be silent for a minute of
 /// processor time or, if silence is its job, for somewhat longer than it takes to get there.
-fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
+fn run(job: Job, interrupt: &Interrupt) -> Result<GuestExit, MachineError> {
     let place = tempfile::tempdir().unwrap();
     let [root, folder] = ["root", "guest"].map(|name| place.path().join(name));
     fs::create_dir(&root).unwrap();

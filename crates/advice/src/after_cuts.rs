@@ -13,9 +13,9 @@ use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
-use super::case::{Case, CaseBasis, CaseTests, Weighed, tests, unlike};
+use super::case::{Case, CaseBasis, CaseTestResult, CaseTests, tests, unlike};
 use super::cuts::{by_cut, count, lost, quantile, recovery};
-use super::judgement::{self, ClaimEstimate, Conclusion, Outcome, Why};
+use super::judgement::{self, ClaimEstimate, Conclusion, OpenReason, Outcome};
 use super::pairs::{Blocks, ComparedSide};
 
 /// The range of errors that is searched for the smallest at which a claim is shown, and how often
@@ -204,10 +204,10 @@ pub(super) fn weigh(
     blocks: &Blocks<'_>,
     case: &Case<'_>,
     what: AfterCuts,
-) -> Weighed {
+) -> CaseTestResult {
     let claim = case.claim;
     if let Some(why) = schedule.not_testable(claim) {
-        return Err(Outcome::NotCompared(Why::Untested(why)));
+        return Err(Outcome::NotCompared(OpenReason::Untested(why)));
     }
     let of = |side: ComparedSide<'_>| {
         let cuts = blocks.trials(side.treatment).into_iter().flat_map(by_cut);

@@ -3,8 +3,8 @@
 use ssdlab_plan::schedule::{Bounds, Statement};
 use ssdlab_plan::{Factor, Schedule};
 
-use super::case::{Case, CaseBasis, CaseSample, CaseTests, Weighed, measure};
-use super::judgement::{ClaimEstimate, Conclusion, Outcome, Why};
+use super::case::{Case, CaseBasis, CaseSample, CaseTestResult, CaseTests, measure};
+use super::judgement::{ClaimEstimate, Conclusion, OpenReason, Outcome};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
@@ -31,7 +31,7 @@ pub(super) fn weigh<'a>(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     case: Case<'a>,
-) -> (Case<'a>, Vec<String>, Weighed) {
+) -> (Case<'a>, Vec<String>, CaseTestResult) {
     let bounds = case.claim.bounds();
     let mut measured = Vec::new();
     let mut not_measured = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn weigh<'a>(
     };
     let nearest = measured.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
     let Some((nearest, estimate, sample)) = nearest else {
-        let why = Why::from("it was not measured beside any other".to_owned());
+        let why = OpenReason::from("it was not measured beside any other".to_owned());
         return (case, Vec::new(), Err(Outcome::NotCompared(why)));
     };
     // One rival that is ahead refutes it, but what cannot be tested against each is not shown.
@@ -68,11 +68,11 @@ pub(super) fn weigh<'a>(
                     None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
                 },
                 p_refuted: (p_behind * tests.len() as f64).min(1.0),
-                reason: untested.and_then(Why::reason).map(str::to_owned),
+                reason: untested.and_then(OpenReason::reason).map(str::to_owned),
             })
         }
         (None, untested) => {
-            let why = untested.cloned().unwrap_or(Why::Runs(None));
+            let why = untested.cloned().unwrap_or(OpenReason::Runs(None));
             Err(Outcome::Measured { estimate: *estimate, conclusion: Conclusion::Open(why) })
         }
     };

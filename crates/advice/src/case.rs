@@ -5,7 +5,7 @@ use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
 use super::CONFIDENCE;
-use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, Outcome, Why};
+use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, OpenReason, Outcome};
 use super::nothing::Signs;
 use super::over_drives::guarantee;
 use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
@@ -92,7 +92,7 @@ impl CaseSample {
     }
 
     /// Why it is of too few runs or hosts for a verdict, if it is.
-    fn is_too_small(&self, runs: usize) -> Option<Why> {
+    fn is_too_small(&self, runs: usize) -> Option<OpenReason> {
         let (of, what, missing) = match self {
             Self::Hosts { across, are_equal: true } if runs >= FEWEST_RUNS => {
                 (across.k, "hosts", None)
@@ -111,7 +111,7 @@ impl CaseSample {
         } else {
             format!("{of} {what}, and a verdict takes {FEWEST_RUNS}")
         };
-        is_open.then_some(Why::Reason(why, missing))
+        is_open.then_some(OpenReason::Reason(why, missing))
     }
 
     /// What it shows, which rests on so many blocks.
@@ -192,10 +192,10 @@ pub(super) enum CaseBasis {
 }
 
 /// The tests of a case, before the correction for several claims; or what became of it without.
-pub(super) type Weighed = Result<CaseTests, Outcome>;
+pub(super) type CaseTestResult = Result<CaseTests, Outcome>;
 
 /// Tests a case by its hosts, if it has several, or by its blocks.
-pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Weighed {
+pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> CaseTestResult {
     let (estimate, sample) = measure(schedule, blocks, case).map_err(Outcome::NotCompared)?;
     let open = |why| Outcome::Measured { estimate, conclusion: Conclusion::Open(why) };
     let sample = sample.map_err(open)?;
@@ -215,14 +215,14 @@ pub(super) fn measure(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     case: &Case<'_>,
-) -> Result<(ClaimEstimate, Result<CaseSample, Why>), Why> {
-    let untested = schedule.not_testable(case.claim).map(Why::Untested);
+) -> Result<(ClaimEstimate, Result<CaseSample, OpenReason>), OpenReason> {
+    let untested = schedule.not_testable(case.claim).map(OpenReason::Untested);
     let (sample, n) = match case.sample(blocks) {
         Ok(found) => found,
         Err(reason) => return Err(untested.unwrap_or_else(|| reason.into())),
     };
-    let same = || case.is_one_computation(blocks).then_some(Why::Identical);
-    let unlike = || unlike(schedule, case.claim).map(Why::from);
+    let same = || case.is_one_computation(blocks).then_some(OpenReason::Identical);
+    let unlike = || unlike(schedule, case.claim).map(OpenReason::from);
     let why = untested.or_else(same).or_else(unlike).or_else(|| sample.is_too_small(n));
     Ok((sample.estimate(n), why.map_or(Ok(sample), Err)))
 }

@@ -25,8 +25,8 @@ use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
-use super::case::{Case, CaseBasis, CaseSample, CaseTests, Weighed, cases, weigh};
-use super::judgement::{ClaimEstimate, Conclusion, Judgement, Outcome, Why, scope};
+use super::case::{Case, CaseBasis, CaseSample, CaseTestResult, CaseTests, cases, weigh};
+use super::judgement::{ClaimEstimate, Conclusion, Judgement, OpenReason, Outcome, scope};
 use super::late::LateWork;
 use super::pairs::{Blocks, ComparedSide};
 use super::plausible::PlausibleDrives;
@@ -39,7 +39,7 @@ struct Tested<'a> {
     /// `None` if the claim as a whole cannot be judged.
     case: Option<Case<'a>>,
     not_measured: Vec<String>,
-    weighed: Weighed,
+    weighed: CaseTestResult,
 }
 
 /// Judges every claim of the schedule; `drives` are the trials on plausible drives, if there were
@@ -95,7 +95,7 @@ pub(super) fn judge_all(
 /// Tests each case of a claim.
 fn test<'a>(schedule: &Schedule, blocks: &Blocks<'_>, claim: &'a Claim) -> Vec<Tested<'a>> {
     let cases = cases(schedule, claim);
-    let untested = schedule.not_testable(claim).map(Why::Untested);
+    let untested = schedule.not_testable(claim).map(OpenReason::Untested);
     if cases.is_empty() || (claim.is_best() && untested.is_some()) {
         let missing = || "this run has no such pair of treatments".to_owned().into();
         let weighed = Err(Outcome::NotCompared(untested.unwrap_or_else(missing)));
@@ -140,7 +140,7 @@ fn settled(claim: &Claim, evidence: CaseTests, p: f64, claims: usize, pools: boo
 }
 
 /// What may decide a claim that tests left open; `error` is what the next run may spend.
-fn why_open(claim: &Claim, evidence: CaseTests, error: f64, pools: bool) -> Why {
+fn why_open(claim: &Claim, evidence: CaseTests, error: f64, pools: bool) -> OpenReason {
     let done = |n: usize| if pools { n } else { 0 };
     let more = match &evidence.rests_on {
         CaseBasis::Sample(CaseSample::Blocks(ratio)) => {
@@ -157,8 +157,8 @@ fn why_open(claim: &Claim, evidence: CaseTests, error: f64, pools: bool) -> Why 
         CaseBasis::Cuts => return after_cuts::open(claim).to_owned().into(),
     };
     match evidence.reason {
-        Some(reason) => Why::Reason(reason, more),
-        None => Why::Runs(more),
+        Some(reason) => OpenReason::Reason(reason, more),
+        None => OpenReason::Runs(more),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{Metric, Source, Together};
+use ssdlab_plan::metric::{Aggregation, Metric, Source};
 use ssdlab_plan::{Levels, Origin, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Resamples, holm};
 
@@ -119,7 +119,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
         let shared = shared_phases(schedule, index, baseline);
         for metric in metrics.iter().copied() {
             let singles = shared.iter().map(|phase| vec![phase.clone()]);
-            let is_total = shared.len() > 1 && metric.together != Together::Never;
+            let is_total = shared.len() > 1 && metric.together != Aggregation::Never;
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };

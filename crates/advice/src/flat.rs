@@ -6,7 +6,7 @@ use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Levels, PublishedBasis};
 
 use super::flip::Flip;
-use super::judgement::{EstimatedValue, Judgement, Verdict, Why};
+use super::judgement::{EstimatedValue, Judgement, OpenReason, Verdict};
 use super::nothing::ZeroComparison;
 use super::over_drives::OverDrives;
 
@@ -131,7 +131,7 @@ impl From<Judgement> for Flat {
         let claim = &judgement.claim;
         Self {
             verdict: outcome.verdict(),
-            reason: why.and_then(Why::reason).map(str::to_owned),
+            reason: why.and_then(OpenReason::reason).map(str::to_owned),
             metric: claim.metric,
             excess_over: claim.excess_over().cloned(),
             is_absolute: claim.is_absolute(),
@@ -143,7 +143,7 @@ impl From<Judgement> for Flat {
             n: estimate.map_or(0, |estimate| estimate.n),
             across_hosts: estimate.and_then(|estimate| estimate.across_hosts),
             p: outcome.p(),
-            more_runs: why.and_then(Why::more_runs),
+            more_runs: why.and_then(OpenReason::more_runs),
             published: claim.published,
             basis: claim.published.map(|_| claim.basis()),
             id: judgement.id,

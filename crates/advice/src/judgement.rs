@@ -43,7 +43,7 @@ pub struct Judgement {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Nothing could be compared.
-    NotCompared(Why),
+    NotCompared(OpenReason),
     /// Something was measured.
     Measured {
         /// What was found.
@@ -90,12 +90,12 @@ pub enum Conclusion {
     /// It is true of some plausible drives and false of others.
     Depends,
     /// Nothing.
-    Open(Why),
+    Open(OpenReason),
 }
 
 /// Why nothing was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum OpenReason {
     /// This lab cannot tell.
     Untested(String),
     /// Both sides did the same, request by request, so that nothing was compared.
@@ -106,7 +106,7 @@ pub enum Why {
     Reason(String, Option<u32>),
 }
 
-impl Why {
+impl OpenReason {
     /// The reason in words, unless it is too few runs.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
@@ -130,7 +130,7 @@ impl Why {
     }
 }
 
-impl From<String> for Why {
+impl From<String> for OpenReason {
     fn from(reason: String) -> Self {
         Self::Reason(reason, None)
     }
@@ -140,8 +140,8 @@ impl Outcome {
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         match (self.why(), self) {
-            (Some(Why::Untested(_)), _) => Verdict::Untested,
-            (Some(Why::Identical), _) => Verdict::Identical,
+            (Some(OpenReason::Untested(_)), _) => Verdict::Untested,
+            (Some(OpenReason::Identical), _) => Verdict::Identical,
             (None, Self::Measured { conclusion: Conclusion::Holds, .. }) => Verdict::Holds,
             (None, Self::Measured { conclusion: Conclusion::Refuted, .. }) => Verdict::Refuted,
             (None, Self::Measured { conclusion: Conclusion::Depends, .. }) => Verdict::Depends,
@@ -151,7 +151,7 @@ impl Outcome {
 
     /// Why nothing was shown, if nothing was.
     #[must_use]
-    pub const fn why(&self) -> Option<&Why> {
+    pub const fn why(&self) -> Option<&OpenReason> {
         match self {
             Self::NotCompared(why) | Self::Measured { conclusion: Conclusion::Open(why), .. } => {
                 Some(why)
@@ -204,7 +204,7 @@ impl Outcome {
     }
 
     /// The same numbers, which leave the claim open.
-    pub(super) fn opened(self, why: Why) -> Self {
+    pub(super) fn opened(self, why: OpenReason) -> Self {
         match self {
             Self::NotCompared(_) => Self::NotCompared(why),
             Self::Measured { estimate, .. } => {

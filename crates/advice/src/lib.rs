@@ -47,7 +47,7 @@ pub use effects::{Effect, NoRatio};
 pub use flip::{Crossing, Flip};
 pub use hosts::{ByHost, HostRatio, RatioAcrossHosts};
 pub use judgement::{
-    ClaimEstimate, Conclusion, EstimatedValue, Judgement, Outcome, Verdict, Why,
+    ClaimEstimate, Conclusion, EstimatedValue, Judgement, OpenReason, Outcome, Verdict,
     are_by_construction,
 };
 pub use late::Unmounting;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ssdlab_advice::{Analysis, Verdict, Warning, Why, analyse, guarantee, outline};
+use ssdlab_advice::{Analysis, OpenReason, Verdict, Warning, analyse, guarantee, outline};
 use ssdlab_flash::Draw;
 use ssdlab_flash::evidence::Value;
 use ssdlab_host::meter::block::Counters;
@@ -182,7 +182,7 @@ fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
         let claim = &analysis.claims[0];
         assert_eq!(claim.outcome.ratio().is_some(), is_measured);
         let says = "it has one queue; --lab image or --device PATH can test it";
-        assert_eq!(claim.outcome.why(), Some(&Why::Untested(says.to_owned())));
+        assert_eq!(claim.outcome.why(), Some(&OpenReason::Untested(says.to_owned())));
         assert!(claim.plausible.is_none());
     }
 }

@@ -6,7 +6,7 @@ use ssdlab_plan::{AskedFilesystem, Question, QuestionWork};
 
 use super::exit::Exit;
 use super::plan_arguments::PlanOverrides;
-use super::run::Running;
+use super::run::RunArguments;
 use super::{executors, output};
 
 /// Options that change what is run, but not the plan that is printed.
@@ -33,7 +33,7 @@ pub struct AskCommand {
     #[command(flatten)]
     changes: PlanOverrides,
     #[command(flatten)]
-    running: Running,
+    running: RunArguments,
 }
 
 impl AskCommand {

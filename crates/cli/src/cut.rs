@@ -42,7 +42,7 @@ pub struct CutCommand {
     survivor: u32,
     /// Lose what was at risk of these requests, by their numbers in --log, and nothing else.
     #[arg(long, value_name = "none|N,...")]
-    lose: Option<Lost>,
+    lose: Option<LostEvents>,
     /// Find the smallest workload in which some power cut has the same finding, as a run of its
     /// own, and the fewest requests that must be lost.
     #[arg(long, conflicts_with = "lose")]
@@ -63,9 +63,9 @@ pub struct CutCommand {
 
 /// Requests that are lost.
 #[derive(Debug, Clone)]
-struct Lost(BTreeSet<usize>);
+struct LostEvents(BTreeSet<usize>);
 
-impl FromStr for Lost {
+impl FromStr for LostEvents {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -114,8 +114,8 @@ impl CutCommand {
         let RunContents { schedule, records, .. } = contents;
         let (record, outcome) = cut.recorded(&schedule, &records)?;
         let lost = self.lose.as_ref();
-        let survives =
-            lost.map_or(SurvivorChoice::AsRecorded, |Lost(lost)| SurvivorChoice::AllBut(lost));
+        let survives = lost
+            .map_or(SurvivorChoice::AsRecorded, |LostEvents(lost)| SurvivorChoice::AllBut(lost));
         let cut = CutOfRun { run: &run, schedule: &schedule, record, outcome, survives };
         let (agrees, remains) = if self.shrink {
             let beside = folder.parent().unwrap_or(&folder);

@@ -92,7 +92,7 @@ impl FitHostCommand {
             );
         }
         let others = others(&operations, &measured);
-        let together = Together::of(&operations, &fitted);
+        let together = Aggregation::of(&operations, &fitted);
         output::print(&file(filesystem, block_ns, &others, &measured, &errors, &together));
         Ok(Exit::Done)
     }
@@ -179,14 +179,14 @@ impl Errors {
 }
 
 /// All operations together.
-struct Together {
+struct Aggregation {
     ns: f64,
     counts: ChargedCounts,
     /// By which share the fitted time differs.
     error: f64,
 }
 
-impl Together {
+impl Aggregation {
     fn of(operations: &[Operation], fitted: &dyn Fn(&ChargedCounts) -> f64) -> Self {
         let sum = |of: &dyn Fn(&Operation) -> f64| operations.iter().map(of).sum::<f64>();
         let counts = ChargedCounts {
@@ -224,7 +224,7 @@ fn file(
     others: &[f64],
     measured: &MeasuredCosts,
     errors: &Errors,
-    together: &Together,
+    together: &Aggregation,
 ) -> String {
     let Environment { cpu, kernel, .. } = environment::read(None, &[]);
     let kernel = kernel.split_whitespace().next().unwrap_or_default();
@@ -289,7 +289,7 @@ fn file(
              range = [{least}, {most}]\nsource = \"{source}\"\n"
         );
     }
-    let Together { ns, counts, error } = together;
+    let Aggregation { ns, counts, error } = together;
     let ChargedCounts { blocks, calls, copied_kib, checksummed_kib } = counts;
     let _ = write!(
         out,

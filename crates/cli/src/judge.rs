@@ -22,7 +22,7 @@ use super::plan_arguments::Variation;
 
 /// Arguments of `ssdlab judge`.
 #[derive(Debug, Args)]
-pub struct Judge {
+pub struct JudgeCommand {
     /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
     plan: String,
     /// The claim, by its id; if it applies to several treatments, with one in brackets, as reports
@@ -38,7 +38,7 @@ pub struct Judge {
     variation: Variation,
 }
 
-impl Judge {
+impl JudgeCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let case = JudgedCase::resolve(&self.plan, &self.claim, &self.variation)?;

@@ -112,7 +112,7 @@ enum Command {
     /// virtual lab, and exits with 0 if the claim holds, 1 if not, 125 if the kernel does not build
     /// or the claim cannot be judged under it, and 128 or more if anything else fails, which ends
     /// `git bisect run`.
-    Judge(judge::Judge),
+    Judge(judge::JudgeCommand),
     /// Repeat one power cut of a run: what it left, and why.
     Cut(cut::CutCommand),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.

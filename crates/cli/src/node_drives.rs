@@ -26,12 +26,12 @@ struct Written {
 }
 
 /// A drive that may be wiped.
-pub struct Permitted {
+pub struct PermittedDrive {
     /// Its name in /dev/disk/by-id, which also proves that this drive is meant.
     pub id: String,
 }
 
-impl Permitted {
+impl PermittedDrive {
     /// The device.
     pub fn path(&self) -> PathBuf {
         Path::new(BY_ID).join(&self.id)
@@ -39,12 +39,12 @@ impl Permitted {
 }
 
 /// The drive of a kind that may be wiped on this node.
-pub fn find(kind: Option<&str>) -> Result<Permitted, Report> {
+pub fn find(kind: Option<&str>) -> Result<PermittedDrive, Report> {
     find_in(Path::new(FILE), kind.unwrap_or_default())
         .map_err(|reason| LabError::Unavailable { reason }.into())
 }
 
-fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
+fn find_in(file: &Path, kind: &str) -> Result<PermittedDrive, String> {
     let of_file = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
     let no_file = "no drive of this node may be wiped for plans submitted through Slurm; its \
         administrator has to name those that may (docs/fleet.md)";
@@ -62,7 +62,7 @@ fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
     if id.is_empty() || id.contains('/') || id.starts_with('.') {
         return Err(of_file(&format!("`{id}` is not a name in {BY_ID}")));
     }
-    Ok(Permitted { id: id.clone() })
+    Ok(PermittedDrive { id: id.clone() })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use miette::{IntoDiagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::Operation;
 use ssdlab_report::bytes;
-use ssdlab_workload::record::{Recorded, record};
+use ssdlab_workload::record::{ProgramRecording, record};
 
 use super::exit::{Exit, UsageError};
 use super::output;
@@ -70,7 +70,7 @@ impl RecordCommand {
 }
 
 /// Summarises what was recorded and what was not.
-fn summary(recorded: &Recorded, out: &str) -> String {
+fn summary(recorded: &ProgramRecording, out: &str) -> String {
     let (mut calls, mut written_bytes) = (BTreeMap::new(), 0_u64);
     for operation in &recorded.operations {
         let count = calls.entry(operation.name()).or_insert(0_u64);

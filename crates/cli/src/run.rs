@@ -7,7 +7,9 @@ use std::time::SystemTime;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice::{self as advice, Analysis};
-use ssdlab_conductor::{Conductor, ConductorError, Elsewhere, Executor, RunShare, RunState, Slurm};
+use ssdlab_conductor::{
+    Conductor, ConductorError, Executor, RemoteExecutor, RunShare, RunState, Slurm,
+};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
@@ -20,7 +22,7 @@ use super::exit::{Exit, UsageError};
 use super::plan_arguments::{PlanArguments, ResolvedPlan};
 use super::progress::RunProgress;
 use super::results_folder::ResultsArguments;
-use super::watching::{Page, Watching};
+use super::watching::{Page, RunWatcher};
 use super::{output, report, restore, sealing, share};
 
 /// Arguments of `ssdlab run`.
@@ -36,7 +38,7 @@ pub struct RunCommand {
     #[arg(long, value_name = "I/N", requires = "resume", conflicts_with_all = NOT_OF_A_SHARE)]
     share: Option<RunShare>,
     #[command(flatten)]
-    running: Running,
+    running: RunArguments,
 }
 
 /// Options of the whole run, which a share of it does not decide.
@@ -45,7 +47,7 @@ const NOT_OF_A_SHARE: [&str; 5] = ["on", "shares", "watch", "json", "verbose"];
 /// How a plan is run and its answer shown.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
-pub struct Running {
+pub struct RunArguments {
     /// Allow all data on --device to be destroyed; type its serial or by-id name.
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
@@ -148,7 +150,7 @@ impl RunCommand {
     }
 }
 
-impl Running {
+impl RunArguments {
     /// Runs a plan.
     pub fn run(&self, resolved: ResolvedPlan) -> Result<Exit, Report> {
         let ResolvedPlan { text, schedule } = resolved;
@@ -290,7 +292,7 @@ impl Running {
             interrupt: &interrupt,
         });
         let is_by_hand = slurm.is_none();
-        let mut executor = Elsewhere { division: &division, slurm, open: BTreeSet::new() };
+        let mut executor = RemoteExecutor { division: &division, slurm, open: BTreeSet::new() };
         let page = self.page(&session);
         let ended = conduct(&mut session, &mut executor, page.as_ref());
         if is_by_hand && ended.is_ok() && !executor.open.is_empty() {
@@ -356,7 +358,7 @@ fn conduct(session: &mut Session, executor: &mut dyn Executor, page: Option<&Pag
     let mut progress = RunProgress::new();
     let id = session.run.id();
     let records = std::mem::take(&mut session.records);
-    let mut watching = Watching::new(&mut progress, page, &session.schedule, &id, &records);
+    let mut watching = RunWatcher::new(&mut progress, page, &session.schedule, &id, &records);
     let run_state = RunState::new(&session.schedule, &mut session.run, &mut watching, records);
     let mut conductor = Conductor { run_state, executor };
     let ended = conductor.conduct();

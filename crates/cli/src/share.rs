@@ -15,7 +15,7 @@ use ssdlab_results::{Attempt, AttemptId, Ending, RunFolder};
 
 use super::executors::{ReadyExecutor, RunOptions, with_executor};
 use super::exit::Exit;
-use super::node_drives::{self, Permitted};
+use super::node_drives::{self, PermittedDrive};
 use super::progress::RunProgress;
 use super::{elsewhere, output, restore};
 
@@ -75,7 +75,7 @@ fn permitted_drive(
     schedule: &Schedule,
     division: &Division,
     number: u32,
-) -> Result<Option<Permitted>, Report> {
+) -> Result<Option<PermittedDrive>, Report> {
     if !schedule.is_without_device() {
         return Ok(None);
     }

@@ -51,7 +51,7 @@ impl Page {
 
 /// Forwards the events of a run to the terminal and its page. A run is analysed between trials,
 /// never during one: that would disturb wall-clock trials.
-pub struct Watching<'a> {
+pub struct RunWatcher<'a> {
     progress: &'a mut RunProgress,
     page: Option<&'a Page>,
     schedule: &'a Schedule,
@@ -60,7 +60,7 @@ pub struct Watching<'a> {
     took: Duration,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> RunWatcher<'a> {
     /// Shows a run with its existing records.
     pub fn new(
         progress: &'a mut RunProgress,
@@ -93,7 +93,7 @@ fn analysis(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
     advice::analyse(run, schedule, records, Ending::Interrupted)
 }
 
-impl Observer for Watching<'_> {
+impl Observer for RunWatcher<'_> {
     fn notice(&mut self, event: RunEvent<'_>) {
         self.progress.notice(event);
         if let RunEvent::TrialEnded { records, .. } = event

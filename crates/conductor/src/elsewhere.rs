@@ -12,7 +12,7 @@ use super::slurm::{Array, Slurm, output_name};
 use super::{ConductorError, Executor, RunEvent, RunState};
 
 /// Other machines.
-pub struct Elsewhere<'a> {
+pub struct RemoteExecutor<'a> {
     /// The division of the run.
     pub division: &'a Division,
     /// What starts its shares there, and waits for them; none if somebody else does.
@@ -21,7 +21,7 @@ pub struct Elsewhere<'a> {
     pub open: BTreeSet<u32>,
 }
 
-impl Executor for Elsewhere<'_> {
+impl Executor for RemoteExecutor<'_> {
     /// Only the other machines know.
     fn missing(&self, _: &Setup) -> Option<String> {
         None
@@ -58,7 +58,7 @@ impl Executor for Elsewhere<'_> {
     }
 }
 
-impl Elsewhere<'_> {
+impl RemoteExecutor<'_> {
     fn look(&mut self, trials: &[Trial], run_state: &RunState<'_>) {
         let open = trials.iter().filter(|trial| run_state.is_open(trial));
         self.open = open.map(|trial| self.division.share_of(trial)).collect();

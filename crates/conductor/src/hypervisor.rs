@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use ssdlab_disk::guest::{Ended, GuestMachine, HostChannel, MachineError, Root, room};
+use ssdlab_disk::guest::{GuestExit, GuestMachine, HostChannel, MachineError, Root, room};
 use ssdlab_disk::{Disk, DiskError, DiskShape, Fingerprint, Flash};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
@@ -136,7 +136,7 @@ impl<'a> Hypervisor<'a> {
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
         channel: HostChannel<'_, Message<T>>,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<GuestExit, Failure> {
         let specification = locked(flash).drive().specification().clone();
         let machine = GuestMachine {
             kernel: &run.kernel.kernel.path,

@@ -2,7 +2,8 @@
 //!
 //! It brings lab, workload, meter and results together in a trial. It does no statistics: it asks
 //! `advice` whether to continue. Trials run on this machine ([`LocalExecutor`]), in guests
-//! ([`Guests`]), which perform the very same trial inside, or on other machines ([`Elsewhere`]).
+//! ([`Guests`]), which perform the very same trial inside, or on other machines
+//! ([`RemoteExecutor`]).
 
 mod aged_drive;
 mod ageing;
@@ -43,7 +44,7 @@ pub use ageing::aged_from;
 pub use compute_in_lab::ComputingLab;
 pub use cuts::PackedFiles;
 pub use device_log::LoggedDevice;
-pub use elsewhere::Elsewhere;
+pub use elsewhere::RemoteExecutor;
 pub use error::{ComputingError, ConductorError, DeviceLogError, GuestsError, TaskError};
 pub use guests::{Guests, GuestsInput, ModelChange};
 pub use inside::guest;

@@ -11,7 +11,7 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
 use ssdlab_plan::{metric, schedule};
 use ssdlab_results::{ByLayer, LayerWrites, Ledger, PhaseRecord, Work};
-use ssdlab_workload::Done;
+use ssdlab_workload::PhaseOutcome;
 
 use super::failure::Failure;
 
@@ -103,7 +103,7 @@ impl<'a> MeteredDevice<'a> {
         &mut self,
         phase: &schedule::Phase,
         silence: Duration,
-        work: impl FnOnce() -> Result<Done, Failure>,
+        work: impl FnOnce() -> Result<PhaseOutcome, Failure>,
     ) -> Result<PhaseRecord, Failure> {
         let usage = process::read()?;
         let idle = processor::computed();
@@ -184,7 +184,7 @@ impl<'a> MeteredDevice<'a> {
 
 /// The bytes that the workload passed to write(2); the kernel counts the calls, of its thread and
 /// those it started, except for writes through an `io_uring`.
-fn application(done: &Done, before: Usage, after: Usage) -> LayerWrites {
+fn application(done: &PhaseOutcome, before: Usage, after: Usage) -> LayerWrites {
     let calls = || {
         let own = after.write_calls?.checked_sub(before.write_calls?)?;
         Some(own + done.threads.write_calls?)
@@ -203,7 +203,7 @@ fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters>
 
 /// The workload's byte count must equal the kernel's, for its thread and those it started, except
 /// for writes through an `io_uring`.
-fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure> {
+fn check_written(done: &PhaseOutcome, before: Usage, after: Usage) -> Result<(), Failure> {
     let (Some(ours), Some(before), Some(after), Some(threads)) =
         (done.application_bytes, before.wchar_bytes, after.wchar_bytes, done.threads.wchar_bytes)
     else {

@@ -14,7 +14,7 @@ use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Amount, LabKind, Setup, metric};
 use ssdlab_results::{self as results, Record, Teardown};
-use ssdlab_workload::{ConcurrentReader, Done, Material, PhaseContext, WorkloadError};
+use ssdlab_workload::{ConcurrentReader, Material, PhaseContext, PhaseOutcome, WorkloadError};
 
 use super::assignment::Assignment;
 use super::failure::Failure;
@@ -213,7 +213,7 @@ impl LocalExecutor<'_> {
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
         let idle = step(Action::Idle { quiet_ns: nanos(silence) });
-        let measured = watched.measure(&idle, silence, || Ok(Done::default()))?;
+        let measured = watched.measure(&idle, silence, || Ok(PhaseOutcome::default()))?;
         Ok(measured.device.map_or(0, |device| device.written_bytes))
     }
 
@@ -262,10 +262,10 @@ impl LocalExecutor<'_> {
         match phase.action {
             Action::Remount => watched.measure(phase, silence, || {
                 self.lab.remount(mounted_fs, &assignment.setup, rules)?;
-                Ok(Done::default())
+                Ok(PhaseOutcome::default())
             }),
             // Measuring itself waits after every phase that settles.
-            Action::Idle { .. } => watched.measure(phase, silence, || Ok(Done::default())),
+            Action::Idle { .. } => watched.measure(phase, silence, || Ok(PhaseOutcome::default())),
             _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
         }
     }

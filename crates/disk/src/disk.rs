@@ -12,7 +12,7 @@ use crate::device::{AnyBackend, CompletedRequest, DiskShape, KernelHints, Virtio
 use crate::fingerprint::{HashedRequest, TraceHasher};
 use crate::log::DiskLog;
 use crate::socket::{GuestSocket, Listener, SocketRead};
-use crate::vhost::{Notifications, Pending, Session, answer_next};
+use crate::vhost::{Notifications, PendingRequest, Session, answer_next};
 
 /// A disk to be served.
 ///
@@ -101,7 +101,7 @@ impl<'a> Disk<'a> {
         index: u32,
         now: Nanos,
         hasher: &mut TraceHasher,
-        mut each: impl FnMut(Nanos, Pending),
+        mut each: impl FnMut(Nanos, PendingRequest),
     ) -> Result<(), DiskError> {
         let mut seen = Vec::new();
         while let Some(chain) = self.session.take()? {
@@ -129,7 +129,11 @@ impl<'a> Disk<'a> {
     }
 
     /// Returns a request to the guest.
-    pub(crate) fn complete(&mut self, now: Nanos, pending: &Pending) -> Result<(), DiskError> {
+    pub(crate) fn complete(
+        &mut self,
+        now: Nanos,
+        pending: &PendingRequest,
+    ) -> Result<(), DiskError> {
         if let Some(log) = &mut self.log {
             for number in pending.logged.clone() {
                 log.complete(number, now.0).map_err(|cause| log_error(&self.name, cause))?;

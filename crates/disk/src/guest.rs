@@ -16,5 +16,5 @@ mod root;
 pub use channel::{GuestChannel, HostChannel};
 pub use confinement::is_confined;
 pub use init::{prepare, shut_down};
-pub use machine::{Ended, GuestMachine, MachineError, pin, room};
+pub use machine::{GuestExit, GuestMachine, MachineError, pin, room};
 pub use root::{Root, RootError};

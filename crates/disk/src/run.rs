@@ -16,7 +16,7 @@ use crate::fingerprint::{Fingerprint, TraceHasher};
 use crate::process::{GuestProcess, SilenceTimer};
 use crate::socket::{Listener, wait};
 use crate::time_controller::{GuestRequest, NEVER, TimeController};
-use crate::vhost::Pending;
+use crate::vhost::PendingRequest;
 
 /// How a guest is run.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ const CALENDAR: &str = "calendar";
 const MOST_DISKS: usize = 8;
 
 /// The requests in flight, by completion time and number, each with its disk.
-type EventQueue = BTreeMap<(Nanos, u64), (usize, Pending)>;
+type EventQueue = BTreeMap<(Nanos, u64), (usize, PendingRequest)>;
 
 /// A guest, its disks and its time.
 struct GuestServer<'a, 'b> {

@@ -83,7 +83,7 @@ const MOST_OVERWRITES: f64 = 1e6;
 
 /// The outcome of conditioning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conditioned {
+pub struct ConditioningOutcome {
     /// Rounds of random overwrites on the way to the steady state; 0 if that was not requested.
     pub rounds: u32,
     /// Whether the steady state was reached, if it was requested.
@@ -126,7 +126,7 @@ impl<N: Nand> Drive<N> {
         span_pages: u32,
         seed: u64,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<Conditioned, ConditionError> {
+    ) -> Result<ConditioningOutcome, ConditionError> {
         self.out_of_time(|drive| {
             let mut conditioner = Conditioner {
                 requests: RequestGenerator::new(DriveWorkload::uniform_writes(span_pages), seed),
@@ -158,8 +158,8 @@ impl Conditioner<'_> {
         &mut self,
         drive: &mut Drive<N>,
         condition: Condition,
-    ) -> Result<Conditioned, ConditionError> {
-        let mut found = Conditioned { rounds: 0, is_steady: None };
+    ) -> Result<ConditioningOutcome, ConditionError> {
+        let mut found = ConditioningOutcome { rounds: 0, is_steady: None };
         drive.purge();
         match condition {
             Condition::Purged => return Ok(found),
@@ -226,7 +226,10 @@ impl Conditioner<'_> {
     }
 
     /// Overwrites until the last rounds agree.
-    fn steady<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<Conditioned, ConditionError> {
+    fn steady<N: Nand>(
+        &mut self,
+        drive: &mut Drive<N>,
+    ) -> Result<ConditioningOutcome, ConditionError> {
         let pages = self.pages_of(ROUND_PPM).max(1);
         self.total += pages * u64::from(MOST_ROUNDS);
         self.fill(drive)?;
@@ -237,10 +240,10 @@ impl Conditioner<'_> {
             let programs = drive.flash_counters().programs.total() - before;
             speeds.push(speed(pages, programs));
             if is_steady(&speeds) {
-                return Ok(Conditioned { rounds: round, is_steady: Some(true) });
+                return Ok(ConditioningOutcome { rounds: round, is_steady: Some(true) });
             }
         }
-        Ok(Conditioned { rounds: MOST_ROUNDS, is_steady: Some(false) })
+        Ok(ConditioningOutcome { rounds: MOST_ROUNDS, is_steady: Some(false) })
     }
 
     /// Wears the blocks to a mean of `erases`: for a while by overwriting, which spreads the wear
@@ -314,7 +317,7 @@ impl Preparation {
     pub fn prepare(
         &self,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<(Drive, Conditioned), ConditionError> {
+    ) -> Result<(Drive, ConditioningOutcome), ConditionError> {
         let mut drive = Drive::new(self.specification.clone(), self.seed);
         let found = drive.condition(self.condition, self.span_pages(), self.seed, progress)?;
         Ok((drive, found))

@@ -56,7 +56,7 @@ mod write_buffer;
 
 pub use activity::{FlashActivity, FlashTotals};
 pub use command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
-pub use condition::{Condition, ConditionError, Conditioned, Preparation, unwatched};
+pub use condition::{Condition, ConditionError, ConditioningOutcome, Preparation, unwatched};
 pub use counters::{FlashCounters, FlashOperations, HostCounters, OperationReason};
 pub use drive::Drive;
 pub use drive_file::DriveFileError;

@@ -10,7 +10,7 @@ mod settings;
 use std::ops::ControlFlow;
 
 use crate::{
-    Command, ConditionError, Conditioned, Drive, DriveWorkload, Extent, MILLION, Nanos,
+    Command, ConditionError, ConditioningOutcome, Drive, DriveWorkload, Extent, MILLION, Nanos,
     PlayedRequest, Refusal, RequestGenerator, Stream, play,
 };
 use ssdlab_trace::{ClampedTimes, Flags, Request, RequestKind, TraceError};
@@ -158,7 +158,7 @@ where
 fn prepared<S>(
     job: &SimulationJob<S>,
     progress: SimulationProgress<'_>,
-) -> Result<(Drive, Conditioned), SimulationError> {
+) -> Result<(Drive, ConditioningOutcome), SimulationError> {
     tell(progress, SimulationStage::Conditioning, 0, job.drive.span_pages().into())?;
     let mut watch = |done, total| progress(SimulationStage::Conditioning, done, total);
     job.drive.prepare(&mut watch).map_err(|error| match error {

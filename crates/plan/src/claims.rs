@@ -10,7 +10,7 @@ use super::cuts::CutMoments;
 use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::measured;
-use super::metric::{self, AfterCuts, Better, Metric, Source, Together, Unit};
+use super::metric::{self, AfterCuts, Aggregation, Better, Metric, Source, Unit};
 use super::published::Published;
 use super::schedule::{Bounds, Claim, Schedule, Statement};
 use super::scheduler::modern;
@@ -233,7 +233,7 @@ fn check_phases(
             "give the phase `a_day`, for example a_day = 10",
         ));
     }
-    if written.phases.len() > 1 && metric.together == Together::Never {
+    if written.phases.len() > 1 && metric.together == Aggregation::Never {
         let message = format!("claim `{id}`: `{metric}` cannot be combined over several phases");
         return Err(PlanFault::nowhere(message, "name one phase"));
     }

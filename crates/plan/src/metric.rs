@@ -32,7 +32,7 @@ pub struct MetricRow {
     /// Which way it is better.
     pub better: Better,
     /// How its values in several phases are combined.
-    pub together: Together,
+    pub together: Aggregation,
     /// Where it is in a phase's record.
     pub source: Source,
 }
@@ -68,7 +68,7 @@ pub enum Better {
 
 /// How values of one metric in several phases are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Together {
+pub enum Aggregation {
     /// They add up.
     Sum,
     /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts
@@ -141,6 +141,7 @@ use AfterCuts::{
     Amiss, BrokenPromises, Damaged, LostBytes, LostTime, LostTimeP99, Recovery, Rejected,
     Unmountable,
 };
+use Aggregation::{Mean, Never, Pooled, Sum};
 use Better::{Less, More, Neither};
 use Source::{
     ApplicationBytes, ByteRate, Commits, Cpu, Cuts, DiscardRequests, DiscardedBytes, Erases,
@@ -150,7 +151,6 @@ use Source::{
     WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsByBytes,
     YearsUntilWorn,
 };
-use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
 
 /// The fewest erases of a block from which its wear is extrapolated: the first erases after a
@@ -176,7 +176,7 @@ pub const PHORONIX_HIGHER: Metric = Metric(&METRICS[METRICS.len() - 2]);
 /// A test's result in its own unit, where lower is better (the Phoronix Test Suite's LIB).
 pub const PHORONIX_LOWER: Metric = Metric(&METRICS[METRICS.len() - 1]);
 
-type Properties = (Unit, Better, Together, Source);
+type Properties = (Unit, Better, Aggregation, Source);
 
 const fn m(
     name: &'static str,

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use ssdlab_quantity::listed;
 use toml::Value;
 
-use super::metric::{self, Better, Together};
+use super::metric::{self, Aggregation, Better};
 
 /// What is asked: which of some treatments is the best at some work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Question {
     fn ranks(&self) -> bool {
         let first = metric::of(self.metrics()[0]);
         let is_of_one = self.work.phases().len() == 1;
-        let has_amount = is_of_one || first.together != Together::Never;
+        let has_amount = is_of_one || first.together != Aggregation::Never;
         self.treatments.len() > 1 && first.better != Better::Neither && has_amount
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::measured::measures;
-use super::metric::{self, Better, Metric, Together};
+use super::metric::{self, Aggregation, Better, Metric};
 use super::schedule::{Keep, Phase, Ranking, Schedule, Step};
 use super::scheduler::modern;
 use super::varied::VariedFactor;
@@ -98,7 +98,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
         let message = format!("there is no phase `{phase}`");
         return Err(fault(message, format!("phases: {}", phases.join(", "))));
     }
-    if ranked.is_empty() || (ranked.len() > 1 && metric.together == Together::Never) {
+    if ranked.is_empty() || (ranked.len() > 1 && metric.together == Aggregation::Never) {
         let message = format!("cannot rank by `{metric}` over {} phases", ranked.len());
         return Err(fault(message, "name one phase".to_owned()));
     }

@@ -1,6 +1,6 @@
 //! What a verdict rests on, in words: what was found, what was claimed, what is missing.
 
-use ssdlab_advice::{ClaimEstimate, EstimatedValue, Judgement, Verdict, Why};
+use ssdlab_advice::{ClaimEstimate, EstimatedValue, Judgement, OpenReason, Verdict};
 use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -69,10 +69,10 @@ pub(super) fn found(Judgement { claim, outcome, .. }: &Judgement) -> Option<Stri
 /// Why there is no verdict.
 pub(super) fn why_open(claim: &Judgement) -> Option<String> {
     Some(match claim.outcome.why()? {
-        Why::Untested(why) => format!("not testable here: {why}"),
-        Why::Runs(Some(runs)) => format!("about {}", counted(*runs as usize, "more run")),
-        Why::Runs(None) => "no number of runs would tell".to_owned(),
-        why @ (Why::Identical | Why::Reason(..)) => why.reason()?.to_owned(),
+        OpenReason::Untested(why) => format!("not testable here: {why}"),
+        OpenReason::Runs(Some(runs)) => format!("about {}", counted(*runs as usize, "more run")),
+        OpenReason::Runs(None) => "no number of runs would tell".to_owned(),
+        why @ (OpenReason::Identical | OpenReason::Reason(..)) => why.reason()?.to_owned(),
     })
 }
 

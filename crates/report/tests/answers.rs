@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 use ssdlab_advice::{
-    Analysis, Conclusion, Effect, Judgement, Outcome, TreatmentStatus, Verdict, Why, analyse,
-    taking_part,
+    Analysis, Conclusion, Effect, Judgement, OpenReason, Outcome, TreatmentStatus, Verdict,
+    analyse, taking_part,
 };
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_host::meter::block::Counters;
@@ -252,8 +252,8 @@ fn concluded(schedule: &Schedule, analysis: &Analysis, conclusions: [&Conclusion
 #[test]
 fn the_answer_of_every_shipped_plan_in_each_verdict() {
     use Conclusion::{Depends, Holds, Open, Refuted};
-    let undecided = Open(Why::Runs(Some(4)));
-    let untested = Open(Why::Untested("the lab has one processor".to_owned()));
+    let undecided = Open(OpenReason::Runs(Some(4)));
+    let untested = Open(OpenReason::Untested("the lab has one processor".to_owned()));
     let all = [
         [&Holds, &Holds],
         [&Refuted, &Refuted],
@@ -412,7 +412,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         assert_eq!(report.contains("published"), says.is_none(), "{overrides:?}\n{report}");
         let page = html(&schedule, &analysis, "");
         assert_eq!(page.contains("<section id=\"published\""), says.is_none(), "{overrides:?}");
-        let reason = claim.outcome.why().and_then(Why::reason).unwrap_or_default();
+        let reason = claim.outcome.why().and_then(OpenReason::reason).unwrap_or_default();
         assert!(reason.starts_with(says.unwrap_or_default()), "{overrides:?}: {reason}");
         assert_eq!(claim.outcome.p().is_some(), says.is_none(), "{overrides:?}");
         // A ratio is judged anyway.

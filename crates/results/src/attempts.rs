@@ -28,7 +28,7 @@ pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
 
 /// What attempts have recorded beyond the records of a run.
 #[derive(Debug, Default)]
-pub struct Unmerged {
+pub struct UnmergedRecords {
     /// Records of trials that had none.
     pub records: Vec<Record>,
     /// Records saying that a machine cannot run a treatment; another may have run it.
@@ -43,16 +43,16 @@ pub(super) fn unmerged(
     schedule: &Schedule,
     records: &[Record],
     share: Option<AttemptId>,
-) -> Result<Unmerged, StoreError> {
+) -> Result<UnmergedRecords, StoreError> {
     let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
     let mut recorded: BTreeMap<(u32, usize), Option<AttemptId>> =
         records.iter().map(|record| (key(record), id(record))).collect();
-    let mut found = Unmerged::default();
+    let mut found = UnmergedRecords::default();
     for (id, path) in files(run)? {
         if share.is_some_and(|share| share.first() != id.first()) {
             continue;
         }
-        let Unmerged { records, refusals, warnings } = &mut found;
+        let UnmergedRecords { records, refusals, warnings } = &mut found;
         let mut repeated = 0;
         read(&path, id, schedule, warnings, |record| match recorded.entry(key(&record)) {
             _ if record.status == TrialStatus::Unavailable => refusals.push(record),

@@ -20,7 +20,7 @@ mod work;
 pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
-pub use attempts::Unmerged;
+pub use attempts::UnmergedRecords;
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use error::StoreError;
 pub use executed::Executed;

@@ -17,7 +17,7 @@ use ssdlab_host::sync::sync_folder;
 use ssdlab_host::{regular_file, whole_file};
 use ssdlab_plan::Schedule;
 
-use super::attempts::{Unmerged, records_of, unmerged};
+use super::attempts::{UnmergedRecords, records_of, unmerged};
 use super::error::{StoreError, at};
 use super::lines::{LONGEST_LINE_BYTES, parse_records, versioned};
 use super::paths::{ATTEMPTS, ENDING, PLAN, RECORDS, SCHEDULE, default_folder};
@@ -194,10 +194,10 @@ impl RunFolder {
         &self,
         schedule: &Schedule,
         records: &[Record],
-    ) -> Result<Unmerged, StoreError> {
+    ) -> Result<UnmergedRecords, StoreError> {
         let attempts = self.folder.join(ATTEMPTS);
         if self.attempt.is_some() || !attempts.exists() {
-            return Ok(Unmerged::default());
+            return Ok(UnmergedRecords::default());
         }
         // NFS may list a folder as it was a minute ago (nfs(5), `acdirmax`), until it is changed
         // from here.

@@ -6,7 +6,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_stats::latency::LatencySummary;
-use ssdlab_workload::engine::{Counted, EngineSeries};
+use ssdlab_workload::engine::{EngineSeries, OperationTally};
 
 /// The operations of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct Latency {
 impl Work {
     /// The counted operations; `None` if there were none or no time passed.
     #[must_use]
-    pub fn of(counted: &Counted) -> Option<Self> {
+    pub fn of(counted: &OperationTally) -> Option<Self> {
         let seconds = counted.took.as_secs_f64();
         let summary = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0)?;
         let (mut packed, mut serializer) = (Vec::new(), V2DeflateSerializer::new());

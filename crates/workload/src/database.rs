@@ -18,7 +18,7 @@ use ssdlab_plan::database::Database;
 
 use super::history::{TrialReporter, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::{Done, PhaseContext, WorkloadError};
+use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 /// A write when files are laid out, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -64,7 +64,7 @@ pub(super) fn run(
     work: &Database,
     teller: &TrialReporter,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let mut server = Server::open(work.shape, place)?;
     let subject = WatchedFile::Database(work.shape.torn_pages);
     let counted = timed(1..=work.commits, work.think_ns, place, |commit| {
@@ -79,7 +79,7 @@ pub(super) fn run(
         if commit % work.shape.checkpoint_every == 0 { server.checkpoint() } else { Ok(()) }
     })?;
     let application_bytes = teller.counted(server.written_bytes());
-    Ok(Done { application_bytes, counted: Some(counted), ..Done::default() })
+    Ok(PhaseOutcome { application_bytes, counted: Some(counted), ..PhaseOutcome::default() })
 }
 
 /// The state in which a database is found, after recovery.

@@ -11,7 +11,7 @@ mod ring;
 mod run;
 
 pub use aligned::{Aligned, BLOCK_BYTES};
-pub use counted::{Counted, EngineSeries, LONGEST_NS, MOST_STEPS};
+pub use counted::{EngineSeries, LONGEST_NS, MOST_STEPS, OperationTally};
 pub use error::EngineError;
 pub use operations::EngineOperationKind;
 pub use run::{EngineJob, EngineOutcome, run};

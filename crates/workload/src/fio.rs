@@ -16,7 +16,7 @@ use ssdlab_plan::schedule::FileHashes;
 
 use self::job_file::check;
 use super::printed::fio::FioGroup;
-use super::{Done, WorkloadError, input, printed};
+use super::{PhaseOutcome, WorkloadError, input, printed};
 
 mod job_file;
 
@@ -68,7 +68,11 @@ pub fn check_job(job: &Path) -> Result<String, WorkloadError> {
 }
 
 /// Runs a checked job; returns what fio measured.
-pub(super) fn run(text: &str, directory: &Path, rules: Rules<'_>) -> Result<Done, WorkloadError> {
+pub(super) fn run(
+    text: &str,
+    directory: &Path,
+    rules: Rules<'_>,
+) -> Result<PhaseOutcome, WorkloadError> {
     let mut command = Command::new(program::find("fio", "fio")?);
     // It reads the job from its input.
     command.args(["--output-format=json", "-"]).current_dir(directory);
@@ -80,7 +84,7 @@ pub(super) fn run(text: &str, directory: &Path, rules: Rules<'_>) -> Result<Done
 }
 
 /// Reads fio's JSON. A metric is `fio.JOB.read_iops`, and with one job `fio.read_iops` as well.
-fn parse(printed: &str) -> Result<Done, WorkloadError> {
+fn parse(printed: &str) -> Result<PhaseOutcome, WorkloadError> {
     let report =
         printed::fio::report(printed).map_err(|reason| WorkloadError::FioOutput { reason })?;
     let mut reported: BTreeMap<String, f64> = report.rates().collect();
@@ -94,7 +98,7 @@ fn parse(printed: &str) -> Result<Done, WorkloadError> {
     }
     let remarks: Vec<String> = report.groups.iter().filter_map(FioGroup::remark).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
-    Ok(Done { reported, remark, ..Done::default() })
+    Ok(PhaseOutcome { reported, remark, ..PhaseOutcome::default() })
 }
 
 #[cfg(test)]

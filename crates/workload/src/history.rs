@@ -13,7 +13,7 @@ use ssdlab_operations::cuts::{Damage, FileOperation, FileOperationStep, WatchedF
 use super::player::write_all;
 use super::transactions::wait_until;
 use super::{PhaseContext, WorkloadError};
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 
 const NEW: OFlags = OFlags::WRONLY
     .union(OFlags::CREATE)
@@ -87,8 +87,8 @@ pub(super) fn timed<T>(
     think_ns: u64,
     place: PhaseContext<'_>,
     mut perform: impl FnMut(T) -> Result<(), WorkloadError>,
-) -> Result<Counted, WorkloadError> {
-    let mut counted = Counted::new();
+) -> Result<OperationTally, WorkloadError> {
+    let mut counted = OperationTally::new();
     let started = Instant::now();
     let mut due = Duration::ZERO;
     for operation in operations {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use crate::engine::{self, Counted, EngineError, EngineJob};
+use crate::engine::{self, EngineError, EngineJob, OperationTally};
 use rustix::fs::{Mode, OFlags};
 use ssdlab_plan::io::{Io, IoContents, IoPattern, SyncBy};
 use ssdlab_stats::latency::LatencySummary;
 
 use super::synthetic::content::ContentPool;
-use super::{Done, PhaseContext, WorkloadError, open_load};
+use super::{PhaseContext, PhaseOutcome, WorkloadError, open_load};
 
 /// As much text as the pool has that repeats nothing.
 const TEXT_BYTES: usize = 2 << 20;
@@ -20,7 +20,7 @@ pub(super) fn run(
     pool: &ContentPool,
     seed: u64,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let files = io.names().map(|name| open(io, &name, place));
     let files = files.collect::<Result<Vec<File>, _>>()?;
     let mut text = Vec::new();
@@ -40,13 +40,13 @@ pub(super) fn run(
     for (name, counted) in [("read", &done.reads), ("write", &done.writes), ("sync", &done.syncs)] {
         reported.extend(metrics(name, counted));
     }
-    Ok(Done {
+    Ok(PhaseOutcome {
         application_bytes: Some(done.writes.bytes),
         ring_bytes: done.writes.bytes,
         remark: open_load::remark(&done.moved(), io.period_ns),
         counted: Some(done.moved()),
         reported,
-        ..Done::default()
+        ..PhaseOutcome::default()
     })
 }
 
@@ -61,7 +61,7 @@ fn open(io: &Io, name: &str, place: PhaseContext<'_>) -> Result<File, WorkloadEr
 }
 
 /// The metrics of one kind of operation, by name; empty if there was none.
-pub(super) fn metrics(kind: &str, counted: &Counted) -> Vec<(String, f64)> {
+pub(super) fn metrics(kind: &str, counted: &OperationTally) -> Vec<(String, f64)> {
     let seconds = counted.took.as_secs_f64();
     let latency = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0);
     let Some(LatencySummary { p50_ns, p99_ns, p999_ns, max_ns, .. }) = latency else {

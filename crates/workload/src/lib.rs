@@ -67,7 +67,7 @@ pub use self::history::TrialEvent;
 use self::history::TrialReporter;
 pub use self::input::{InputError, private};
 pub use self::packed::pack;
-pub use self::phase::{Done, PhaseContext};
+pub use self::phase::{PhaseContext, PhaseOutcome};
 use self::player::Player;
 pub use self::reader::{ConcurrentReader, Reads};
 use self::replay::Replay;
@@ -215,7 +215,7 @@ impl PreparedWorkload {
         &mut self,
         phase: &schedule::Phase,
         place: PhaseContext<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         let seed = self.seed_of(phase);
         let done = match &phase.action {
             Action::Bonnie { test } => {
@@ -243,20 +243,20 @@ impl PreparedWorkload {
         action: &Action,
         seed: u64,
         place: PhaseContext<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         if let Some(script) = self.script(action) {
             let mut player = self.player(place)?;
             player.perform(script)?;
-            return Ok(Done::wrote(player.written_bytes()));
+            return Ok(PhaseOutcome::wrote(player.written_bytes()));
         }
         match (action, &self.build.spec) {
             (Action::Delete, _) => {
                 self.player(place)?.delete_all()?;
-                Ok(Done::wrote(0))
+                Ok(PhaseOutcome::wrote(0))
             }
             (Action::Sync, _) => {
                 self.sync(place)?;
-                Ok(Done::wrote(0))
+                Ok(PhaseOutcome::wrote(0))
             }
             (Action::Clone, Some(Build::Git { repository, .. })) => clone(repository, place),
             (Action::Make, Some(Build::Git { make, .. })) => run_in_clone(make, place),
@@ -265,7 +265,7 @@ impl PreparedWorkload {
                 let mut command = Command::new(program::find("fstrim", "util-linux")?);
                 command.arg(place.mounted_at);
                 program::run(command, place.rules)?;
-                Ok(Done::default())
+                Ok(PhaseOutcome::default())
             }
             (Action::Command { run, env }, _) => {
                 let mut command = Command::new(&run[0]);
@@ -275,7 +275,7 @@ impl PreparedWorkload {
                 } else {
                     program::run(command, place.rules)?;
                 }
-                Ok(Done::default())
+                Ok(PhaseOutcome::default())
             }
             (Action::Fio { job, .. }, _) => {
                 let text = self.jobs.get(job).expect("the jobs of all phases were read");
@@ -309,7 +309,7 @@ impl PreparedWorkload {
                 | Action::Idle { .. }
                 | Action::Remount,
                 _,
-            ) => Ok(Done::default()),
+            ) => Ok(PhaseOutcome::default()),
         }
     }
 
@@ -472,7 +472,7 @@ fn is_repository(path: &Path) -> bool {
 
 /// Clones as from another machine: without hard links and background processes. The repository may
 /// belong to another user.
-fn clone(repository: &Path, place: PhaseContext<'_>) -> Result<Done, WorkloadError> {
+fn clone(repository: &Path, place: PhaseContext<'_>) -> Result<PhaseOutcome, WorkloadError> {
     let mut command = Command::new(program::find("git", "git")?);
     command
         .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false", "clone", "--quiet", "--no-local"])
@@ -481,13 +481,13 @@ fn clone(repository: &Path, place: PhaseContext<'_>) -> Result<Done, WorkloadErr
         .arg(CLONE)
         .current_dir(place.directory);
     program::run(command, place.rules)?;
-    Ok(Done::default())
+    Ok(PhaseOutcome::default())
 }
 
-fn run_in_clone(words: &[String], place: PhaseContext<'_>) -> Result<Done, WorkloadError> {
+fn run_in_clone(words: &[String], place: PhaseContext<'_>) -> Result<PhaseOutcome, WorkloadError> {
     let directory: PathBuf = place.directory.join(CLONE);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(directory);
     program::run(command, place.rules)?;
-    Ok(Done::default())
+    Ok(PhaseOutcome::default())
 }

@@ -10,7 +10,7 @@ use ssdlab_host::thread::Usage;
 
 use super::WorkloadError;
 use super::player::sync_filesystem;
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 
 /// Where a phase works and when it must stop.
 #[derive(Debug, Clone, Copy)]
@@ -40,14 +40,14 @@ impl PhaseContext<'_> {
 
 /// What a phase did.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct PhaseOutcome {
     /// Bytes written by the workload; `None` if its own thread did not do the work.
     pub application_bytes: Option<u64>,
     /// The part written through `io_uring`, which the kernel attributes to no thread: the
     /// completions give the number of bytes.
     pub ring_bytes: u64,
     /// Operations that the workload counted and timed.
-    pub counted: Option<Counted>,
+    pub counted: Option<OperationTally>,
     /// The resources used by additional threads that have ended.
     pub threads: Usage,
     /// What a program reported about itself.
@@ -56,7 +56,7 @@ pub struct Done {
     pub remark: Option<String>,
 }
 
-impl Done {
+impl PhaseOutcome {
     pub(super) fn wrote(bytes: u64) -> Self {
         Self { application_bytes: Some(bytes), ..Self::default() }
     }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use rustix::io::{Errno, read};
 use ssdlab_host::program::Rules;
@@ -16,7 +16,7 @@ use super::clearing::entries;
 use super::player::{CALLS_PER_CHECK, DIRECTORY, check_rules, open_directory};
 use super::script::Script;
 use super::synthetic::paths::shuffled;
-use super::{Done, PhaseContext, WorkloadError};
+use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 /// The size of one read(2), as of cat(1) since coreutils 9 (`IO_BUFSIZE`).
 const BUFFER_BYTES: usize = 128 << 10;
@@ -29,7 +29,7 @@ pub(super) fn run(
     tree: &Script,
     seed: u64,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let directory = open_directory(place.directory)?;
     let counted = match order {
         ReadOrder::Directory => {
@@ -48,7 +48,7 @@ pub(super) fn run(
             reading.done()
         }
     };
-    Ok(Done { counted: Some(counted), ..Done::wrote(0) })
+    Ok(PhaseOutcome { counted: Some(counted), ..PhaseOutcome::wrote(0) })
 }
 
 /// What was read so far.
@@ -56,17 +56,17 @@ struct Reading<'a> {
     rules: Rules<'a>,
     started: Instant,
     buffer: Vec<u8>,
-    counted: Counted,
+    counted: OperationTally,
 }
 
 impl<'a> Reading<'a> {
     fn new(place: PhaseContext<'a>) -> Self {
         let (rules, buffer) = (place.rules, vec![0; BUFFER_BYTES]);
-        Self { rules, started: Instant::now(), buffer, counted: Counted::new() }
+        Self { rules, started: Instant::now(), buffer, counted: OperationTally::new() }
     }
 
-    fn done(self) -> Counted {
-        Counted { took: self.started.elapsed(), ..self.counted }
+    fn done(self) -> OperationTally {
+        OperationTally { took: self.started.elapsed(), ..self.counted }
     }
 
     /// Reads the files in a directory and below it in the order in which they are listed, but not

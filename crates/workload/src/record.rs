@@ -52,7 +52,7 @@ pub enum RecordError {
 
 /// What a program did.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct ProgramRecording {
     /// How it ended.
     pub status: ExitStatus,
     /// Its operations on the directory, in order.
@@ -68,7 +68,7 @@ pub fn record(
     directory: &Path,
     words: &[String],
     interrupt: &Interrupt,
-) -> Result<Recorded, RecordError> {
+) -> Result<ProgramRecording, RecordError> {
     let step = |step, path: &Path| {
         let path = path.to_owned();
         move |cause| RecordError::Io { step, path, cause }
@@ -112,7 +112,7 @@ pub fn record(
         left_out.add(Omission::SpecialFile, before.special.len() as u64);
     }
     let header = LogHeader { title: words.join(" "), left_out };
-    Ok(Recorded { status, operations, header, before })
+    Ok(ProgramRecording { status, operations, header, before })
 }
 
 /// Waits for strace, which ends with the traced program.
@@ -130,7 +130,7 @@ fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     }
 }
 
-impl Recorded {
+impl ProgramRecording {
     /// Writes the log.
     pub fn save(&self, output: impl Write, is_compressed: bool) -> io::Result<()> {
         if is_compressed {

@@ -19,7 +19,7 @@ use ssdlab_plan::sequences::Sequences;
 use super::clearing::entries as listed;
 use super::history::{TrialReporter, fault, make, read_all, timed};
 use super::player::{DIRECTORY, open_directory, write_all_at};
-use super::{Done, PhaseContext, WorkloadError};
+use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 const OLD: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
@@ -46,7 +46,7 @@ pub(super) fn run(
     work: Sequences,
     teller: &TrialReporter,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let parent = open_directory(place.directory)?;
     let sequences = Sequence::all(work.operations).into_iter();
     let counted = timed(sequences, 0, place, |sequence| {
@@ -69,7 +69,7 @@ pub(super) fn run(
         teller.tell(WatchedFile::Sequence(sequence), version, FileOperationStep::Place);
         Ok(())
     })?;
-    Ok(Done { counted: Some(counted), ..Done::default() })
+    Ok(PhaseOutcome { counted: Some(counted), ..PhaseOutcome::default() })
 }
 
 /// The state in which a sequence is found.

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 
 use super::player::Player;
 use super::script::Script;
 use super::transactions::wait_until;
-use super::{Done, PhaseContext, WorkloadError};
+use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 /// A script in a series. It finds open what the one before it has left open.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(super) fn run(
     think_ns: u64,
     mut player: Player<'_>,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
-    let mut counted = Counted::new();
+) -> Result<PhaseOutcome, WorkloadError> {
+    let mut counted = OperationTally::new();
     let started = Instant::now();
     let mut due = Duration::ZERO;
     for ScriptStep { script, is_operation } in steps {
@@ -52,7 +52,7 @@ pub(super) fn run(
         }
     }
     counted.took = started.elapsed();
-    Ok(Done { counted: Some(counted), ..Done::wrote(player.written_bytes()) })
+    Ok(PhaseOutcome { counted: Some(counted), ..PhaseOutcome::wrote(player.written_bytes()) })
 }
 
 #[cfg(test)]

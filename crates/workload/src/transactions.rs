@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{AtFlags, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
@@ -32,7 +32,7 @@ use super::beside::{WorkEnd, beside};
 use super::io::metrics;
 use super::player::{DIRECTORY_OR_LINK, check_rules, open_directory, write_all_at};
 use super::synthetic::content::ContentPool;
-use super::{Done, PhaseContext, WorkloadError, open_load};
+use super::{PhaseContext, PhaseOutcome, WorkloadError, open_load};
 
 /// The rollback journal and the log, next to the database.
 const JOURNAL: &str = "database-journal";
@@ -69,7 +69,7 @@ pub(super) fn run(
     pool: &ContentPool,
     seed: u64,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let mut database = Database::open(work, pool, seed, place)?;
     let Some(rate) = work.beside_bytes_per_second else {
         let transactions = perform(work, &mut database, place)?;
@@ -87,7 +87,7 @@ pub(super) fn run(
         WorkloadError::Operation { step: "write", path, cause }
     })?;
     let took = transactions.took.as_secs_f64();
-    let mut done = Done { threads, ..database.done(transactions) };
+    let mut done = PhaseOutcome { threads, ..database.done(transactions) };
     done.application_bytes = done.application_bytes.map(|bytes| bytes + streamed);
     done.reported.insert("beside.bytes_per_second".to_owned(), streamed as f64 / took);
     Ok(done)
@@ -98,8 +98,8 @@ fn perform(
     work: &Transactions,
     database: &mut Database<'_>,
     place: PhaseContext<'_>,
-) -> Result<Counted, WorkloadError> {
-    let mut transactions = Counted::new();
+) -> Result<OperationTally, WorkloadError> {
+    let mut transactions = OperationTally::new();
     let started = Instant::now();
     // In a closed load, the end of the last transaction plus think time.
     let mut due = Duration::ZERO;
@@ -314,15 +314,15 @@ impl<'a> Database<'a> {
         disk.sync(&self.file, DATABASE)
     }
 
-    fn done(self, transactions: Counted) -> Done {
-        let syncs = Counted { took: transactions.took, ..self.disk.syncs };
+    fn done(self, transactions: OperationTally) -> PhaseOutcome {
+        let syncs = OperationTally { took: transactions.took, ..self.disk.syncs };
         let remark = open_load::remark(&transactions, self.work.period_ns);
-        Done {
+        PhaseOutcome {
             application_bytes: Some(self.disk.written_bytes),
             counted: Some(transactions),
             reported: metrics("sync", &syncs).into_iter().collect(),
             remark,
-            ..Done::default()
+            ..PhaseOutcome::default()
         }
     }
 }
@@ -334,13 +334,13 @@ struct Disk<'a> {
     /// Whether anything is synced at all.
     is_synced: bool,
     written_bytes: u64,
-    syncs: Counted,
+    syncs: OperationTally,
     started: Instant,
 }
 
 impl<'a> Disk<'a> {
     fn new(pool: &'a ContentPool, seed: u64, is_synced: bool) -> Self {
-        let (syncs, started) = (Counted::new(), Instant::now());
+        let (syncs, started) = (OperationTally::new(), Instant::now());
         Self { pool, seed, is_synced, written_bytes: 0, syncs, started }
     }
 

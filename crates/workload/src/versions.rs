@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat, renameat};
 use ssdlab_operations::cuts::contents::{REPLACED_BYTES, logged, replaced};
 use ssdlab_operations::cuts::{
@@ -17,7 +17,7 @@ use ssdlab_plan::versions::{Append, Replace};
 use super::history::{TrialReporter, make, read_all, timed};
 use super::player::{open_directory, write_all};
 use super::verify::differs;
-use super::{Done, PhaseContext, WorkloadError, database, sequences};
+use super::{PhaseContext, PhaseOutcome, WorkloadError, database, sequences};
 
 /// The new version of a file before it is renamed.
 const TEMPORARY: &str = "replacing";
@@ -89,7 +89,7 @@ pub(super) fn replace(
     work: &Replace,
     teller: &TrialReporter,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let directory = open_directory(place.directory)?;
     let operations =
         (1..=work.rounds).flat_map(|version| (0..work.files).map(move |file| (file, version)));
@@ -121,7 +121,7 @@ pub(super) fn append(
     work: &Append,
     teller: &TrialReporter,
     place: PhaseContext<'_>,
-) -> Result<Done, WorkloadError> {
+) -> Result<PhaseOutcome, WorkloadError> {
     let directory = open_directory(place.directory)?;
     let name = WatchedFile::Log.name();
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -168,9 +168,9 @@ pub fn look(subjects: &WatchedFiles, directory: &Path) -> Vec<FileState> {
 }
 
 /// The result of operations that write this many bytes each.
-fn done(counted: Counted, bytes: usize, teller: &TrialReporter) -> Done {
+fn done(counted: OperationTally, bytes: usize, teller: &TrialReporter) -> PhaseOutcome {
     let application_bytes = teller.counted(counted.operations * bytes as u64);
-    Done { application_bytes, counted: Some(counted), ..Done::default() }
+    PhaseOutcome { application_bytes, counted: Some(counted), ..PhaseOutcome::default() }
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn fewer_than_six_runs_decide_nothing() {
         }
         let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None, None).remove(0);
         let what = format!("{blocks} blocks on {nodes} nodes: {judged:?}");
-        match (why, judged.outcome.why().and_then(Why::reason)) {
+        match (why, judged.outcome.why().and_then(OpenReason::reason)) {
             (None, None) => assert_ne!(judged.outcome.verdict(), Verdict::Undecided, "{what}"),
             (Some(why), Some(reason)) => assert!(reason.starts_with(why), "{what}"),
             _ => panic!("{what}"),
@@ -140,7 +140,7 @@ fn fewer_than_six_runs_decide_nothing() {
         assert_eq!(judged.outcome.verdict() == Verdict::Undecided, why.is_some(), "{what}");
         let missing = (blocks < 6).then(|| 6 - blocks);
         assert_eq!(
-            judged.outcome.why().and_then(Why::more_runs).filter(|_| why.is_some()),
+            judged.outcome.why().and_then(OpenReason::more_runs).filter(|_| why.is_some()),
             missing,
             "{what}"
         );

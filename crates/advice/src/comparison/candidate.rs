@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{Metric, Together};
+use ssdlab_plan::metric::{Aggregation, Metric};
 use ssdlab_plan::{Factor, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
 
@@ -163,7 +163,7 @@ impl Candidate {
 fn quantities(schedule: &Schedule, treatment: usize, metric: Metric) -> Vec<Vec<String>> {
     let phases: Vec<String> =
         schedule.phases(treatment).into_iter().map(|phase| phase.name).collect();
-    let total = phases.len() > 1 && metric.together != Together::Never;
+    let total = phases.len() > 1 && metric.together != Aggregation::Never;
     phases.iter().map(|phase| vec![phase.clone()]).chain(total.then(|| phases.clone())).collect()
 }
 

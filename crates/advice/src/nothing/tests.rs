@@ -4,7 +4,7 @@ use ssdlab_results::Record;
 use super::*;
 use crate::claims::judge_all;
 use crate::effects;
-use crate::judgement::{EstimatedValue, Judgement, Verdict, Why};
+use crate::judgement::{EstimatedValue, Judgement, OpenReason, Verdict};
 use crate::pairs::Blocks;
 use crate::simulated::{SLOWER, records, rng, schedule};
 
@@ -55,7 +55,7 @@ fn something_against_nothing_decides_claims_in_six_of_six_runs() {
         assert_eq!(told, is_told.then_some((6, 6)), "{claim}, {times:?}");
     }
     let few = judged(5, SLOWER, [0, 9]);
-    assert_eq!(few.outcome.why().and_then(Why::more_runs), Some(1));
+    assert_eq!(few.outcome.why().and_then(OpenReason::more_runs), Some(1));
     let neither = judged(6, SLOWER, [0, 0]);
     let neither = neither.outcome.why().unwrap().reason().unwrap();
     assert!(neither.contains("is 0 on both sides in 6 of 6 blocks"), "{neither}");
@@ -72,7 +72,7 @@ fn something_in_one_of_six_runs_decides_nothing() {
         }
     }
     let judged = judge_all(&schedule, &Blocks::of(&schedule, &records), None, None).remove(0);
-    assert_eq!(judged.outcome.why(), Some(&Why::Runs(None)), "{judged:?}");
+    assert_eq!(judged.outcome.why(), Some(&OpenReason::Runs(None)), "{judged:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::{Lost, ranges};
+use super::{LostEvents, ranges};
 
 #[test]
 fn numbers_that_follow_each_other_are_a_range() {
@@ -9,7 +9,8 @@ fn numbers_that_follow_each_other_are_a_range() {
 
 #[test]
 fn requests_to_lose_are_numbers_or_none() {
-    let numbers = |text: &str| text.parse().map(|Lost(lost)| lost.into_iter().collect::<Vec<_>>());
+    let numbers =
+        |text: &str| text.parse().map(|LostEvents(lost)| lost.into_iter().collect::<Vec<_>>());
     assert_eq!(numbers("none"), Ok(vec![]));
     assert_eq!(numbers("15, 12,12"), Ok(vec![12, 15]));
     for wrong in ["", "12,", "some", "-1"] {

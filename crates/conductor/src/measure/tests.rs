@@ -6,17 +6,18 @@ fn usage(bytes: u64) -> Usage {
 
 #[test]
 fn a_byte_of_difference_voids_a_trial() {
-    let done = Done { application_bytes: Some(100), ..Done::default() };
+    let done = PhaseOutcome { application_bytes: Some(100), ..PhaseOutcome::default() };
     assert!(check_written(&done, usage(5), usage(105)).is_ok());
     assert!(matches!(check_written(&done, usage(5), usage(104)), Err(Failure::Void(_))));
-    let done = Done { threads: usage(30), ..done };
+    let done = PhaseOutcome { threads: usage(30), ..done };
     assert!(check_written(&done, usage(5), usage(75)).is_ok());
     assert!(check_written(&done, usage(5), usage(105)).is_err());
-    let done = Done { application_bytes: Some(100), ring_bytes: 90, ..Done::default() };
+    let done =
+        PhaseOutcome { application_bytes: Some(100), ring_bytes: 90, ..PhaseOutcome::default() };
     assert!(check_written(&done, usage(5), usage(15)).is_ok());
     assert!(check_written(&done, usage(5), usage(105)).is_err());
     // The workload does not count the writes of an external program.
-    assert!(check_written(&Done::default(), usage(5), usage(99)).is_ok());
+    assert!(check_written(&PhaseOutcome::default(), usage(5), usage(99)).is_ok());
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub struct GuestMachine<'a> {
 
 /// A guest that has powered off.
 #[derive(Debug)]
-pub struct Ended {
+pub struct GuestExit {
     /// The fingerprint of all requests to its disks.
     pub fingerprint: Fingerprint,
     /// The end of its console output.
@@ -152,7 +152,7 @@ impl GuestMachine<'_> {
         &self,
         disks: &mut [Disk<'_>],
         interrupt: &Interrupt,
-    ) -> Result<Ended, MachineError> {
+    ) -> Result<GuestExit, MachineError> {
         let calendar = self.listener(CALENDAR)?;
         let (console, console_end) = io::pipe().map_err(step("make a pipe for the console"))?;
         let names: Vec<String> = disks.iter().map(|disk| disk.name().to_owned()).collect();
@@ -197,7 +197,7 @@ impl GuestMachine<'_> {
         if !status.success() {
             return Err(MachineError::Died { how: status.to_string(), console });
         }
-        Ok(Ended { fingerprint: outcome.fingerprint, console })
+        Ok(GuestExit { fingerprint: outcome.fingerprint, console })
     }
 
     /// The kernel's command line. Paths are relative, so that it does not depend on the locations

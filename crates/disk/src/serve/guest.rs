@@ -17,7 +17,9 @@ use crate::serve::clock::MonotonicClock;
 use crate::serve::counts::RequestCounts;
 use crate::serve::error::Departure;
 use crate::socket::{GuestSocket, SocketRead, wait};
-use crate::vhost::{Frame, Notifications, Pending, Session, VhostReply, VhostRequest, answer_next};
+use crate::vhost::{
+    Frame, Notifications, PendingRequest, Session, VhostReply, VhostRequest, answer_next,
+};
 use crate::{DiskError, TraceHasher, VirtioDevice};
 
 /// How many requests are served before the next look for a message.
@@ -152,7 +154,7 @@ impl Guest {
     }
 
     /// Returns a request to the guest.
-    fn complete(&self, pending: &Pending) {
+    fn complete(&self, pending: &PendingRequest) {
         let mut session = lock(&self.session);
         // If the ring is broken by now, there is nobody to notify.
         if session.complete(pending).is_ok() && session.wants_call().unwrap_or(true) {

@@ -13,5 +13,5 @@ mod session;
 mod shrunk;
 
 pub use frame::{Frame, VhostReply, answer_next};
-pub use ring::Pending;
+pub use ring::PendingRequest;
 pub use session::{Notifications, Session, VhostRequest};

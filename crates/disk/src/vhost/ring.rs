@@ -17,7 +17,7 @@ const SLOTS: u16 = 1 << 15;
 
 /// A request that has not been returned to the guest.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingRequest {
     head: u16,
     used_bytes: u32,
     answer: Option<(GuestAddress, VirtioStatus)>,
@@ -134,16 +134,20 @@ impl Ring {
 
     /// Notes a request as in flight, unless its head is beyond the table: then it cannot be
     /// returned.
-    pub fn accept(&mut self, served: &CompletedRequest) -> Option<Pending> {
+    pub fn accept(&mut self, served: &CompletedRequest) -> Option<PendingRequest> {
         let CompletedRequest { head, used_bytes, answer, .. } = *served;
         (head < self.queue.size()).then(|| {
             self.in_flight += 1;
-            Pending { head, used_bytes, answer, life: self.life, logged: 0..0 }
+            PendingRequest { head, used_bytes, answer, life: self.life, logged: 0..0 }
         })
     }
 
     /// Returns a request with its status.
-    pub fn complete(&mut self, memory: &GuestMemoryMmap, pending: &Pending) -> Result<(), Error> {
+    pub fn complete(
+        &mut self,
+        memory: &GuestMemoryMmap,
+        pending: &PendingRequest,
+    ) -> Result<(), Error> {
         if pending.life != self.life {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::invalid::InvalidValue;
 
 use super::frame::{Frame, VhostReply};
 use super::memory::{SharedMemory, Unmapped};
-use super::ring::{Addresses, Pending, Ring};
+use super::ring::{Addresses, PendingRequest, Ring};
 
 /// The features of the ring and the transport: indirect descriptors, event indices, protocol
 /// features, and version 1 of virtio.
@@ -328,12 +328,12 @@ impl Session {
     }
 
     /// Notes a taken request as in flight, unless it cannot be returned.
-    pub fn accept(&mut self, served: &CompletedRequest) -> Option<Pending> {
+    pub fn accept(&mut self, served: &CompletedRequest) -> Option<PendingRequest> {
         self.ring.accept(served)
     }
 
     /// Returns a request to the guest.
-    pub fn complete(&mut self, pending: &Pending) -> Result<(), DiskError> {
+    pub fn complete(&mut self, pending: &PendingRequest) -> Result<(), DiskError> {
         let Some(memory) = &self.memory else { return Ok(()) };
         self.ring.complete(memory, pending).map_err(|cause| self.broken(&cause))
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::BlockState;
-use super::emptying::{Emptying, Moving};
+use super::emptying::{Emptying, PageMove};
 use super::pools::Frontier;
 use super::state::{PageMapped, RESERVE};
 use crate::counters::OperationReason;
@@ -144,11 +144,11 @@ impl PageMapped {
             self.map.prefetch(*page as usize);
         }
         // Which pages are still valid cannot be predicted, so there is no branch on it.
-        self.moving.resize(held.len(), Moving::default());
+        self.moving.resize(held.len(), PageMove::default());
         let mut valid = 0;
         for (page, offset) in held.iter().zip(part) {
             let is_valid = self.map[*page as usize] == Self::entry(first + offset);
-            self.moving[valid] = Moving { page: LogicalPage(*page), offset, read: earliest };
+            self.moving[valid] = PageMove { page: LogicalPage(*page), offset, read: earliest };
             valid += usize::from(is_valid);
         }
         self.moving.truncate(valid);

@@ -6,7 +6,7 @@ use crate::units::{Block, LogicalPage, Nanos};
 
 /// A valid page of a block that is being emptied.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moving {
+pub(super) struct PageMove {
     pub page: LogicalPage,
     pub offset: u32,
     /// When it has been read.

@@ -1,7 +1,7 @@
 //! The state of a page-mapped drive, and how pages are placed and invalidated.
 
 use super::blocks::{BlockRecord, BlockState};
-use super::emptying::{Emptying, Moving, STEP};
+use super::emptying::{Emptying, PageMove, STEP};
 use super::pools::{BlockPools, Frontier};
 use super::slc::Slc;
 use crate::counters::OperationReason;
@@ -35,7 +35,7 @@ pub(crate) struct PageMapped {
     /// How many pages of a block are emptied together.
     pub(super) step: u32,
     /// The pages of the block being collected; kept to reuse its memory.
-    pub(super) moving: Vec<Moving>,
+    pub(super) moving: Vec<PageMove>,
 }
 
 impl PageMapped {
@@ -215,12 +215,12 @@ impl PageMapped {
         &mut self,
         nand: &mut N,
         first: PhysicalPage,
-        moving: &[Moving],
+        moving: &[PageMove],
         why: OperationReason,
     ) -> Nanos {
         self.put(first, moving.iter().map(|moving| moving.page));
         let mut safe = Nanos::ZERO;
-        for (Moving { page, read, .. }, offset) in moving.iter().zip(first.offset..) {
+        for (PageMove { page, read, .. }, offset) in moving.iter().zip(first.offset..) {
             let place = PhysicalPage { block: first.block, offset };
             safe = safe.max(nand.program(place, *page, why, *read));
         }

@@ -1,7 +1,7 @@
 //! Records a drive at work: latencies, its state over time, and the final sums.
 
 use crate::{
-    Command, Conditioned, Drive, FlashTotals, Moment, MomentSpacing, Moments, Nanos,
+    Command, ConditioningOutcome, Drive, FlashTotals, Moment, MomentSpacing, Moments, Nanos,
     OperationReason, WearSummary,
 };
 use hdrhistogram::Histogram;
@@ -67,7 +67,7 @@ impl SimulationRecorder {
         drive: &Drive,
         seed: u64,
         settings: Settings,
-        conditioned: &Conditioned,
+        conditioned: &ConditioningOutcome,
         trace: Option<Replayed>,
     ) -> SimulationOutcome {
         let specification = drive.specification();

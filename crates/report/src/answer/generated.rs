@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use ssdlab_advice::{
-    Analysis, Effect, FEWEST_RUNS, Judgement, MetricSummary, NoRatio, PhaseSummary, Verdict, Why,
-    ZeroComparison,
+    Analysis, Effect, FEWEST_RUNS, Judgement, MetricSummary, NoRatio, OpenReason, PhaseSummary,
+    Verdict, ZeroComparison,
 };
 use ssdlab_plan::{ClaimFact, Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
@@ -118,7 +118,7 @@ fn known_cases(schedule: &Schedule, analysis: &Analysis, cases: &[&Judgement]) -
         }
     };
     let open = match (first.outcome.verdict(), first.outcome.why()) {
-        (Verdict::Undecided, Some(Why::Runs(Some(runs)))) => {
+        (Verdict::Undecided, Some(OpenReason::Runs(Some(runs)))) => {
             format!(" About {} may decide.", counted(*runs as usize, "more run"))
         }
         _ => String::new(),

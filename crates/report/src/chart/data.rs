@@ -98,7 +98,7 @@ impl<'a> ChartTreatment<'a> {
         summary.metrics.get(&metric.into())
     }
 
-    pub fn named(&self, value: f64) -> Named<'_> {
+    pub fn named(&self, value: f64) -> NamedValue<'_> {
         (value, &self.name)
     }
 
@@ -170,22 +170,25 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 }
 
 /// A value and its owner's name.
-pub(super) type Named<'a> = (f64, &'a str);
+pub(super) type NamedValue<'a> = (f64, &'a str);
 
 /// The smallest and the largest of some values of one unit, as part of a sentence.
-pub(super) fn range<'a>(unit: Unit, values: impl IntoIterator<Item = Named<'a>>) -> Option<String> {
+pub(super) fn range<'a>(
+    unit: Unit,
+    values: impl IntoIterator<Item = NamedValue<'a>>,
+) -> Option<String> {
     range_of(values, |value| number::amount(unit, value))
 }
 
 /// The smallest and the largest of some values, formatted by `written`, as part of a sentence.
 pub(super) fn range_of<'a>(
-    values: impl IntoIterator<Item = Named<'a>>,
+    values: impl IntoIterator<Item = NamedValue<'a>>,
     written: impl Fn(f64) -> String,
 ) -> Option<String> {
-    let values: Vec<Named<'_>> = values.into_iter().collect();
-    let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
+    let values: Vec<NamedValue<'_>> = values.into_iter().collect();
+    let by_value = |one: &&NamedValue<'_>, other: &&NamedValue<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
-    let one = |named: &Named<'_>| format!("{} ({})", written(named.0), named.1);
+    let one = |named: &NamedValue<'_>| format!("{} ({})", written(named.0), named.1);
     Some(match &values[..] {
         [only] => one(only),
         _ if written(least.0) == written(greatest.0) => format!("{} (all)", written(least.0)),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult, Why};
+use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, OpenReason, TreatmentResult};
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -146,7 +146,7 @@ fn claim(judgement: &Judgement) -> Vec<Cell<'_>> {
         Cell::text(judgement.id.as_str()),
         Cell::text(claim.says.as_str()),
         Cell::text(outcome.verdict().to_string()),
-        Cell::text(why.and_then(Why::reason).unwrap_or_default()),
+        Cell::text(why.and_then(OpenReason::reason).unwrap_or_default()),
         Cell::text(claim.metric.name),
         Cell::text(claim.phases.join(", ")),
         Cell::text(claim.against_phase.as_deref().unwrap_or_default()),
@@ -166,7 +166,7 @@ fn claim(judgement: &Judgement) -> Vec<Cell<'_>> {
     row.extend([spread.map(|of| of.most), over.and_then(|of| of.guarantees)].map(Cell::from));
     let by = over.and_then(|over| over.separated_by.as_ref());
     row.push(Cell::text(by.map_or("", |by| by.parameter.as_str())));
-    row.extend([Cell::from(outcome.p()), Cell::from(why.and_then(Why::more_runs))]);
+    row.extend([Cell::from(outcome.p()), Cell::from(why.and_then(OpenReason::more_runs))]);
     row.push(Cell::text(judgement.scope.unwrap_or_default()));
     row
 }

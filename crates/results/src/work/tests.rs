@@ -4,7 +4,8 @@ use super::*;
 
 #[test]
 fn work_has_its_rates_and_keeps_every_latency() {
-    let mut counted = Counted { bytes: 8000, took: Duration::from_secs(2), ..Counted::new() };
+    let mut counted =
+        OperationTally { bytes: 8000, took: Duration::from_secs(2), ..OperationTally::new() };
     for index in 1..=1000 {
         counted.count(Duration::from_millis(2 * index), Duration::from_micros(index));
     }
@@ -14,5 +15,5 @@ fn work_has_its_rates_and_keeps_every_latency() {
     let all: hdrhistogram::Histogram<u64> =
         hdrhistogram::serialization::Deserializer::new().deserialize(&mut &packed[..]).unwrap();
     assert_eq!(all.len(), 1000);
-    assert_eq!(Work::of(&Counted::new()), None);
+    assert_eq!(Work::of(&OperationTally::new()), None);
 }

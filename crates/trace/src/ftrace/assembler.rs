@@ -27,7 +27,7 @@ const MOST_EVENTS: usize = 1 << 20;
 
 /// What is missing in a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostEvents {
     /// Events that the kernel overwrote before they were read; a lower bound.
     pub overwritten: u64,
     /// Events and requests dropped because about a million were waiting: for
@@ -47,14 +47,14 @@ pub struct Assembler {
     target: TracedDevice,
     events: Vec<BlockEvent>,
     pairing: Pairing,
-    lost: Lost,
+    lost: LostEvents,
 }
 
 impl Assembler {
     /// Starts without knowledge of requests in flight.
     #[must_use]
     pub fn new(layout: RecordLayout, target: TracedDevice) -> Self {
-        let (events, pairing, lost) = (Vec::new(), Pairing::default(), Lost::default());
+        let (events, pairing, lost) = (Vec::new(), Pairing::default(), LostEvents::default());
         Self { layout, target, events, pairing, lost }
     }
 
@@ -104,7 +104,7 @@ impl Assembler {
 
     /// What is missing so far.
     #[must_use]
-    pub fn lost(&self) -> Lost {
+    pub fn lost(&self) -> LostEvents {
         self.lost
     }
 }

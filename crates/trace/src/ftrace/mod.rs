@@ -31,7 +31,7 @@ mod in_flight;
 mod marks;
 mod sub_buffer;
 
-pub use assembler::{Assembler, Lost};
+pub use assembler::{Assembler, LostEvents};
 pub use block::{EVENTS, RecordLayout, TracedDevice, device_number};
 pub use error::FtraceError;
 pub use event_format::{EventFormat, SubBufferLayout, record_head};

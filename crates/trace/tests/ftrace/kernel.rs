@@ -40,7 +40,7 @@ fn requests() -> Vec<Request> {
             assembler.take(sub_buffer).unwrap();
         }
     }
-    assert_eq!(assembler.lost(), ssdlab_trace::ftrace::Lost::default());
+    assert_eq!(assembler.lost(), ssdlab_trace::ftrace::LostEvents::default());
     ended(assembler)
 }
 

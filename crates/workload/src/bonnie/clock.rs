@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::Counted;
+use crate::engine::OperationTally;
 use ssdlab_host::program::Rules;
 
 use super::super::WorkloadError;
@@ -19,14 +19,14 @@ pub(super) struct PassClock<'a> {
     passes: u32,
     pass_began: Instant,
     last: Instant,
-    counted: Counted,
+    counted: OperationTally,
 }
 
 impl<'a> PassClock<'a> {
     /// A new clock for a test that must take `least`.
     pub fn new(rules: Rules<'a>, least: Duration) -> Self {
         let now = Instant::now();
-        let counted = Counted::new();
+        let counted = OperationTally::new();
         Self { rules, least, began: now, passes: 0, pass_began: now, last: now, counted }
     }
 
@@ -70,7 +70,7 @@ impl<'a> PassClock<'a> {
     }
 
     /// What was counted, with the bytes that were read or written.
-    pub fn counted(self, bytes: u64) -> Counted {
-        Counted { bytes, ..self.counted }
+    pub fn counted(self, bytes: u64) -> OperationTally {
+        OperationTally { bytes, ..self.counted }
     }
 }

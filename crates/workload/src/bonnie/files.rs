@@ -14,7 +14,7 @@ use ssdlab_plan::Bonnie;
 
 use super::super::player::{DIRECTORY_OR_LINK, read_exact, write_all};
 use super::super::script::DIRECTORY_MODE;
-use super::super::{Done, PhaseContext, WorkloadError};
+use super::super::{PhaseContext, PhaseOutcome, WorkloadError};
 use super::clock::PassClock;
 use super::transfers::FILE_MODE;
 use crate::synthetic::bonnie::{BonnieData, BonnieOrder, SmallFile, shuffled, small_files};
@@ -108,7 +108,7 @@ impl FileSet {
         &mut self,
         mut clock: PassClock<'_>,
         place: PhaseContext<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
                 self.delete_all(None, place)?;
@@ -121,7 +121,7 @@ impl FileSet {
     /// `seq_stat`, `random_stat`: stats each file and reads it if it is not empty
     /// (`COpenTest::stat_file`). Sequential is the order in which the directory lists the files;
     /// reading it is part of the test. Nothing is synced.
-    pub fn stat(&mut self, mut clock: PassClock<'_>) -> Result<Done, WorkloadError> {
+    pub fn stat(&mut self, mut clock: PassClock<'_>) -> Result<PhaseOutcome, WorkloadError> {
         while clock.is_short() {
             let open = self.open()?;
             match self.order {
@@ -150,7 +150,7 @@ impl FileSet {
         mut self,
         mut clock: PassClock<'_>,
         place: PhaseContext<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
                 self.create_all(None, place)?;
@@ -160,10 +160,13 @@ impl FileSet {
         Ok(self.done(clock))
     }
 
-    fn done(&mut self, clock: PassClock<'_>) -> Done {
+    fn done(&mut self, clock: PassClock<'_>) -> PhaseOutcome {
         let (written, read) =
             (std::mem::take(&mut self.written_bytes), std::mem::take(&mut self.read_bytes));
-        Done { counted: Some(clock.counted(written + read)), ..Done::wrote(written) }
+        PhaseOutcome {
+            counted: Some(clock.counted(written + read)),
+            ..PhaseOutcome::wrote(written)
+        }
     }
 
     /// Paths and directories in a new random order. They are copies in the order of access, so that

@@ -31,7 +31,7 @@ use super::content::Content;
 use super::player::open_directory;
 use super::script::Script;
 use super::synthetic::bonnie::{BonnieData, BonnieOrder, Chunks, Seeks, small_files};
-use super::{Done, PhaseContext, WorkloadError};
+use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 /// Bonnie's tests, for one trial after another.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl BonnieRunner {
         test: BonnieTest,
         is_cold: bool,
         place: PhaseContext<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         let directory = open_directory(place.directory)?;
         let clock = PassClock::new(place.rules, Duration::from_nanos(self.sizes.least_ns));
         if test.is_of_the_file() {
@@ -109,7 +109,7 @@ impl BonnieRunner {
         directory: &OwnedFd,
         rules: Rules<'_>,
         clock: PassClock<'_>,
-    ) -> Result<Done, WorkloadError> {
+    ) -> Result<PhaseOutcome, WorkloadError> {
         let sizes = &self.sizes;
         let chunk_bytes = usize::try_from(sizes.chunk_bytes).expect("it is 1 MiB at the most");
         let chunks = sizes.size_bytes / sizes.chunk_bytes;

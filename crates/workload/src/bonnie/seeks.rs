@@ -18,7 +18,7 @@ use ssdlab_host::thread::{Usage, used};
 use ssdlab_plan::Bonnie;
 
 use super::super::player::{check_rules, read_exact_at, write_all_at};
-use super::super::{Done, WorkloadError};
+use super::super::{PhaseOutcome, WorkloadError};
 use super::clock::PassClock;
 use super::transfers::{error, open};
 use crate::synthetic::bonnie::{Chunks, Seek};
@@ -45,8 +45,8 @@ struct SeekerResult {
 
 impl Seekers<'_> {
     /// `random_seek`. Returns the number of seeks made on the file so far as well.
-    pub fn seek(&self, mut clock: PassClock<'_>) -> Result<(Done, u64), WorkloadError> {
-        let mut done = Done::wrote(0);
+    pub fn seek(&self, mut clock: PassClock<'_>) -> Result<(PhaseOutcome, u64), WorkloadError> {
+        let mut done = PhaseOutcome::wrote(0);
         let mut made = self.held.seeks.made;
         // Seeks continue where an earlier test of the trial ended.
         let mut all = self.held.seeks.all().skip(usize::try_from(made).unwrap_or(usize::MAX));

@@ -12,7 +12,7 @@ use ssdlab_plan::schedule::{self, Action, Phase};
 use ssdlab_plan::{Bonnie, BonnieTest};
 use tempfile::TempDir;
 
-use crate::{Done, PhaseContext, PreparedWorkload, WorkloadError};
+use crate::{PhaseContext, PhaseOutcome, PreparedWorkload, WorkloadError};
 
 const SIZES: Bonnie = Bonnie {
     size_bytes: 300 * 1024,
@@ -52,14 +52,14 @@ impl Bench {
         (rules, self.folder.path())
     }
 
-    fn act(&mut self, action: Action) -> Result<Done, WorkloadError> {
+    fn act(&mut self, action: Action) -> Result<PhaseOutcome, WorkloadError> {
         let folder = self.folder.path();
         let rules = Rules { marker: "test", limit: self.limit, interrupt: &self.interrupt };
         let place = PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules };
         self.workload.perform(&phase(action), place)
     }
 
-    fn perform(&mut self, test: BonnieTest) -> Done {
+    fn perform(&mut self, test: BonnieTest) -> PhaseOutcome {
         self.act(Action::Bonnie { test }).unwrap_or_else(|error| panic!("{test:?}: {error}"))
     }
 

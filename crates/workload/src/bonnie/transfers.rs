@@ -10,7 +10,7 @@ use rustix::fs::{Advice, AtFlags, Mode, OFlags, fadvise, fsync, openat, unlinkat
 use rustix::io::{Errno, write};
 
 use super::super::player::{read_exact, write_all, write_all_at};
-use super::super::{Done, WorkloadError};
+use super::super::{PhaseOutcome, WorkloadError};
 use super::clock::PassClock;
 use crate::synthetic::bonnie::BonnieData;
 
@@ -133,8 +133,11 @@ impl<'a> FileTransfer<'a> {
     }
 
     /// What was done. A rewritten byte counts once, as in bonnie++.
-    pub fn done(self) -> Done {
-        Done { counted: Some(self.clock.counted(self.bytes)), ..Done::wrote(self.written_bytes) }
+    pub fn done(self) -> PhaseOutcome {
+        PhaseOutcome {
+            counted: Some(self.clock.counted(self.bytes)),
+            ..PhaseOutcome::wrote(self.written_bytes)
+        }
     }
 
     /// A new file in place of an old one, which is unlinked before the clock starts.

@@ -20,7 +20,7 @@ const DIGITS: u8 = 3;
 
 /// Operations and their latencies.
 #[derive(Debug, Clone)]
-pub struct Counted {
+pub struct OperationTally {
     pub operations: u64,
     /// Bytes read or written; 0 for operations that move none.
     pub bytes: u64,
@@ -32,7 +32,7 @@ pub struct Counted {
     pub series: EngineSeries,
 }
 
-impl Counted {
+impl OperationTally {
     /// No operations yet.
     #[must_use]
     pub fn new() -> Self {
@@ -62,7 +62,7 @@ impl Counted {
     }
 }
 
-impl Default for Counted {
+impl Default for OperationTally {
     fn default() -> Self {
         Self::new()
     }

@@ -14,7 +14,7 @@ use ssdlab_plan::io::{Io, IoContents, IoEnd, IoPattern, IoSyncPolicy, SyncBy};
 
 use crate::engine::operations::{EngineOperation, EngineOperations};
 use crate::engine::ring::EngineRing;
-use crate::engine::{BLOCK_BYTES, Counted, EngineError, EngineOperationKind};
+use crate::engine::{BLOCK_BYTES, EngineError, EngineOperationKind, OperationTally};
 
 /// Writes cycle through buffers of at least this total size, twice the largest unit of compression
 /// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
@@ -43,15 +43,15 @@ pub struct EngineJob<'a> {
 /// The result of a job.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOutcome {
-    pub reads: Counted,
-    pub writes: Counted,
-    pub syncs: Counted,
+    pub reads: OperationTally,
+    pub writes: OperationTally,
+    pub syncs: OperationTally,
 }
 
 impl EngineOutcome {
     /// Reads and writes together.
     #[must_use]
-    pub fn moved(&self) -> Counted {
+    pub fn moved(&self) -> OperationTally {
         let mut moved = self.reads.clone();
         moved.add(&self.writes);
         moved
@@ -87,7 +87,7 @@ pub fn run(
     }
     drop(punctual);
     let EngineOutcome { reads, writes, syncs } = running.outcome;
-    let took = |counted| Counted { took: now, ..counted };
+    let took = |counted| OperationTally { took: now, ..counted };
     Ok(EngineOutcome { reads: took(reads), writes: took(writes), syncs: took(syncs) })
 }
 

@@ -149,7 +149,7 @@ fn job(name: &str, group: u64, read: (f64, u64), write: (f64, u64)) -> serde_jso
     })
 }
 
-fn metrics(jobs: &[serde_json::Value]) -> Done {
+fn metrics(jobs: &[serde_json::Value]) -> PhaseOutcome {
     parse(&serde_json::json!({ "jobs": jobs }).to_string()).unwrap()
 }
 

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn every_metric_has_its_name_in_plans() {
-    let mut counted = Counted { took: Duration::from_secs(2), ..Counted::new() };
+    let mut counted = OperationTally { took: Duration::from_secs(2), ..OperationTally::new() };
     assert!(metrics("read", &counted).is_empty());
     for micros in 1..=1000 {
         counted.count(Duration::from_secs(1), Duration::from_micros(micros));

@@ -2,10 +2,10 @@ use super::*;
 
 #[test]
 fn only_a_load_that_falls_behind_is_remarked_on() {
-    let of = |operations: u64, seconds: u64| Counted {
+    let of = |operations: u64, seconds: u64| OperationTally {
         operations,
         took: Duration::from_secs(seconds),
-        ..Counted::new()
+        ..OperationTally::new()
     };
     let ten_a_second = Some(100_000_000);
     assert_eq!(remark(&of(100, 10), ten_a_second), None);

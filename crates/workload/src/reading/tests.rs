@@ -30,7 +30,7 @@ fn tree() -> Script {
     script
 }
 
-fn perform(order: ReadOrder, folder: &Path) -> Result<Done, WorkloadError> {
+fn perform(order: ReadOrder, folder: &Path) -> Result<PhaseOutcome, WorkloadError> {
     let interrupt = Interrupt::default();
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     run(

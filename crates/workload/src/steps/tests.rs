@@ -16,7 +16,7 @@ use crate::synthetic::rotation::Rotation;
 use crate::verify::{Oracle, umask};
 
 /// Performs a series in a folder and expects the oracle to find it there.
-fn perform<S: Iterator<Item = ScriptStep>>(series: impl Fn() -> S, folder: &Path) -> Done {
+fn perform<S: Iterator<Item = ScriptStep>>(series: impl Fn() -> S, folder: &Path) -> PhaseOutcome {
     let (contents, interrupt) = (FileContents::sample(), Interrupt::default());
     let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
     let place = PhaseContext { directory: folder, mounted_at: folder, commit: &[], rules };

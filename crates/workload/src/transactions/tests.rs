@@ -6,8 +6,8 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 
 use super::{
-    CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, IoEnd, JOURNAL, JournalMode, LOG, PhaseContext,
-    STREAM, Synchronous, Transactions, WorkloadError, run,
+    CHECKPOINT_FRAMES, ContentPool, DATABASE, IoEnd, JOURNAL, JournalMode, LOG, PhaseContext,
+    PhaseOutcome, STREAM, Synchronous, Transactions, WorkloadError, run,
 };
 
 const WORK: Transactions = Transactions {
@@ -22,7 +22,7 @@ const WORK: Transactions = Transactions {
 };
 
 /// Performs transactions in a folder with a database of zeros.
-fn perform(work: &Transactions, folder: &Path) -> Result<Done, WorkloadError> {
+fn perform(work: &Transactions, folder: &Path) -> Result<PhaseOutcome, WorkloadError> {
     fs::write(folder.join(DATABASE), vec![0; 64 * 4096]).unwrap();
     let interrupt = Interrupt::default();
     let limit = Duration::from_mins(1);

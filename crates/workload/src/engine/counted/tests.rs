@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn every_operation_is_in_the_histogram_and_in_the_series() {
-    let mut counted = Counted::new();
+    let mut counted = OperationTally::new();
     for index in 0..1000_u64 {
         counted.count(Duration::from_millis(index * 7), Duration::from_micros(index));
     }
@@ -18,7 +18,7 @@ fn every_operation_is_in_the_histogram_and_in_the_series() {
 
 #[test]
 fn what_is_added_is_counted_step_by_step() {
-    let (mut short, mut long) = (Counted::new(), Counted::new());
+    let (mut short, mut long) = (OperationTally::new(), OperationTally::new());
     short.count(Duration::from_millis(5), Duration::from_micros(1));
     long.count(Duration::from_millis(5), Duration::from_micros(2));
     long.count(Duration::from_secs(5), Duration::from_micros(3));
@@ -32,7 +32,7 @@ fn what_is_added_is_counted_step_by_step() {
 
 #[test]
 fn a_latency_beyond_all_measure_is_counted_as_the_longest() {
-    let mut counted = Counted::new();
+    let mut counted = OperationTally::new();
     counted.count(Duration::MAX.min(Duration::from_hours(2)), Duration::from_hours(2));
     assert!(counted.latencies.max() >= LONGEST_NS);
 }
