@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 18, files: 744, lines: 108_631 };
+const MOST: Size = Size { crates: 18, files: 737, lines: 108_297 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;
