@@ -10,6 +10,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ssdlab_filesystem::BlockKind;
+
 use crate::actor::Actor;
 use crate::event::{CauseEvent, EventPoint, SourceKey, WantedEvent};
 use crate::ledger::WrittenKind;
@@ -148,7 +150,7 @@ impl Btrfs {
         self.roots.insert(inode, tree);
         let inode = Some(file);
         for (member, at) in self.physical(volume, start) {
-            let mark = SectorMark { kind: WrittenKind::Data, inode, causes: causes.clone() };
+            let mark = SectorMark { kind: BlockKind::Data.into(), inode, causes: causes.clone() };
             volume.mark(member, Self::sectors(at, disk_length), mark);
         }
     }
@@ -178,7 +180,7 @@ impl Btrfs {
     ) -> (WrittenKind, CauseShares) {
         let logical = self.logical(volume, member, sector * SECTOR_BYTES);
         let tree = logical.and_then(|logical| self.trees.get(&logical).copied());
-        let kind = tree.map_or(WrittenKind::OtherTree, kind_of);
+        let kind = tree.map_or(BlockKind::CowMetadata.into(), kind_of);
         let is_shared = matches!(kind, WrittenKind::ExtentTree | WrittenKind::RootTrees);
         let own = logical.filter(|_| !is_shared);
         let causes = own.map(|logical| volume.blocks.get(logical / PAGE_BYTES));
@@ -218,7 +220,7 @@ impl FilesystemModel for Btrfs {
             SUPERBLOCKS_AT.iter().any(|at| (*at..at + SUPERBLOCK_BYTES).contains(&start));
         if is_superblock {
             let causes = volume.blocks.pooled();
-            volume.mark_metadata(bio, WrittenKind::Superblock, causes);
+            volume.mark_metadata(bio, BlockKind::Superblock, causes);
         } else if !bio.is_metadata {
             volume.mark_data(actor, bio);
         } else {

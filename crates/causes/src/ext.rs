@@ -11,11 +11,10 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab_filesystem::InodePlaces;
+use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
-use crate::ledger::WrittenKind;
 use crate::shares::CauseShares;
 use crate::tasks::Causer;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
@@ -258,14 +257,14 @@ impl FilesystemModel for Ext {
         let is_of_journal_thread =
             !volume.has_layout() && actor.is_journal && !volume.is_writing(actor);
         match bio.area {
-            Some(WrittenKind::Journal) => self.journal(volume, bio),
+            Some(BlockKind::Journal) => self.journal(volume, bio),
             _ if is_of_journal_thread => self.journal(volume, bio),
             None if !bio.is_metadata => volume.mark_data(actor, bio),
             area => {
                 let other = if volume.has_layout() {
-                    WrittenKind::Directory
+                    BlockKind::Directory
                 } else {
-                    WrittenKind::Metadata
+                    BlockKind::Unattributed
                 };
                 // Without a journal, fsync(2) writes buffers whose folio stays dirty, and no event
                 // says who dirties them again.
@@ -282,6 +281,6 @@ impl Ext {
         if let Some(commit) = &mut self.commit {
             commit.journal_bytes += (bio.sectors.end - bio.sectors.start) * SECTOR_BYTES;
         }
-        volume.mark_metadata(bio, WrittenKind::Journal, causes);
+        volume.mark_metadata(bio, BlockKind::Journal, causes);
     }
 }

@@ -3,10 +3,11 @@
 //! Source: `include/trace/events/f2fs.h`, `fs/f2fs/f2fs.h` for the types of pages. It has not been
 //! run on a kernel with F2FS.
 
+use ssdlab_filesystem::BlockKind;
+
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
 use crate::generic;
-use crate::ledger::WrittenKind;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
 /// The sectors of a block, which always has 4 KiB.
@@ -43,11 +44,11 @@ impl FilesystemModel for F2fs {
                     let causes = volume.files.take_range(inode, &range);
                     volume.works_at(actor, inode);
                     let inode = Some(volume.inode(inode));
-                    SectorMark { kind: WrittenKind::Data, inode, causes }
+                    SectorMark { kind: BlockKind::Data.into(), inode, causes }
                 } else {
                     let is_node = kind == NODE;
-                    let kind = if is_node { WrittenKind::Inode } else { WrittenKind::Allocation };
-                    SectorMark { kind, inode: None, causes: volume.cause(actor) }
+                    let kind = if is_node { BlockKind::Inode } else { BlockKind::Allocation };
+                    SectorMark { kind: kind.into(), inode: None, causes: volume.cause(actor) }
                 };
                 volume.mark(0, sectors, mark);
             }

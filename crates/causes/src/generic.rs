@@ -1,9 +1,10 @@
 //! A filesystem without events of its own: what a worker writes back is the file's that it names,
 //! and anything else is whoever submits it.
 
+use ssdlab_filesystem::BlockKind;
+
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
-use crate::ledger::WrittenKind;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, Volume};
 
 /// What is known of such a filesystem: nothing.
@@ -41,7 +42,7 @@ pub fn queued(volume: &mut Volume, actor: &Actor, bio: &BioPart) {
         None if !bio.is_metadata => volume.mark_data(actor, bio),
         area => {
             let causes = volume.cause(actor);
-            volume.mark_in_place(bio, area.unwrap_or(WrittenKind::Metadata), causes);
+            volume.mark_in_place(bio, area.unwrap_or(BlockKind::Unattributed), causes);
         }
     }
 }

@@ -25,20 +25,8 @@ pub struct Inode {
 /// What written bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WrittenKind {
-    /// File contents.
-    Data,
-    /// A journal or log.
-    Journal,
-    /// Inodes in place.
-    Inode,
-    /// Directories and extents in place.
-    Directory,
-    /// Bitmaps and headers of free space.
-    Allocation,
-    /// Superblocks and descriptors.
-    Superblock,
-    /// B-trees of XFS, or metadata of a kind that the layout does not tell.
-    Metadata,
+    /// Blocks of a filesystem, in kinds that every filesystem has.
+    Block(BlockKind),
     /// Trees of btrfs: of files and directories.
     FileTree,
     /// That of checksums.
@@ -49,8 +37,6 @@ pub enum WrittenKind {
     RootTrees,
     /// That of fsync(2)'s log.
     LogTree,
-    /// Blocks of a tree that were split off.
-    OtherTree,
     /// Swap.
     Swap,
     /// Bytes of a device without a filesystem that is watched.
@@ -64,36 +50,25 @@ impl WrittenKind {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Data => "data",
-            Self::Journal => "journal",
-            Self::Inode => "inode",
-            Self::Directory => "directory",
-            Self::Allocation => "allocation",
-            Self::Superblock => "superblock",
-            Self::Metadata => "metadata",
+            // Trees of XFS, too, and blocks of btrfs's that were split off.
+            Self::Block(BlockKind::Unattributed) => "metadata",
+            Self::Block(BlockKind::CowMetadata) => "other tree",
+            Self::Block(kind) => kind.name(),
             Self::FileTree => "file tree",
             Self::ChecksumTree => "checksum tree",
             Self::ExtentTree => "extent tree",
             Self::RootTrees => "root trees",
             Self::LogTree => "log tree",
-            Self::OtherTree => "other tree",
             Self::Swap => "swap",
             Self::Raw => "raw",
             Self::Unknown => "unknown",
         }
     }
+}
 
-    pub(crate) fn of_area(kind: BlockKind) -> Self {
-        match kind {
-            BlockKind::Data => Self::Data,
-            BlockKind::Journal => Self::Journal,
-            BlockKind::Inode => Self::Inode,
-            BlockKind::Directory => Self::Directory,
-            BlockKind::Allocation => Self::Allocation,
-            BlockKind::Superblock => Self::Superblock,
-            BlockKind::CowMetadata => Self::OtherTree,
-            BlockKind::Unattributed => Self::Metadata,
-        }
+impl From<BlockKind> for WrittenKind {
+    fn from(kind: BlockKind) -> Self {
+        Self::Block(kind)
     }
 }
 

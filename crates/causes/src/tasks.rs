@@ -71,6 +71,8 @@ pub struct Tasks {
     threads: BTreeMap<u32, Task>,
     names: Vec<CauserName>,
     by_name: BTreeMap<CauserName, Causer>,
+    /// How many names [`Self::take_fresh_names`] has given.
+    known: usize,
     /// Processes whose cgroup has to be looked up.
     strays: BTreeSet<u32>,
 }
@@ -78,7 +80,7 @@ pub struct Tasks {
 impl Default for Tasks {
     fn default() -> Self {
         let (threads, by_name, strays) = Default::default();
-        let mut tasks = Self { threads, names: Vec::new(), by_name, strays };
+        let mut tasks = Self { threads, names: Vec::new(), by_name, known: 0, strays };
         for line in ["(written before the recording)", "(filesystem itself)", "(unseen)"] {
             tasks.causer(line, "");
         }
@@ -105,6 +107,12 @@ impl Tasks {
     #[must_use]
     pub fn name(&self, causer: Causer) -> &CauserName {
         &self.names[causer.0 as usize]
+    }
+
+    /// The names that are new since the last call.
+    pub fn take_fresh_names(&mut self) -> &[CauserName] {
+        let known = std::mem::replace(&mut self.known, self.names.len());
+        &self.names[known..]
     }
 
     /// The processes that began in a cgroup of which no event says the name, since the last call.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ssdlab_filesystem::Layout;
+use ssdlab_filesystem::{BlockKind, Layout};
 
 use crate::actor::{Actor, FileParts};
 use crate::blocks::BlockCauses;
@@ -80,7 +80,7 @@ pub struct BioPart {
     /// Counted from the filesystem's start.
     pub sectors: Range<u64>,
     pub is_metadata: bool,
-    pub area: Option<WrittenKind>,
+    pub area: Option<BlockKind>,
 }
 
 impl BioPart {
@@ -150,8 +150,14 @@ impl Volume {
     }
 
     /// Marks a part of a bio that is no file's.
-    pub fn mark_metadata(&mut self, part: &BioPart, kind: WrittenKind, causes: CauseShares) {
-        self.mark(part.member, part.sectors.clone(), SectorMark { kind, inode: None, causes });
+    pub fn mark_metadata(
+        &mut self,
+        part: &BioPart,
+        kind: impl Into<WrittenKind>,
+        causes: CauseShares,
+    ) {
+        let mark = SectorMark { kind: kind.into(), inode: None, causes };
+        self.mark(part.member, part.sectors.clone(), mark);
     }
 
     /// Somebody asked for a range of a file to be written.
@@ -276,13 +282,13 @@ impl Volume {
             self.files.written(inode);
         }
         let inode = inode.map(|inode| self.inode(inode));
-        let mark = SectorMark { kind: WrittenKind::Data, inode, causes };
+        let mark = SectorMark { kind: BlockKind::Data.into(), inode, causes };
         self.mark(part.member, part.sectors.clone(), mark);
     }
 
     /// Marks metadata written in place: of those who changed its blocks since it was last written,
     /// else of `others`.
-    pub fn mark_in_place(&mut self, part: &BioPart, kind: WrittenKind, others: CauseShares) {
+    pub fn mark_in_place(&mut self, part: &BioPart, kind: BlockKind, others: CauseShares) {
         let mut causes = CauseShares::default();
         for block in part.blocks() {
             causes.merge(&self.blocks.take(block));
@@ -299,8 +305,7 @@ impl Volume {
             .map(|(length, kind)| {
                 let start = at;
                 at += length / SECTOR_BYTES;
-                let area = kind.map(WrittenKind::of_area);
-                BioPart { member, sectors: start..at, is_metadata, area }
+                BioPart { member, sectors: start..at, is_metadata, area: kind }
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use ssdlab_filesystem::{InodePlaces, Layout};
+use ssdlab_filesystem::{BlockKind, InodePlaces, Layout};
 
 use crate::actor::Actor;
 use crate::btrfs::{Btrfs, BtrfsGeometry};
@@ -467,7 +467,7 @@ impl Watched {
 }
 
 fn data_of(causer: Causer, inode: Inode) -> LedgerKey {
-    LedgerKey { causer, kind: WrittenKind::Data, inode: Some(inode) }
+    LedgerKey { causer, kind: BlockKind::Data.into(), inode: Some(inode) }
 }
 
 /// The sectors of a bio; none for one that moves nothing or lies nowhere.

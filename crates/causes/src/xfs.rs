@@ -8,11 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_filesystem::InodePlaces;
+use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
-use crate::ledger::WrittenKind;
 use crate::shares::CauseShares;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
@@ -123,7 +122,7 @@ impl Xfs {
         let start = address.wrapping_add(position).wrapping_sub(offset) / SECTOR_BYTES;
         let sectors = start..start.saturating_add(length / SECTOR_BYTES);
         let inode = Some(volume.inode(inode));
-        volume.mark(0, sectors, SectorMark { kind: WrittenKind::Data, inode, causes });
+        volume.mark(0, sectors, SectorMark { kind: BlockKind::Data.into(), inode, causes });
     }
 }
 
@@ -192,15 +191,15 @@ impl FilesystemModel for Xfs {
 
     fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
         match bio.area {
-            Some(WrittenKind::Journal) => {
+            Some(BlockKind::Journal) => {
                 let causes = self.log(volume);
-                volume.mark_metadata(bio, WrittenKind::Journal, causes);
+                volume.mark_metadata(bio, BlockKind::Journal, causes);
             }
             None if !bio.is_metadata => volume.mark_data(actor, bio),
             area => {
                 let cluster = bio.sectors.start / 8 / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
                 let is_inode = self.clusters.contains(&cluster);
-                let other = if is_inode { WrittenKind::Inode } else { WrittenKind::Metadata };
+                let other = if is_inode { BlockKind::Inode } else { BlockKind::Unattributed };
                 let others = volume.blocks.pooled();
                 volume.mark_in_place(bio, area.unwrap_or(other), others);
             }

@@ -41,19 +41,20 @@ pub enum CgroupKind {
 }
 
 impl CgroupKind {
-    /// The word after a name; `None` where the name says it.
+    /// A name with what it is, where the name does not say it.
     #[must_use]
-    pub fn word(self) -> Option<&'static str> {
-        match self {
-            Self::Service | Self::Session | Self::Group => None,
-            Self::App => Some("app"),
-            Self::Docker => Some("docker"),
-            Self::Podman => Some("podman"),
-            Self::Container => Some("container"),
-            Self::Pod => Some("pod"),
-            Self::Lxc => Some("lxc"),
-            Self::VirtualMachine => Some("virtual machine"),
-        }
+    pub fn with_word(self, name: String) -> String {
+        let word = match self {
+            Self::Service | Self::Session | Self::Group => return name,
+            Self::App => "app",
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+            Self::Container => "container",
+            Self::Pod => "pod",
+            Self::Lxc => "lxc",
+            Self::VirtualMachine => "virtual machine",
+        };
+        format!("{name} ({word})")
     }
 }
 
@@ -61,6 +62,15 @@ impl CgroupKind {
 #[must_use]
 pub fn kind(cgroup: &str) -> CgroupKind {
     known(cgroup).0
+}
+
+/// The service, container or the like that a cgroup is in or is, by its path below the root; the
+/// cgroup itself where it is in none.
+#[must_use]
+pub fn holder(cgroup: &str) -> &str {
+    let ends = cgroup.match_indices('/').map(|(end, _)| end);
+    let mut above = ends.map(|end| &cgroup[..end]);
+    above.find(|above| kind(above) != CgroupKind::Group).unwrap_or(cgroup)
 }
 
 /// What a cgroup is, and its name or number as the path has it.

@@ -14,17 +14,75 @@ use rustix::ioctl::{self, Updater};
 
 /// `FILEID_INO32_GEN`.
 const SHORT: i32 = 1;
+/// `FILEID_INO32_GEN_PARENT`.
+const SHORT_WITH_PARENT: i32 = 2;
 /// The same with `XFS_FILEID_TYPE_64FLAG`.
 const LONG: i32 = 0x81;
+const LONG_WITH_PARENT: i32 = 0x82;
+/// `FILEID_BTRFS_WITHOUT_PARENT` and `FILEID_BTRFS_WITH_PARENT`: 64 bits of inode, 64 of the
+/// subvolume, 32 of generation.
+const BTRFS: i32 = 0x4d;
+const BTRFS_WITH_PARENT: i32 = 0x4e;
 /// `XFS_IOC_BULKSTAT`: `_IOR('X', 127, struct xfs_bulkstat_req)`, whose header has 64 bytes.
 const BULKSTAT: ioctl::Opcode = 0x8040_587f;
 
-/// `struct file_handle` with room for the longest handle here.
+/// The longest handle (`MAX_HANDLE_SZ`).
+const MOST_BYTES: usize = 128;
+
+/// `struct file_handle` with room for the longest handle.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C)]
-struct Handle {
+pub struct FileHandle {
     bytes: u32,
     kind: i32,
-    words: [u32; 3],
+    words: [u32; MOST_BYTES / 4],
+}
+
+/// The file that a handle is of, in filesystems whose handles tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandledFile {
+    /// The tree that its number is of: a subvolume of btrfs, 0 elsewhere.
+    pub tree: u64,
+    /// Its inode's number.
+    pub inode: u64,
+    /// The generation of that number.
+    pub generation: u32,
+}
+
+impl FileHandle {
+    fn new(kind: i32, words: &[u32]) -> Self {
+        let mut handle = Self { bytes: 0, kind, words: [0; MOST_BYTES / 4] };
+        for (own, word) in handle.words.iter_mut().zip(words) {
+            *own = *word;
+            handle.bytes += 4;
+        }
+        handle
+    }
+
+    /// Reads a `struct file_handle`, which may have other bytes behind it. Returns its length, too.
+    pub(super) fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let length = usize::try_from(word(0)?).ok().filter(|length| *length <= MOST_BYTES)?;
+        let end = 8 + length;
+        // Lengths are whole words in every filesystem that makes handles of its inodes.
+        let words: Vec<u32> = (8..end).step_by(4).map(word).collect::<Option<_>>()?;
+        let handle = Self::new(word(4)?.cast_signed(), &words);
+        Some((handle, end))
+    }
+
+    /// The file that it is of; `None` for a filesystem that is not known here.
+    #[must_use]
+    pub fn file(&self) -> Option<HandledFile> {
+        let long = |at: usize| u64::from(self.words[at + 1]) << 32 | u64::from(self.words[at]);
+        let [first, second, third, ..] = self.words;
+        let (tree, inode, generation) = match self.kind {
+            SHORT | SHORT_WITH_PARENT => (0, u64::from(first), second),
+            LONG | LONG_WITH_PARENT => (0, long(0), third),
+            BTRFS | BTRFS_WITH_PARENT => (long(2), long(0), self.words[4]),
+            _ => return None,
+        };
+        Some(HandledFile { tree, inode, generation })
+    }
 }
 
 /// `struct xfs_bulkstat_req` with room for one inode.
@@ -57,23 +115,28 @@ pub fn path_of(mount: &File, kind: HandleKind, inode: u64) -> io::Result<Option<
     let handle = match kind {
         HandleKind::AnyGeneration => {
             let number = u32::try_from(inode).map_err(io::Error::other)?;
-            Handle { bytes: 8, kind: SHORT, words: [number, 0, 0] }
+            FileHandle::new(SHORT, &[number, 0])
         }
         HandleKind::Xfs => {
             let Some(generation) = generation(mount, inode)? else { return Ok(None) };
             let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0);
             let (low, high) = (half(inode), half(inode >> 32));
-            Handle { bytes: 12, kind: LONG, words: [low, high, generation] }
+            FileHandle::new(LONG, &[low, high, generation])
         }
     };
-    let Some(file) = open(mount, &handle)? else { return Ok(None) };
+    path_by(mount, &handle)
+}
+
+/// The path of what a handle is of, as [`path_of`] gives it.
+pub fn path_by(mount: &File, handle: &FileHandle) -> io::Result<Option<PathBuf>> {
+    let Some(file) = open(mount, handle)? else { return Ok(None) };
     let path = fs::read_link(Path::new("/proc/self/fd").join(file.as_raw_fd().to_string()))?;
     // A file whose name the kernel has dropped from memory is at the root, as if it were that.
     let is_named = path != Path::new("/") && !path.to_string_lossy().ends_with(" (deleted)");
     Ok(is_named.then_some(path))
 }
 
-fn open(mount: &File, handle: &Handle) -> io::Result<Option<OwnedFd>> {
+fn open(mount: &File, handle: &FileHandle) -> io::Result<Option<OwnedFd>> {
     let flags = libc::O_PATH | libc::O_CLOEXEC;
     // SAFETY: the handle is a `struct file_handle` followed by the bytes that its head announces,
     // which the kernel only reads.

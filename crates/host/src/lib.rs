@@ -26,6 +26,7 @@ pub mod memory;
 pub mod meter;
 pub mod missing;
 pub mod mounts;
+pub mod name_watch;
 pub mod open_files;
 pub mod process_io;
 pub mod processes;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,28 @@ impl BlockDevice {
         parent.unwrap_or(&self.folder).to_owned()
     }
 
+    /// The partitions of a whole disk, by name.
+    pub fn partitions(&self) -> io::Result<Vec<Self>> {
+        let numbers =
+            partition_folders(&self.folder).into_iter().map(|part| read(&part.join("dev")));
+        numbers.map(|number| Self::numbered(&number?)).collect()
+    }
+
+    /// Its sectors on the whole disk.
+    pub fn sectors(&self) -> io::Result<Range<u64>> {
+        let number = |name: &str| read(&self.folder.join(name))?.parse().map_err(io::Error::other);
+        let start: u64 = if self.is_partition() { number("start")? } else { 0 };
+        Ok(start..start + self.size_bytes()? / 512)
+    }
+
+    /// The whole disk: itself, unless it is a partition.
+    pub fn disk(&self) -> io::Result<Self> {
+        if !self.is_partition() {
+            return Ok(self.clone());
+        }
+        Self::numbered(&read(&self.disk_folder().join("dev"))?)
+    }
+
     /// A setting of the disk's request queue.
     #[must_use]
     pub fn queue_attribute(&self, name: &str) -> PathBuf {
@@ -64,6 +87,16 @@ impl BlockDevice {
         let sectors = read(&self.folder.join("size"))?;
         sectors.parse::<u64>().map(|sectors| sectors * 512).map_err(io::Error::other)
     }
+}
+
+/// The folders of a disk's partitions, by name.
+#[must_use]
+pub fn partition_folders(disk: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(disk).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.retain(|folder| folder.join("partition").exists());
+    folders.sort();
+    folders
 }
 
 /// The number of a block device, as `major:minor`; `None` for anything else.

@@ -142,14 +142,15 @@ impl WholeDisk {
     }
 }
 
-/// Every disk that has a medium, by name. The boot partitions of an eMMC, which are disks to the
-/// kernel, are left out.
+/// Every disk that has a medium, by name. Optical discs and the boot partitions of an eMMC, which
+/// are disks to the kernel, are left out.
 #[must_use]
 pub fn all(root: &Path) -> Vec<WholeDisk> {
     let folders = drive_identity::disks(&root.join("sys/block"));
     let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
-    let is_boot = |name: &str| name.starts_with("mmcblk") && name.contains("boot");
-    let read = names.filter(|name| !is_boot(name)).map(|name| WholeDisk::read(root, name));
+    let is_other =
+        |name: &str| name.starts_with("sr") || name.starts_with("mmcblk") && name.contains("boot");
+    let read = names.filter(|name| !is_other(name)).map(|name| WholeDisk::read(root, name));
     // A disk may be gone by now.
     read.flatten().filter(|disk| disk.size_bytes > 0).collect()
 }
@@ -304,11 +305,11 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn partitions(folder: &Path) -> Vec<(String, String)> {
-    let names = names(folder).into_iter();
-    let partitions = names.filter(|name| folder.join(name).join("partition").exists());
-    partitions
-        .filter_map(|name| Some((name.clone(), sysfs::read(&folder.join(name).join("dev")).ok()?)))
-        .collect()
+    let partition = |folder: PathBuf| {
+        let name = folder.file_name()?.to_str()?.to_owned();
+        Some((name, sysfs::read(&folder.join("dev")).ok()?))
+    };
+    sysfs::partition_folders(folder).into_iter().filter_map(partition).collect()
 }
 
 fn model(folder: &Path, name: &str) -> Option<String> {

@@ -48,7 +48,7 @@ pub use html::{html, live_html};
 pub use markdown::{answer_markdown, inline, markdown};
 pub use method::method;
 pub use nouns::{capitalised, number_word};
-pub use number::{bytes, claimed, duration, roughly, roughly_written};
+pub use number::{bytes, claimed, duration, roughly, roughly_written, spoken};
 pub use plausible::value;
 pub use repeat::{repeat, shrink};
 pub use screen::{screen, why};

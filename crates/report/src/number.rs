@@ -196,7 +196,8 @@ pub fn measured(metric: Metric, mean: f64, interval: Option<[f64; 2]>) -> String
 }
 
 /// A value as people say it: two significant digits, in the unit that fits.
-pub(super) fn spoken(unit: Unit, value: f64) -> String {
+#[must_use]
+pub fn spoken(unit: Unit, value: f64) -> String {
     let plain = |value: f64| two_digits(value).trim_end_matches(".0").to_owned();
     let several = |value: f64, name: &str| {
         let number = plain(value);

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::ledger::WrittenKind;
+use ssdlab_filesystem::BlockKind;
+
 use crate::tasks::Causer;
 
 fn completion(time_ns: u64, bytes: u64) -> CompletedWrite {
-    let key = LedgerKey { causer: Causer::FILESYSTEM, kind: WrittenKind::Data, inode: None };
+    let key = LedgerKey { causer: Causer::FILESYSTEM, kind: BlockKind::Data.into(), inode: None };
     CompletedWrite { time_ns, bytes, parts: vec![(key, bytes)] }
 }
 

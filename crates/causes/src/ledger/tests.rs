@@ -5,7 +5,7 @@ fn files_beyond_the_limit_lose_their_names_but_not_their_bytes() {
     let mut ledger = CauseLedger::default();
     let key = |number| {
         let inode = Some(Inode { filesystem: 0, tree: 0, number, life: 0 });
-        LedgerKey { causer: Causer::BEFORE, kind: WrittenKind::Data, inode }
+        LedgerKey { causer: Causer::BEFORE, kind: BlockKind::Data.into(), inode }
     };
     let count = MOST_ROWS as u64 + 10;
     for number in 0..count {

@@ -1,19 +1,24 @@
 //! What people call files and cgroups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ssdlab_causes::Inode;
-use ssdlab_host::btrfs;
+use ssdlab_host::cgroup_io::CgroupTree;
 use ssdlab_host::file_handle::{self, HandleKind};
 use ssdlab_host::mounts::Mount;
+use ssdlab_host::name_watch::{NameWatch, NamedFile};
 use ssdlab_host::sysfs::major_minor;
 use ssdlab_host::tracefs::monotonic_ns;
+use ssdlab_host::{btrfs, cgroup_name, whole_disk};
 
 /// The most names that are kept.
 const MOST_NAMES: usize = 500_000;
+
+/// How many files of an inode number are remembered: as many as there may be in 40 ms.
+const MOST_LIVES: usize = 64;
 
 /// How a filesystem is asked for a file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub struct NamedFilesystem {
     source: NameSource,
     /// The subvolume that is mounted there.
     subvolume: Option<u64>,
+    /// Reports names, where the kernel can.
+    watch: Option<NameWatch>,
 }
 
 impl NamedFilesystem {
@@ -45,7 +52,8 @@ impl NamedFilesystem {
         numbers.extend(of_root.map(|metadata| major_minor(metadata.dev())));
         let subvolume = root.as_ref().filter(|_| source == NameSource::Btrfs);
         let subvolume = subvolume.and_then(|root| btrfs::subvolume(root).ok());
-        Self { path, numbers, root, source, subvolume }
+        let watch = NameWatch::on(&path).ok();
+        Self { path, numbers, root, source, subvolume, watch }
     }
 
     fn path_of(&self, inode: &Inode) -> Option<String> {
@@ -72,26 +80,62 @@ impl NamedFilesystem {
     }
 }
 
+/// The files that had an inode number, as they were made or deleted.
+#[derive(Debug, Default)]
+struct Lives {
+    /// The life of the first that is kept.
+    first: u32,
+    /// Their generations and paths.
+    files: VecDeque<(u32, String)>,
+}
+
+impl Lives {
+    fn add(&mut self, generation: u32, path: String) {
+        if self.files.iter().any(|(own, _)| *own == generation) {
+            return;
+        }
+        if self.files.len() >= MOST_LIVES {
+            self.files.pop_front();
+            self.first += 1;
+        }
+        self.files.push_back((generation, path));
+    }
+
+    fn path(&self, life: u32) -> Option<&String> {
+        let index = usize::try_from(life.checked_sub(self.first)?).ok()?;
+        self.files.get(index).map(|(_, path)| path)
+    }
+}
+
 /// The names of files, asked for when they are met.
 #[derive(Debug)]
 pub struct Names {
     filesystems: Vec<NamedFilesystem>,
     /// Paths, and when they were looked up.
     paths: BTreeMap<Inode, (String, u64)>,
+    /// What filesystems reported, by filesystem, tree and number.
+    reported: BTreeMap<(usize, u64, u64), Lives>,
+    cgroups: CgroupTree,
+    services: BTreeMap<String, String>,
 }
 
 impl Names {
     pub fn new(filesystems: Vec<NamedFilesystem>) -> Self {
-        Self { filesystems, paths: BTreeMap::new() }
+        let root = Path::new("/");
+        let mounts = whole_disk::mount_table(root).unwrap_or_default();
+        let cgroups = CgroupTree::find(root, &mounts);
+        let (paths, reported, services) = Default::default();
+        Self { filesystems, paths, reported, cgroups, services }
     }
 
-    /// Looks up files that were just met: soon they may be deleted.
+    /// Looks up files that were just met: soon they may be deleted. What lives for a moment is
+    /// named by what its filesystem reported.
     pub fn learn(&mut self, fresh: &[Inode]) {
+        self.read_reports();
         for inode in fresh {
-            if self.paths.len() < MOST_NAMES
-                && let Some(filesystem) = self.filesystems.get(inode.filesystem)
-                && let Some(path) = filesystem.path_of(inode)
-            {
+            let Some(filesystem) = self.filesystems.get(inode.filesystem) else { continue };
+            let path = filesystem.path_of(inode).or_else(|| self.reported(inode));
+            if let Some(path) = path.filter(|_| self.paths.len() < MOST_NAMES) {
                 self.paths.insert(*inode, (path, monotonic_ns()));
             }
         }
@@ -103,8 +147,48 @@ impl Names {
         for (inode, when_ns) in deleted {
             if self.paths.get(inode).is_some_and(|(_, looked_up_ns)| looked_up_ns >= when_ns) {
                 self.paths.remove(inode);
+                if let Some(path) = self.reported(inode) {
+                    self.paths.insert(*inode, (path, *when_ns));
+                }
             }
         }
+    }
+
+    fn read_reports(&mut self) {
+        for (number, filesystem) in self.filesystems.iter_mut().enumerate() {
+            let Some(watch) = &mut filesystem.watch else { continue };
+            // Without reports, what lives for a moment has no name.
+            for NamedFile { file, path } in watch.take().unwrap_or_default() {
+                if self.reported.len() >= MOST_NAMES {
+                    self.reported.clear();
+                }
+                let lives = self.reported.entry((number, file.tree, file.inode)).or_default();
+                lives.add(file.generation, path.display().to_string());
+            }
+        }
+    }
+
+    fn reported(&self, inode: &Inode) -> Option<String> {
+        let lives = self.reported.get(&(inode.filesystem, inode.tree, inode.number))?;
+        lives.path(inode.life).cloned()
+    }
+
+    /// Looks up what people call cgroups that were just met: soon their containers may be gone.
+    pub fn learn_cgroups<'a>(&mut self, fresh: impl Iterator<Item = &'a str>) {
+        for cgroup in fresh {
+            if !self.services.contains_key(cgroup) {
+                let below = cgroup_name::holder(cgroup.trim_start_matches('/'));
+                let folder = self.cgroups.folder_of(below);
+                let name = cgroup_name::name(Path::new("/"), below, folder.as_deref());
+                let name = cgroup_name::kind(below).with_word(name);
+                self.services.insert(cgroup.to_owned(), name);
+            }
+        }
+    }
+
+    /// What people call a cgroup: the unit, container or guest that it is of. Empty for the root.
+    pub fn service(&self, cgroup: &str) -> String {
+        self.services.get(cgroup).cloned().unwrap_or_default()
     }
 
     /// The path of a file as it was first met. `None` if nobody saw its name.
@@ -112,26 +196,3 @@ impl Names {
         self.paths.get(inode).map(|(path, _)| path.clone())
     }
 }
-
-/// What people call a cgroup: the unit, container or guest that it is of. Empty for the root.
-pub fn service(cgroup: &str) -> String {
-    let parts = cgroup.split('/').filter(|part| !part.is_empty());
-    let kind = |part: &str| part.rsplit_once('.').map(|(_, kind)| kind.to_owned());
-    let is_unit = |part: &&str| matches!(kind(part).as_deref(), Some("service" | "scope"));
-    let unit = parts.clone().rfind(is_unit).or_else(|| parts.clone().next_back());
-    let Some(unit) = unit else { return String::new() };
-    let stem = unit.trim_end_matches(".service").trim_end_matches(".scope");
-    let container = ["docker-", "libpod-", "cri-containerd-", "crio-"];
-    let engine = container.iter().find_map(|engine| Some((engine, stem.strip_prefix(engine)?)));
-    match engine {
-        Some((engine, id)) => {
-            let short: String = id.chars().take(12).collect();
-            format!("{}{short}", engine.replace('-', " "))
-        }
-        None if parts.clone().any(|part| part == "qemu.slice") => format!("guest {stem}"),
-        None => stem.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests;

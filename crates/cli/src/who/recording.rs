@@ -337,6 +337,8 @@ impl Shared {
         if self.taken_until_ns < self.chunks_change_until_ns {
             self.read_chunks();
         }
+        let cgroups = self.watch.tasks.take_fresh_names().iter().map(|name| name.cgroup.as_str());
+        self.names.learn_cgroups(cgroups);
         let fresh = self.watch.take_fresh();
         self.names.learn(&fresh);
         self.names.check(&self.watch.take_deleted());

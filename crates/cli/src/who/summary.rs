@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_causes::{Amounts, Balance, Watch};
 
-use super::names::{self, Names};
+use super::names::Names;
 
 /// The version of the `--json` output.
 const WHO_SCHEMA: u32 = 1;
@@ -156,7 +156,7 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
         let (cgroup, kind): (String, &str) = (cgroup, kind);
         WriteRow {
             program,
-            service: names::service(&cgroup),
+            service: names.service(&cgroup),
             cgroup,
             kind: kind.to_owned(),
             path,

@@ -19,7 +19,7 @@ use ssdlab_host::meter::block;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, BlockDevice, block_number};
-use ssdlab_host::{extents, loop_device};
+use ssdlab_host::{extents, loop_device, whole_disk};
 use ssdlab_lab::LabError;
 
 use crate::exit::UsageError;
@@ -107,7 +107,7 @@ impl WatchSurvey {
     }
 
     fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> Result<(), Report> {
-        let disk = disk_of(device).into_diagnostic()?;
+        let disk = device.disk().into_diagnostic()?;
         let place = self.add_disk(&disk, Some(device), interrupt)?;
         if sysfs::read(&device.queue_attribute("iostats")).is_ok_and(|on| on == "0") {
             self.notes.push(format!(
@@ -135,8 +135,10 @@ impl WatchSurvey {
         if let Some((_, place)) = self.disks.iter().find(|(number, _)| *number == disk.number) {
             return Ok(*place);
         }
-        let partitions = partitions(disk);
-        let all = 0..disk.size_bytes().into_diagnostic()? / 512;
+        let with_sectors = |part: BlockDevice| Some((part.clone(), part.sectors().ok()?));
+        let partitions = disk.partitions().unwrap_or_default().into_iter();
+        let partitions: Vec<_> = partitions.filter_map(with_sectors).collect();
+        let all = disk.sectors().into_diagnostic()?;
         let counted = counted.filter(|device| device.is_partition());
         let counted = counted
             .and_then(|device| partitions.iter().find(|(own, _)| own.number == device.number));
@@ -399,38 +401,9 @@ fn devices_of_mount(mount: &Mount) -> Vec<String> {
 
 /// The disks of this machine that are no layer above another.
 fn all_disks() -> Vec<BlockDevice> {
-    let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let numbers = disks.filter_map(|disk| sysfs::read(&disk.path().join("dev")).ok());
-    let mut disks: Vec<BlockDevice> =
-        numbers.filter_map(|number| BlockDevice::numbered(&number).ok()).collect();
-    disks.retain(|disk| {
-        let is_layer = ["loop", "ram", "zram", "dm-", "md", "nbd", "sr", "fd"]
-            .iter()
-            .any(|layer| disk.name.starts_with(layer));
-        !is_layer && disk.size_bytes().is_ok_and(|bytes| bytes > 0)
-    });
-    disks.sort_by(|a, b| a.name.cmp(&b.name));
-    disks
-}
-
-fn disk_of(device: &BlockDevice) -> std::io::Result<BlockDevice> {
-    if !device.is_partition() {
-        return Ok(device.clone());
-    }
-    BlockDevice::numbered(&sysfs::read(&device.disk_folder().join("dev"))?)
-}
-
-/// The partitions of a disk, with their sectors.
-fn partitions(disk: &BlockDevice) -> Vec<(BlockDevice, Range<u64>)> {
-    let entries = fs::read_dir(&disk.folder).into_iter().flatten().flatten();
-    let partition = |folder: PathBuf| {
-        let number = |name: &str| sysfs::read(&folder.join(name)).ok()?.parse::<u64>().ok();
-        let (start, sectors) = (number("start")?, number("size")?);
-        number("partition")?;
-        let device = BlockDevice::numbered(&sysfs::read(&folder.join("dev")).ok()?).ok()?;
-        Some((device, start..start + sectors))
-    };
-    entries.filter_map(|entry| partition(entry.path())).collect()
+    let disks = whole_disk::all(Path::new("/")).into_iter();
+    let lowest = disks.filter(|disk| !disk.kind.is_layer());
+    lowest.filter_map(|disk| BlockDevice::numbered(&disk.number).ok()).collect()
 }
 
 /// The devices below a disk, nearest first: of a loop device's file, and of device mapper and md.
@@ -450,7 +423,7 @@ fn below(disk: &BlockDevice) -> Vec<(String, String)> {
         }
         for device in lower {
             found.push((device.name.clone(), device.number.clone()));
-            next.extend(disk_of(&device).ok());
+            next.extend(device.disk().ok());
         }
     }
     found

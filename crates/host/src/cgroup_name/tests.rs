@@ -77,3 +77,21 @@ fn escapes_that_are_none_stay() {
     }
     assert_eq!(unescaped("a\\x2db\\x2f"), "a-b/");
 }
+
+#[test]
+fn what_is_in_a_service_or_a_pod_is_of_it() {
+    for (cgroup, expected) in [
+        ("system.slice/docker.service/helper", "system.slice/docker.service"),
+        ("kubepods/burstable/pod12-ab/3f2a9c1b4d5e", "kubepods/burstable/pod12-ab"),
+        (
+            "user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope/a",
+            "user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope",
+        ),
+        ("build/a", "build/a"),
+        ("", ""),
+    ] {
+        assert_eq!(holder(cgroup), expected, "{cgroup}");
+    }
+    assert_eq!(CgroupKind::Docker.with_word("web".to_owned()), "web (docker)");
+    assert_eq!(CgroupKind::Service.with_word("cron".to_owned()), "cron");
+}

@@ -12,12 +12,12 @@ use crate::safety::Relation;
 /// The device and all that shares its storage.
 pub(super) fn relatives(device: &BlockDevice) -> io::Result<Vec<(Relation, BlockDevice)>> {
     let mut relatives = vec![(Relation::Itself, device.clone())];
-    let disk = device.disk_folder();
+    let disk = device.disk()?;
     if device.is_partition() {
-        relatives.push((Relation::Disk, in_folder(&disk)?));
+        relatives.push((Relation::Disk, disk.clone()));
     }
     let relation = if device.is_partition() { Relation::Sibling } else { Relation::Partition };
-    for partition in partitions(&disk)? {
+    for partition in disk.partitions()? {
         if partition.number != device.number {
             relatives.push((relation, partition));
         }
@@ -32,18 +32,6 @@ pub(super) fn relatives(device: &BlockDevice) -> io::Result<Vec<(Relation, Block
 
 pub(super) fn in_folder(folder: &Path) -> io::Result<BlockDevice> {
     BlockDevice::numbered(&sysfs::read(&folder.join("dev"))?)
-}
-
-fn partitions(disk: &Path) -> io::Result<Vec<BlockDevice>> {
-    let mut partitions = Vec::new();
-    for entry in fs::read_dir(disk)? {
-        let path = entry?.path();
-        if path.join("partition").exists() {
-            partitions.push(in_folder(&path)?);
-        }
-    }
-    partitions.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(partitions)
 }
 
 /// The device behind a loop device (or the one that it is a partition of), if it is not a file.

@@ -4,7 +4,8 @@ use ssdlab_host::cgroup_io::IoAccounting;
 use ssdlab_host::cgroup_name::CgroupKind;
 use ssdlab_host::wear::{DriveWear, SpareBlocks};
 use ssdlab_host::whole_disk::DiskKind;
-use ssdlab_report::bytes;
+use ssdlab_plan::metric::Unit;
+use ssdlab_report::{bytes, spoken};
 
 use super::drive_writes::{CountedSince, DriveWrites, SinceBoot, WearAdvice, WriterRow, YearsLeft};
 use super::life::{self, DAY_S, HOUR_S, LOWEST_RATING};
@@ -41,8 +42,7 @@ pub fn size(number: u64) -> String {
 /// A row's name and what it is.
 #[must_use]
 pub fn writer(row: &WriterRow) -> String {
-    let word = row.service_kind.word();
-    word.map_or_else(|| row.service.clone(), |word| format!("{} ({word})", row.service))
+    row.service_kind.with_word(row.service.clone())
 }
 
 /// What was written, since when, and how fast.
@@ -174,14 +174,9 @@ pub fn life(drive: &DriveWrites) -> Option<String> {
     })
 }
 
-/// Years, or days below one.
+/// Years, as far as a rate may be extrapolated.
 fn span(years: f64) -> String {
-    match years {
-        long if long >= 100.0 => "more than 100 years".to_owned(),
-        long if long >= 9.5 => format!("{long:.0} years"),
-        some if some >= 1.0 => format!("{some:.1} years"),
-        short => format!("{:.0} days", short * 365.25),
-    }
+    if years >= 100.0 { "more than 100 years".to_owned() } else { spoken(Unit::Years, years) }
 }
 
 /// What is to be done.

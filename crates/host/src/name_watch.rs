@@ -1,0 +1,149 @@
+//! The names of files as they are made and deleted: those that live for a moment are gone before
+//! [`file_handle`] could look them up.
+//!
+//! Source: fanotify(7) with `FAN_REPORT_DFID_NAME_TARGET` (Linux 5.17) on a whole filesystem. The
+//! kernel merges events of one name and reports no times, so what an event gives is a name, and
+//! the order of the files that had one inode number. It needs `CAP_SYS_ADMIN`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::file_handle::{self, FileHandle, HandledFile};
+
+/// `sizeof(struct fanotify_event_metadata)`.
+const HEAD_BYTES: usize = 24;
+/// `sizeof(struct fanotify_event_info_header)`, and the identifier of the filesystem behind it.
+const INFO_HEAD_BYTES: usize = 4 + 8;
+const BUFFER_BYTES: usize = 64 << 10;
+/// The most folders whose paths are kept.
+const MOST_FOLDERS: usize = 10_000;
+
+/// A file that was made or deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Which.
+    pub file: HandledFile,
+    /// Its path.
+    pub path: PathBuf,
+}
+
+/// Watches a filesystem for names. Nothing but names is reported, and nothing is held up.
+#[derive(Debug)]
+pub struct NameWatch {
+    queue: File,
+    mount: File,
+    /// Where it is mounted.
+    path: PathBuf,
+    /// Paths of folders as they were last.
+    folders: BTreeMap<FileHandle, PathBuf>,
+}
+
+/// A name in a folder, as the kernel reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NameEvent {
+    folder: FileHandle,
+    name: OsString,
+    file: HandledFile,
+}
+
+impl NameWatch {
+    /// Watches the filesystem that is mounted somewhere.
+    pub fn on(path: &Path) -> io::Result<Self> {
+        let mount = File::open(path)?;
+        let flags = libc::FAN_CLASS_NOTIF
+            | libc::FAN_CLOEXEC
+            | libc::FAN_NONBLOCK
+            | libc::FAN_UNLIMITED_QUEUE
+            | libc::FAN_REPORT_DFID_NAME_TARGET;
+        // SAFETY: the call takes no pointers.
+        let descriptor = unsafe { libc::fanotify_init(flags, 0) };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just opened it for this process.
+        let queue = unsafe { File::from_raw_fd(descriptor) };
+        let (how, what) =
+            (libc::FAN_MARK_ADD | libc::FAN_MARK_FILESYSTEM, libc::FAN_CREATE | libc::FAN_DELETE);
+        let (group, folder) = (queue.as_raw_fd(), mount.as_raw_fd());
+        // SAFETY: a missing path means the open folder.
+        let done = unsafe { libc::fanotify_mark(group, how, what, folder, std::ptr::null()) };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { queue, mount, path: path.to_owned(), folders: BTreeMap::new() })
+    }
+
+    /// What was reported since the last call, in order.
+    pub fn take(&mut self) -> io::Result<Vec<NamedFile>> {
+        let mut found = Vec::new();
+        let mut fresh = BTreeMap::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            match (&self.queue).read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => {
+                    for NameEvent { folder, name, file } in events(&buffer[..length]) {
+                        let folder = fresh.entry(folder).or_insert_with_key(|key| self.folder(key));
+                        found.push(NamedFile { file, path: folder.join(name) });
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.folders.len() + fresh.len() > MOST_FOLDERS {
+            self.folders.clear();
+        }
+        self.folders.extend(fresh);
+        Ok(found)
+    }
+
+    /// The path of a folder, as it was when it was last there.
+    fn folder(&self, handle: &FileHandle) -> PathBuf {
+        let now = file_handle::path_by(&self.mount, handle).ok().flatten();
+        let last = || self.folders.get(handle).cloned();
+        now.or_else(last).unwrap_or_else(|| self.path.join("(deleted)"))
+    }
+}
+
+/// The events in what a read returned.
+fn events(mut bytes: &[u8]) -> Vec<NameEvent> {
+    let mut found = Vec::new();
+    while let Some(length) = bytes.first_chunk().map(|first| u32::from_ne_bytes(*first)) {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let Some(event) = bytes.get(HEAD_BYTES..length) else { break };
+        found.extend(event_of(event));
+        bytes = &bytes[length..];
+    }
+    found
+}
+
+/// An event by the records behind its head: the folder's handle with the name, and the file's.
+fn event_of(mut records: &[u8]) -> Option<NameEvent> {
+    let (mut folder, mut file) = (None, None);
+    while let [kind, _, low, high, ..] = *records {
+        let length = usize::from(u16::from_ne_bytes([low, high]));
+        let record = records.get(INFO_HEAD_BYTES..length)?;
+        let (handle, end) = FileHandle::parse(record)?;
+        match kind {
+            libc::FAN_EVENT_INFO_TYPE_DFID_NAME => {
+                let name = record[end..].split(|byte| *byte == 0).next()?;
+                folder = Some((handle, OsStr::from_bytes(name).to_owned()));
+            }
+            libc::FAN_EVENT_INFO_TYPE_FID => file = handle.file(),
+            _ => {}
+        }
+        records = &records[length..];
+    }
+    let (folder, name) = folder?;
+    Some(NameEvent { folder, name, file: file? })
+}
+
+#[cfg(test)]
+mod tests;
