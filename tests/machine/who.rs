@@ -15,7 +15,7 @@ use super::support::{Loop, Place, sh, shown};
 use super::{Case, Needs, case};
 
 /// Programs: what they need, and what they do in an empty folder beside `old`, an old tree.
-const PROGRAMS: [(&str, &str, &str); 12] = [
+const PROGRAMS: [(&str, &str, &str); 14] = [
     ("copy", "cp", "cp -r /usr/include/linux copy"),
     (
         "sqlite-rollback",
@@ -65,12 +65,23 @@ const PROGRAMS: [(&str, &str, &str); 12] = [
         "dd",
         "dd if=/dev/urandom of=../old/big bs=4k count=2000 seek=100 conv=notrunc 2>/dev/null",
     ),
+    ("git", "git", GIT),
+    (
+        "overlay",
+        "git",
+        "mkdir lower upper work merged; cp -r /usr/include/linux/netfilter lower; \
+         unshare -m sh merged.sh",
+    ),
     ("rm-r", "rm", "rm -r ../old/tree"),
     ("create-tree", "mkdir", "mkdir d; for i in $(seq 600); do mkdir d/$i; : > d/$i/empty; done"),
 ];
 
+/// A repository with one commit.
+const GIT: &str = "git init -q r 2>/dev/null; cp -r /usr/include/linux/netfilter r; cd r; \
+     git add .; git -c user.name=a -c user.email=a@example.org commit -qm first";
+
 /// Programs that run at once: all but those that work on the old tree.
-const AT_ONCE: usize = 10;
+const AT_ONCE: usize = 12;
 
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["ext4", "xfs", "btrfs"]
@@ -88,6 +99,10 @@ pub fn cases() -> Vec<Case> {
         })
         .collect();
     cases.push(case("who_charges_through_a_loop_device", through_a_loop));
+    cases.push(case("who_charges_through_a_later_loop_device", through_a_later_loop));
+    cases.push(case("who_records_the_root_disk", root_disk));
+    cases.push(case("who_shows_lines_and_a_file_meanwhile", meanwhile));
+    cases.push(case("who_says_what_it_may_not_see", without_privileges));
     cases.push(case("who_without_a_journal_and_with_files", without_a_journal));
     cases
 }
@@ -179,6 +194,10 @@ fn started(disk: &Disk, name: &str, script: &str) -> String {
     fs::create_dir_all(&group).unwrap();
     let folder = disk.mount.join(name);
     fs::create_dir_all(&folder).unwrap();
+    let merged = "mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged; \
+                  cd merged; rm netfilter/x_tables.h";
+    fs::write(disk.tmpfs.join("merged.sh"), format!("{merged}; {GIT}")).unwrap();
+    let script = script.replace("merged.sh", &disk.tmpfs.join("merged.sh").display().to_string());
     let file = disk.tmpfs.join(format!("{name}.sh"));
     let text =
         format!("echo $$ > {}/cgroup.procs; cd {}; {script}", group.display(), folder.display());
@@ -246,7 +265,7 @@ fn run_alone(place: &Place, disk: &Disk, name: &str, script: &str) -> Value {
 fn alone(kind: &str) {
     let place = Place::new();
     let disk = Disk::new(&place, "mnt", mkfs(kind));
-    let (mut all, mut right) = (0, 0);
+    let (mut all, mut right, mut data, mut named) = (0, 0, 0, 0);
     for (name, script) in installed() {
         let json = run_alone(&place, &disk, name, script);
         let bytes = json["counter_bytes"].as_u64().unwrap();
@@ -265,9 +284,16 @@ fn alone(kind: &str) {
         }
         all += bytes;
         right += own;
+        for row in rows(&json).iter().filter(|row| row["kind"] == "data") {
+            let bytes = row["bytes"].as_u64().unwrap();
+            data += bytes;
+            named += if row["path"].is_string() { bytes } else { 0 };
+        }
     }
     println!("{kind} all: {all} bytes, {:.3} % their own", share(right, all));
     assert!(share(right, all) >= 99.9, "{right} of {all}");
+    println!("{kind} all: {:.3} % of {data} bytes of data with a name", share(named, data));
+    assert!(share(named, data) >= 99.0, "{named} of {data}");
 }
 
 fn share(part: u64, all: u64) -> f64 {
@@ -352,6 +378,11 @@ fn through_a_loop() {
     let own = bytes_of(&json, "above", None);
     let all = json["counter_bytes"].as_u64().unwrap();
     println!("through a loop: {all} bytes, {:.3} % the writer's", share(own, all));
+    let layer = &json["layers"][0];
+    println!("{layer}");
+    assert_eq!(layer["device"], upper.name());
+    assert_eq!(layer["on"], disk.device.as_ref().unwrap().name());
+    assert!((0.99..1.1).contains(&layer["amplification"].as_f64().unwrap()), "{layer}");
     sh(&format!("umount {target}"));
     drop(upper);
     remove_groups(&["above"]);
@@ -371,4 +402,122 @@ fn without_a_journal() {
     let path = disk.mount.join(name).join("log").display().to_string();
     let is_named = |row: &&Value| row["path"] == path.as_str() && row["syncs"].as_u64() > Some(0);
     assert!(rows(&json).iter().any(|row| is_named(&row)), "{json:#}");
+}
+
+/// A loop device that is attached, and a filesystem that is mounted, while the recording goes on.
+fn through_a_later_loop() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
+    let (image, folder) = (disk.mount.join("image"), place.path("upper"));
+    fs::create_dir(&folder).unwrap();
+    sh(&format!("truncate -s 400M {}", image.display()));
+    let (image, target) = (image.display(), folder.display());
+    for (kind, mkfs) in [("ext4", mkfs("ext4")), ("xfs", mkfs("xfs"))] {
+        let written =
+            format!("dd if=/dev/urandom of={target}/f bs=1M count=60 2>&1; sync -f {target}");
+        let script = format!(
+            "device=$(losetup --find --show {image}); {mkfs} $device >/dev/null 2>&1; \
+             mount $device {target}; sleep 1; {}; umount {target}; losetup --detach $device; {}",
+            started(&disk, "above", &written),
+            settling(&disk.mount)
+        );
+        disk.settle();
+        let json = who(&place, &disk, &script);
+        let own = bytes_of(&json, "above", None);
+        let all = json["counter_bytes"].as_u64().unwrap();
+        println!("{kind} on a later loop: {all} bytes, {own} the writer's; {}", json["layers"]);
+        assert!(own >= 60 << 20 && share(own, all) >= 90.0, "{json:#}");
+        remove_groups(&["above"]);
+    }
+}
+
+/// The disk below `/var/tmp`, whose counters are only read, while files and loop devices on it are
+/// written to: next to nothing is charged to threads of the kernel.
+fn root_disk() {
+    let place = Place::new();
+    let (image, folder) = (place.path("image"), place.path("mnt"));
+    fs::create_dir(&folder).unwrap();
+    sh(&format!("truncate -s 400M {}", image.display()));
+    let (image, target) = (image.display(), folder.display());
+    let script = format!(
+        "device=$(losetup --find --show {image}); mkfs.ext4 -q $device; mount $device {target}; \
+         end=$(($(date +%s) + 60)); while [ $(date +%s) -lt $end ]; do \
+         rm -rf {0}/copy {target}/copy; cp -r /usr/include {0}/copy; \
+         cp -r /usr/include {target}/copy; sync -f {target}; done; \
+         umount {target}; losetup --detach $device",
+        place.path("").display()
+    );
+    let here = place.path("").display().to_string();
+    let mut who = place.ssdlab(&["who", &here, "--json", "--", "sh", "-c", &script]);
+    let output = who.stderr(Stdio::piped()).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = json["counter_bytes"].as_u64().unwrap();
+    let sum: u64 = rows(&json).iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+    assert_eq!((sum, json["lost_events"].as_u64()), (all, Some(0)), "{json:#}");
+    let of_kernel = |row: &&Value| row["cgroup"] == "" && row["program"] != "(filesystem itself)";
+    let kernel = rows(&json).iter().filter(of_kernel);
+    let kernel: u64 = kernel.map(|row| row["bytes"].as_u64().unwrap()).sum();
+    println!("root disk: {all} bytes, {kernel} by the kernel; {}", json["layers"]);
+    assert!(share(kernel, all) <= 1.0, "{json:#}");
+}
+
+/// Without a terminal, a line now and then; a file for Prometheus is written anew.
+fn meanwhile() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
+    let mount = disk.mount.display().to_string();
+    let mut writer = Command::new("sh");
+    let script = format!(
+        "for i in $(seq 40); do dd if=/dev/zero of={mount}/f bs=64k count=16 \
+                          oflag=direct 2>/dev/null; sleep 0.1; done"
+    );
+    let mut writer = writer.args(["-c", &script]).spawn().unwrap();
+    let output = place.ssdlab(&["who", &mount, "--for", "2s", "-d", "500ms"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let name = disk.device.as_ref().unwrap().name();
+    let lines = text.lines().filter(|line| line.contains(&format!(" s: {name} ")));
+    assert!(lines.clone().count() >= 2 && lines.clone().any(|line| line.contains("dd")), "{text}");
+    assert!(text.contains("check: the rows add up to the device's counter"), "{text}");
+    let file = place.path("who.prom");
+    let shown = file.display().to_string();
+    let arguments = ["who", &mount, "--for", "1s", "--prometheus", &shown];
+    assert!(place.ssdlab(&arguments).status().unwrap().success());
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains(&format!("ssdlab_recorded_seconds{{device=\"{name}\"}} 1")), "{text}");
+    writer.wait().unwrap();
+    let nowhere = ["who", &mount, "--for", "1h", "--prometheus", "/nowhere/who.prom"];
+    assert!(!place.ssdlab(&nowhere).status().unwrap().success());
+}
+
+/// As nobody, as root of a user namespace, without capabilities as in a container, with a counter
+/// that stands still, and on a system that may not be written to.
+fn without_privileges() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
+    let mount = disk.mount.display().to_string();
+    let program = place.path("ssdlab").display().to_string();
+    fs::copy(super::program::ssdlab(), &program).unwrap();
+    sh(&format!("chmod 755 {program} {}", place.path("").display()));
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    for (under, says) in [
+        (nobody, "needs root of the machine"),
+        ("unshare --user --map-root-user", "needs root of the machine"),
+        ("setpriv --bounding-set=-sys_admin,-dac_override,-dac_read_search", "CAP_SYS_ADMIN"),
+    ] {
+        let since_boot = sh(&format!("{under} {program} who {mount}"));
+        assert!(since_boot.contains("written"), "{under}: {since_boot}");
+        let script = format!("{under} {program} who {mount} --for 1s 2>&1 && echo done");
+        let recorded = sh(&format!("{script} || true")).replace('\n', " ");
+        let is_there = recorded.contains("done") && under.contains("sys_admin");
+        assert!(recorded.contains(says) || is_there, "{under}: {recorded}");
+    }
+    let read_only = format!("mount -o remount,bind,ro / && {program} who {mount} --for 1s");
+    let found = sh(&format!("unshare -m sh -c '{read_only}'"));
+    assert!(found.contains("check: the rows add up"), "{found}");
+    let name = disk.device.as_ref().unwrap().name();
+    sh(&format!("echo 0 > /sys/block/{name}/queue/iostats"));
+    let found = sh(&format!("{program} who {mount} --for 1s; {program} who {mount}"));
+    sh(&format!("echo 1 > /sys/block/{name}/queue/iostats"));
+    assert_eq!(found.matches("counter stands still").count(), 2, "{found}");
 }

@@ -44,7 +44,7 @@ pub use ledger::{Amounts, CauseLedger, CommitsAsked, Inode, LedgerKey, WrittenKi
 pub use shares::CauseShares;
 pub use tasks::{Causer, CauserName, RunningTask, Tasks};
 pub use volume::Member;
-pub use watch::{FilesystemSpec, ModelSpec, Watch};
+pub use watch::{FilesystemSpec, LoopLayer, ModelSpec, Watch};
 
 #[cfg(test)]
 mod tests;

@@ -73,14 +73,16 @@ pub struct Tasks {
     by_name: BTreeMap<CauserName, Causer>,
     /// How many names [`Self::take_fresh_names`] has given.
     known: usize,
+    /// Threads that have ended.
+    ended: BTreeSet<u32>,
     /// Processes whose cgroup has to be looked up.
     strays: BTreeSet<u32>,
 }
 
 impl Default for Tasks {
     fn default() -> Self {
-        let (threads, by_name, strays) = Default::default();
-        let mut tasks = Self { threads, names: Vec::new(), by_name, known: 0, strays };
+        let (threads, by_name, strays, ended) = Default::default();
+        let mut tasks = Self { threads, names: Vec::new(), by_name, known: 0, ended, strays };
         for line in ["(written before the recording)", "(filesystem itself)", "(unseen)"] {
             tasks.causer(line, "");
         }
@@ -103,6 +105,14 @@ impl Tasks {
         self.threads.insert(*thread, task);
     }
 
+    /// The process that watches works for others, as a thread of the kernel does: a file that is
+    /// deleted while it looks up the name is removed by whoever closes it last.
+    pub fn set_watcher(&mut self, process: u32) {
+        for task in self.threads.values_mut().filter(|task| task.process == process) {
+            task.is_kernel = true;
+        }
+    }
+
     /// The names of a causer.
     #[must_use]
     pub fn name(&self, causer: Causer) -> &CauserName {
@@ -113,6 +123,18 @@ impl Tasks {
     pub fn take_fresh_names(&mut self) -> &[CauserName] {
         let known = std::mem::replace(&mut self.known, self.names.len());
         &self.names[known..]
+    }
+
+    /// Forgets threads that had ended before the last call, too: events of theirs may come after
+    /// they ended.
+    pub fn forget_ended(&mut self, is_alive: impl Fn(u32) -> bool) {
+        let mut ended = BTreeSet::new();
+        self.threads.retain(|thread, _| {
+            let has_ended = *thread != 0 && !is_alive(*thread);
+            has_ended.then(|| ended.insert(*thread));
+            !has_ended || !self.ended.contains(thread)
+        });
+        self.ended = ended;
     }
 
     /// The processes that began in a cgroup of which no event says the name, since the last call.
@@ -170,6 +192,7 @@ impl Tasks {
         if flags & CLONE_INTO_CGROUP != 0 {
             self.strays.insert(child);
         }
+        self.ended.remove(&child);
         self.threads.insert(child, task);
     }
 

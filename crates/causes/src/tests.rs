@@ -237,7 +237,10 @@ fn a_loop_s_worker_is_those_who_wrote_to_the_loop_device() {
     stage.event_of(B, EventPoint::Queued, LOOP, &[16, 8, letters("W")]);
     stage.event(FLUSHER, EventPoint::ExtWritten, &[20, 4096, 8192]);
     stage.flush(20, 80_000, 16);
+    stage.event_of(FLUSHER, EventPoint::Completed, LOOP, &[8, 16, letters("W")]);
     assert_eq!(stage.rows(), [row("a", "data", 20, 4096), row("b", "data", 20, 4096)]);
+    let layer = LoopLayer { upper: above, lower: 0, bytes: 8192, below_bytes: 8192 };
+    assert_eq!(stage.watch.loops_above(0), [layer]);
 }
 
 #[test]
@@ -378,13 +381,37 @@ fn discards_are_outside_the_sum() {
 #[test]
 fn the_filters_name_every_device_and_filesystem() {
     let mut stage = ext();
-    stage.watch.add_device(DeviceSpec { partitions: vec![LOOP + 1], ..spec(LOOP) });
+    stage.watch.add_device(DeviceSpec { partitions: vec![8 << 20 | 1], ..spec(8 << 20) });
     let events = stage.watch.events();
     let filter = |point| &events.iter().find(|(event, _)| event.point == point).unwrap().1;
-    let devices = format!("dev == {DISK} || dev == {LOOP} || dev == {}", LOOP + 1);
-    assert_eq!(*filter(EventPoint::Completed), devices);
-    assert_eq!(filter(EventPoint::FolioDirtied), "name == \"7:0\"");
+    let devices = "dev == 8388608 || dev == 8388609 || (dev >= 7340032 && dev < 8388608)";
+    assert_eq!(filter(EventPoint::Completed), devices);
+    let backing = "name == \"7:0\" || name ~ \"7:*\" || name ~ \"btrfs-*\"";
+    assert_eq!(filter(EventPoint::FolioDirtied), backing);
     assert_eq!(filter(EventPoint::NewTask), "");
+    let later = stage.watch.later_events();
+    assert!(later.iter().any(|(event, _)| event.point == EventPoint::BtrfsPlaced));
+    assert!(later.iter().all(|event| !events.contains(event)));
+}
+
+#[test]
+fn another_filesystem_on_the_same_sectors_replaces_the_former() {
+    let mut stage = ext();
+    stage.event(A, EventPoint::DirectBegan, &[9, 0, 4096]).write(A, 80_000, 8, "WS");
+    stage.watch.retire(0, &(0..1 << 30));
+    let member = Member { device: 0, sectors: 0..1 << 30, id: 0 };
+    stage.watch.add_filesystem(FilesystemSpec {
+        model: ModelSpec::Generic,
+        members: vec![member],
+        layout: Layout::unknown(),
+        number: DISK,
+        backing: vec![DISK],
+        fsid: None,
+    });
+    stage.event(B, EventPoint::DirectBegan, &[9, 0, 4096]).write(B, 80_000, 8, "WS");
+    assert_eq!(stage.rows(), [row("a", "data", 9, 4096), row("b", "data", 9, 4096)]);
+    let fresh = stage.watch.take_fresh();
+    assert_eq!(fresh.iter().map(|inode| inode.filesystem).collect::<Vec<_>>(), [0, 1]);
 }
 
 proptest! {

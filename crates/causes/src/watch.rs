@@ -21,6 +21,8 @@ use crate::xfs::Xfs;
 
 /// How often what is not needed any more is forgotten.
 const FORGET_EVERY_NS: u64 = 60 * 1_000_000_000;
+/// The major number of loop devices.
+const LOOP_MAJOR: u64 = 7;
 /// The most files that are remembered as known.
 const MOST_KNOWN: usize = 1 << 20;
 
@@ -106,6 +108,19 @@ impl WatchedModel {
     }
 }
 
+/// A loop device above a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopLayer {
+    /// It, by its place in the watch.
+    pub upper: usize,
+    /// The device that its file is on.
+    pub lower: usize,
+    /// The bytes written to it.
+    pub bytes: u64,
+    /// The bytes of its file written to the device below.
+    pub below_bytes: u64,
+}
+
 /// Everything that is watched.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -144,6 +159,40 @@ impl Watch {
         }
     }
 
+    /// Sectors of a device hold another filesystem now: nothing is of the former any more.
+    pub fn retire(&mut self, device: usize, sectors: &Range<u64>) {
+        for Watched { spec, volume, .. } in &mut self.filesystems {
+            let mut members = volume.members.iter();
+            if members.any(|own| own.device == device && own.sectors.start == sectors.start) {
+                (spec.number, spec.fsid) = (u64::MAX, None);
+                spec.backing.clear();
+                volume.members.clear();
+            }
+        }
+    }
+
+    /// The loop devices above a device, at any height.
+    #[must_use]
+    pub fn loops_above(&self, lower: usize) -> Vec<LoopLayer> {
+        let mut found = Vec::new();
+        for (filesystem, watched) in self.filesystems.iter().enumerate() {
+            if !watched.volume.members.iter().any(|member| member.device == lower) {
+                continue;
+            }
+            for (number, (upper, _)) in &watched.behind {
+                let is_file =
+                    |inode: Inode| inode.filesystem == filesystem && inode.number == *number;
+                let rows = self.devices[lower].ledger.rows();
+                let of_file = rows.filter(|(key, _)| key.inode.is_some_and(is_file));
+                let below_bytes = of_file.map(|(_, amounts)| amounts.bytes).sum();
+                let bytes = self.devices[*upper].ledger.bytes();
+                found.push(LoopLayer { upper: *upper, lower, bytes, below_bytes });
+                found.extend(self.loops_above(*upper));
+            }
+        }
+        found
+    }
+
     /// The devices, as they were added.
     #[must_use]
     pub fn devices(&self) -> &[Device] {
@@ -153,8 +202,24 @@ impl Watch {
     /// The events to record, each with its `filter`; empty for all.
     #[must_use]
     pub fn events(&self) -> Vec<(WantedEvent, String)> {
-        let mut events: Vec<WantedEvent> = COMMON.to_vec();
-        for event in self.filesystems.iter().flat_map(|watched| watched.model.events()) {
+        let own = self.filesystems.iter().flat_map(|watched| watched.model.events());
+        self.filtered(COMMON.iter().copied().chain(own))
+    }
+
+    /// The events of filesystems that may be mounted from loop devices later.
+    #[must_use]
+    pub fn later_events(&self) -> Vec<(WantedEvent, String)> {
+        let models: [&dyn FilesystemModel; 4] =
+            [&Ext::new(0, None), &Xfs::new(None), &Btrfs::new(BtrfsGeometry::default()), &Generic];
+        let mut later = self.filtered(models.into_iter().flat_map(FilesystemModel::events));
+        let known = self.events();
+        later.retain(|event| !known.contains(event));
+        later
+    }
+
+    fn filtered(&self, wanted: impl Iterator<Item = WantedEvent>) -> Vec<(WantedEvent, String)> {
+        let mut events: Vec<WantedEvent> = Vec::new();
+        for event in wanted {
             if !events.contains(&event) {
                 events.push(event);
             }
@@ -174,20 +239,22 @@ impl Watch {
         };
         let numbers = self.devices.iter().flat_map(of_device);
         let mounted = self.filesystems.iter().map(|watched| watched.spec.number);
+        let loops = (LOOP_MAJOR << 20)..(LOOP_MAJOR + 1) << 20;
         let numbers: BTreeSet<u64> = numbers.chain(mounted).collect();
-        let terms: Vec<String> = numbers.iter().map(|number| format!("dev == {number}")).collect();
-        terms.join(" || ")
+        let others = numbers.iter().filter(|number| !loops.contains(number));
+        let terms = others.map(|number| format!("dev == {number}"));
+        // Loop devices may be attached later.
+        let later = format!("(dev >= {} && dev < {})", loops.start, loops.end);
+        terms.chain([later]).collect::<Vec<_>>().join(" || ")
     }
 
     fn backing_filter(&self) -> String {
         let numbers = self.filesystems.iter().flat_map(|watched| &watched.spec.backing);
         let numbers: BTreeSet<u64> = numbers.copied().collect();
-        let is_disk = |number: &u64| *number < 1 << 32;
+        let disks = numbers.iter().filter(|number| **number < 1 << 32);
         let name = |number: &u64| format!("name == \"{}:{}\"", number >> 20, number & 0xf_ffff);
-        if numbers.is_empty() || !numbers.iter().all(is_disk) {
-            return String::new();
-        }
-        numbers.iter().map(name).collect::<Vec<_>>().join(" || ")
+        let later = [format!("name ~ \"{LOOP_MAJOR}:*\""), "name ~ \"btrfs-*\"".to_owned()];
+        disks.map(name).chain(later).collect::<Vec<_>>().join(" || ")
     }
 
     /// Begins at a reading of a device's counter.

@@ -127,10 +127,17 @@ pub fn is_coloured(stream: &impl IsTerminal) -> bool {
 
 /// The width of the terminal on standard output or standard error.
 pub fn width() -> Option<u16> {
-    let of = |stream: rustix::io::Result<rustix::termios::Winsize>| stream.ok().map(|s| s.ws_col);
+    size().map(|(columns, _)| columns)
+}
+
+/// The columns and lines of the terminal on standard output or standard error.
+pub fn size() -> Option<(u16, u16)> {
+    let of = |found: rustix::io::Result<rustix::termios::Winsize>| {
+        found.ok().map(|size| (size.ws_col, size.ws_row))
+    };
     of(rustix::termios::tcgetwinsize(io::stdout()))
         .or_else(|| of(rustix::termios::tcgetwinsize(io::stderr())))
-        .filter(|width| *width > 0)
+        .filter(|(columns, _)| *columns > 0)
 }
 
 /// The peak memory of this process, from proc(5); 0 if it cannot be read.

@@ -1,6 +1,8 @@
 //! `ssdlab who`: what writes to a drive, since boot or while it is recorded.
 
 mod exact;
+mod exposition;
+mod live;
 mod names;
 mod output;
 mod recording;
@@ -31,6 +33,13 @@ pub struct WhoCommand {
     /// Record for this time who writes, to the byte; needs root.
     #[arg(long = "for", value_name = "TIME", conflicts_with = "command")]
     time: Option<Span>,
+    /// Record until Ctrl-C, and show meanwhile who writes, as top does; needs root.
+    #[arg(long, conflicts_with_all = ["time", "command"])]
+    live: bool,
+    /// Refresh the screen of a recording so often (default: 2 s; without a terminal, and for a
+    /// file, 1 min).
+    #[arg(short, long, value_name = "TIME", conflicts_with_all = ["json", "markdown", "command"])]
+    delay: Option<Span>,
     /// What the rows of a recording are (default: program).
     #[arg(long, value_name = "WHAT")]
     by: Option<By>,
@@ -47,7 +56,7 @@ pub struct WhoCommand {
     #[arg(long, value_name = "DIR", requires = "markdown")]
     root: Vec<PathBuf>,
     /// Write a file for the textfile collector of Prometheus's node exporter, whole or not at all.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "markdown", "time", "command"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
     prometheus: Option<PathBuf>,
     /// Record while this command runs, until its filesystem is synced; needs root.
     #[arg(last = true, value_name = "COMMAND")]
@@ -58,11 +67,12 @@ impl WhoCommand {
     /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
         let target = self.target.as_deref();
-        if self.time.is_some() || !self.command.is_empty() {
-            let format = match (self.json, self.markdown) {
-                (true, _) => RecordingFormat::Json,
-                (_, true) => RecordingFormat::Markdown(&self.root),
-                (false, false) => RecordingFormat::Text,
+        if self.live || self.time.is_some() || !self.command.is_empty() {
+            let format = match (self.json, self.markdown, &self.prometheus) {
+                (true, ..) => RecordingFormat::Json,
+                (_, true, _) => RecordingFormat::Markdown(&self.root),
+                (_, _, Some(file)) => RecordingFormat::Prometheus(file),
+                (false, false, None) => RecordingFormat::Text,
             };
             let recording = ExactRecording {
                 target,
@@ -70,13 +80,14 @@ impl WhoCommand {
                 command: &self.command,
                 by: self.by.unwrap_or(By::Program),
                 has_files: self.files,
+                delay: self.delay.map(|delay| delay.0),
                 format,
             };
             return recording.run();
         }
-        if self.by.is_some() || self.files || !self.root.is_empty() {
+        if self.by.is_some() || self.files || self.delay.is_some() || !self.root.is_empty() {
             return Err(UsageError::report(
-                "--by, --files and --root are about a recording",
+                "--by, --files, --delay and --root are about a recording",
                 "record for some time, `sudo ssdlab who / --for 10m`, or while a command runs, \
                  `sudo ssdlab who / -- COMMAND`",
             ));

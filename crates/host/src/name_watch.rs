@@ -36,7 +36,6 @@ pub struct NamedFile {
 #[derive(Debug)]
 pub struct NameWatch {
     queue: File,
-    mount: File,
     /// Where it is mounted.
     path: PathBuf,
     /// Paths of folders as they were last.
@@ -75,7 +74,7 @@ impl NameWatch {
         if done < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { queue, mount, path: path.to_owned(), folders: BTreeMap::new() })
+        Ok(Self { queue, path: path.to_owned(), folders: BTreeMap::new() })
     }
 
     /// What was reported since the last call, in order.
@@ -87,8 +86,11 @@ impl NameWatch {
             match (&self.queue).read(&mut buffer) {
                 Ok(0) => break,
                 Ok(length) => {
+                    // Kept open, it could not be unmounted.
+                    let mount = File::open(&self.path)?;
                     for NameEvent { folder, name, file } in events(&buffer[..length]) {
-                        let folder = fresh.entry(folder).or_insert_with_key(|key| self.folder(key));
+                        let folder =
+                            fresh.entry(folder).or_insert_with_key(|key| self.folder(&mount, key));
                         found.push(NamedFile { file, path: folder.join(name) });
                     }
                 }
@@ -105,8 +107,8 @@ impl NameWatch {
     }
 
     /// The path of a folder, as it was when it was last there.
-    fn folder(&self, handle: &FileHandle) -> PathBuf {
-        let now = file_handle::path_by(&self.mount, handle).ok().flatten();
+    fn folder(&self, mount: &File, handle: &FileHandle) -> PathBuf {
+        let now = file_handle::path_by(mount, handle).ok().flatten();
         let last = || self.folders.get(handle).cloned();
         now.or_else(last).unwrap_or_else(|| self.path.join("(deleted)"))
     }

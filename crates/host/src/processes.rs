@@ -166,5 +166,14 @@ pub(crate) fn pids() -> impl Iterator<Item = Pid> {
         .filter_map(Pid::from_raw)
 }
 
+/// Whether this process is root outside of every user namespace, whose root may read no more than
+/// its user.
+#[must_use]
+pub fn is_root_of_machine() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let is_first = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    rustix::process::geteuid().is_root() && is_first
+}
+
 #[cfg(test)]
 mod tests;

@@ -23,9 +23,18 @@ pub struct TaskEntry {
 /// All threads. Those that end meanwhile may be missing.
 #[must_use]
 pub fn tasks() -> Vec<TaskEntry> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(of_process).flatten().collect()
+    numbers(Path::new("/proc")).filter_map(of_process).flatten().collect()
+}
+
+/// The numbers of all threads.
+pub fn threads() -> impl Iterator<Item = u32> {
+    numbers(Path::new("/proc"))
+        .flat_map(|process| numbers(&Path::new("/proc").join(process.to_string()).join("task")))
+}
+
+fn numbers(folder: &Path) -> impl Iterator<Item = u32> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
@@ -34,8 +43,6 @@ fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
     let program = fs::read(folder.join("comm")).ok()?;
     let program = String::from_utf8_lossy(&program).trim_end().to_owned();
     let cgroup = cgroup(process).unwrap_or_else(|| "/".to_owned());
-    let threads = fs::read_dir(folder.join("task")).ok()?.flatten();
-    let numbers = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let entry = |thread| TaskEntry {
         thread,
         process,
@@ -43,7 +50,7 @@ fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
         cgroup: cgroup.clone(),
         is_kernel,
     };
-    Some(numbers.map(entry).collect())
+    Some(numbers(&folder.join("task")).map(entry).collect())
 }
 
 /// The path of a process in the unified hierarchy; `None` if it has ended or there is none.

@@ -74,6 +74,14 @@ pub struct Losses {
     pub dropped: u64,
 }
 
+impl Losses {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.overrun + self.commit_overrun + self.dropped
+    }
+}
+
 /// The folder of instances of the mounted tracefs; `None` if it is not mounted.
 pub fn instances() -> io::Result<Option<PathBuf>> {
     for place in PLACES {
@@ -241,6 +249,11 @@ impl<S: Sink> TraceRecording<S> {
         Ok(recording)
     }
 
+    /// What was lost so far.
+    pub fn losses(&self) -> io::Result<Losses> {
+        self.instance.losses()
+    }
+
     /// Stops recording, delivers all recorded events, and removes the instance.
     pub fn stop(mut self) -> io::Result<(S, Losses)> {
         self.instance.write("events/enable", "0")?;
@@ -347,7 +360,10 @@ pub fn monotonic_ns() -> u64 {
 
 fn failed(action: &str, path: &Path, error: &io::Error) -> io::Error {
     let hint = match error.kind() {
-        ErrorKind::PermissionDenied => "; tracing needs root, and a kernel that is not locked down",
+        ErrorKind::PermissionDenied => {
+            "; tracing needs root with CAP_SYS_ADMIN, which containers do not have, and a kernel \
+             that is not locked down for confidentiality"
+        }
         ErrorKind::AlreadyExists => {
             "; if the program that created it has ended, remove it with rmdir"
         }

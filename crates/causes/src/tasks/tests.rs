@@ -67,3 +67,28 @@ fn who_syncs_all_is_remembered_until_it_ends() {
     tasks.take(&event(10, EventPoint::SyncLeft, &[], ""));
     assert!(!tasks.is_syncing(10));
 }
+
+#[test]
+fn what_has_ended_is_forgotten_a_minute_later() {
+    let mut tasks = tasks();
+    let is_alive = |thread| thread == 2;
+    tasks.forget_ended(is_alive);
+    assert_eq!(names(&mut tasks, 10).0, "sh");
+    tasks.forget_ended(is_alive);
+    assert_eq!(names(&mut tasks, 10).0, "?");
+    // A new thread may have the number of one that has ended.
+    tasks.take(&event(2, EventPoint::NewTask, &[10, 0], "worker"));
+    tasks.forget_ended(is_alive);
+    tasks.take(&event(2, EventPoint::NewTask, &[10, 0], "other"));
+    tasks.forget_ended(is_alive);
+    assert_eq!(names(&mut tasks, 10).0, "other");
+}
+
+#[test]
+fn the_watcher_works_for_others_and_its_children_for_themselves() {
+    let mut tasks = tasks();
+    tasks.set_watcher(10);
+    tasks.take(&event(10, EventPoint::NewTask, &[11, 0], "sh"));
+    assert!(tasks.is_kernel(10) && !tasks.is_kernel(11));
+    assert_eq!(names(&mut tasks, 11), ("sh".to_owned(), "/a".to_owned()));
+}

@@ -14,6 +14,8 @@ use miette::{IntoDiagnostic, Report, WrapErr};
 use rustix::process::{Pid, Signal, kill_process};
 use ssdlab_host::interrupt::Interrupt;
 
+use super::exposition;
+use super::live::LiveView;
 use super::output::{self, By};
 use super::recording::WhoRecording;
 use super::summary::WhoOutput;
@@ -23,6 +25,9 @@ use crate::output as terminal;
 
 /// The interval at which the end is looked for.
 const STEP: Duration = Duration::from_millis(20);
+
+/// How often a file is written anew.
+const SAVE_EVERY: Duration = Duration::from_mins(1);
 
 /// What to record, and how to show it.
 pub(super) struct ExactRecording<'a> {
@@ -36,6 +41,8 @@ pub(super) struct ExactRecording<'a> {
     pub by: By,
     /// Whether files are shown.
     pub has_files: bool,
+    /// How often what is known so far is shown.
+    pub delay: Option<Duration>,
     /// The form of the output.
     pub format: RecordingFormat<'a>,
 }
@@ -48,6 +55,8 @@ pub(super) enum RecordingFormat<'a> {
     Json,
     /// Markdown, with the paths below these folders.
     Markdown(&'a [PathBuf]),
+    /// A file in Prometheus's format, written anew every minute.
+    Prometheus(&'a Path),
 }
 
 impl ExactRecording<'_> {
@@ -60,32 +69,50 @@ impl ExactRecording<'_> {
             Interrupt::on_termination()
         };
         let interrupt = interrupt.into_diagnostic()?;
+        if let RecordingFormat::Prometheus(file) = self.format {
+            // Rather now than after hours.
+            drop(terminal::begin(file)?);
+        }
         let survey = WatchSurvey::of(self.target, &interrupt)?;
-        let mounts = survey.mounts();
         let mut recording = WhoRecording::start(survey)?;
         let status = if self.command.is_empty() {
-            self.wait(&mut recording, &interrupt);
+            self.wait(&mut recording, &interrupt)?;
             None
         } else {
             let status = self.run_command(&mut recording, &interrupt)?;
-            for mount in mounts {
-                // One that went away meanwhile has nothing left to write.
-                let _ = rustix::fs::syncfs(mount);
-            }
+            recording.sync();
             Some(status)
         };
-        let output = recording.finish(self.target.is_some())?;
-        self.show(&output);
+        let output = recording.finish(self.is_named())?;
+        self.show(&output)?;
         Ok(if status.is_none_or(|status| status.success()) { Exit::Done } else { Exit::Failed })
     }
 
-    fn wait(&self, recording: &mut WhoRecording, interrupt: &Interrupt) {
+    fn is_named(&self) -> bool {
+        self.target.is_some()
+    }
+
+    fn wait(&self, recording: &mut WhoRecording, interrupt: &Interrupt) -> Result<(), Report> {
         let began = Instant::now();
         let time = self.time.unwrap_or(Duration::MAX);
+        let is_text = matches!(self.format, RecordingFormat::Text);
+        let view = || LiveView::new(self.by, self.is_named(), self.delay, recording);
+        let mut view = is_text.then(view);
+        let mut saved = began;
         while !interrupt.is_set() && began.elapsed() < time {
             std::thread::sleep(STEP.min(time.saturating_sub(began.elapsed())));
-            recording.check_each_minute();
+            recording.tend(interrupt);
+            if view.as_mut().is_some_and(|view| !view.show(recording)) {
+                break;
+            }
+            if let RecordingFormat::Prometheus(file) = self.format
+                && saved.elapsed() >= self.delay.unwrap_or(SAVE_EVERY)
+            {
+                saved = Instant::now();
+                save(file, &recording.so_far(self.is_named()))?;
+            }
         }
+        Ok(())
     }
 
     fn run_command(
@@ -105,7 +132,7 @@ impl ExactRecording<'_> {
                 let _ = kill_process(pid, Signal::TERM);
             }
             std::thread::sleep(STEP);
-            recording.check_each_minute();
+            recording.tend(interrupt);
         }
     }
 
@@ -122,7 +149,7 @@ impl ExactRecording<'_> {
             .wrap_err_with(|| format!("cannot run {}", self.command[0]))
     }
 
-    fn show(&self, found: &WhoOutput) {
+    fn show(&self, found: &WhoOutput) -> Result<(), Report> {
         match (&self.format, found.only()) {
             (RecordingFormat::Json, Some(device)) => terminal::print_json(device),
             (RecordingFormat::Json, None) => terminal::print_json(found),
@@ -132,6 +159,13 @@ impl ExactRecording<'_> {
             (RecordingFormat::Text, _) => {
                 terminal::print(&output::text(found, self.by, self.has_files));
             }
+            (RecordingFormat::Prometheus(file), _) => save(file, found)?,
         }
+        Ok(())
     }
+}
+
+fn save(file: &Path, found: &WhoOutput) -> Result<(), Report> {
+    let text = exposition::recording(found);
+    Ok(terminal::save(file, |out| out.write_all(text.as_bytes()))?)
 }

@@ -1,6 +1,6 @@
 //! What people call files and cgroups.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,6 @@ pub struct NamedFilesystem {
     pub path: PathBuf,
     /// The numbers of its files' devices, as `major:minor`.
     pub numbers: Vec<String>,
-    root: Option<File>,
     source: NameSource,
     /// The subvolume that is mounted there.
     subvolume: Option<u64>,
@@ -53,11 +52,18 @@ impl NamedFilesystem {
         let subvolume = root.as_ref().filter(|_| source == NameSource::Btrfs);
         let subvolume = subvolume.and_then(|root| btrfs::subvolume(root).ok());
         let watch = NameWatch::on(&path).ok();
-        Self { path, numbers, root, source, subvolume, watch }
+        Self { path, numbers, source, subvolume, watch }
     }
 
-    fn path_of(&self, inode: &Inode) -> Option<String> {
-        let root = self.root.as_ref()?;
+    /// Its root, open for as short as possible: nobody could unmount it meanwhile. `None` if
+    /// something else is there by now.
+    fn root(&self) -> Option<File> {
+        let root = File::open(&self.path).ok()?;
+        let number = major_minor(root.metadata().ok()?.dev());
+        self.numbers.contains(&number).then_some(root)
+    }
+
+    fn path_of(&self, root: &File, inode: &Inode) -> Option<String> {
         match self.source {
             NameSource::Handles(kind) => {
                 let path = file_handle::path_of(root, kind, inode.number).ok()??;
@@ -110,7 +116,8 @@ impl Lives {
 /// The names of files, asked for when they are met.
 #[derive(Debug)]
 pub struct Names {
-    filesystems: Vec<NamedFilesystem>,
+    /// As they are in the watch.
+    pub filesystems: Vec<NamedFilesystem>,
     /// Paths, and when they were looked up.
     paths: BTreeMap<Inode, (String, u64)>,
     /// What filesystems reported, by filesystem, tree and number.
@@ -120,11 +127,11 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn new(filesystems: Vec<NamedFilesystem>) -> Self {
+    pub fn new() -> Self {
         let root = Path::new("/");
         let mounts = whole_disk::mount_table(root).unwrap_or_default();
         let cgroups = CgroupTree::find(root, &mounts);
-        let (paths, reported, services) = Default::default();
+        let (filesystems, paths, reported, services) = Default::default();
         Self { filesystems, paths, reported, cgroups, services }
     }
 
@@ -132,13 +139,26 @@ impl Names {
     /// named by what its filesystem reported.
     pub fn learn(&mut self, fresh: &[Inode]) {
         self.read_reports();
+        let mut roots: BTreeMap<usize, Option<File>> = BTreeMap::new();
         for inode in fresh {
             let Some(filesystem) = self.filesystems.get(inode.filesystem) else { continue };
-            let path = filesystem.path_of(inode).or_else(|| self.reported(inode));
-            if let Some(path) = path.filter(|_| self.paths.len() < MOST_NAMES) {
+            let root = roots.entry(inode.filesystem).or_insert_with(|| filesystem.root());
+            let found = root.as_ref().and_then(|root| filesystem.path_of(root, inode));
+            let path = found.or_else(|| self.reported(inode));
+            if let Some(path) = path.filter(|_| !self.is_full()) {
                 self.paths.insert(*inode, (path, monotonic_ns()));
             }
         }
+    }
+
+    /// Whether no more names are kept.
+    pub fn is_full(&self) -> bool {
+        self.paths.len() >= MOST_NAMES
+    }
+
+    /// Drops the names of files that no row is of.
+    pub fn retain(&mut self, files: &BTreeSet<Inode>) {
+        self.paths.retain(|inode, _| files.contains(inode));
     }
 
     /// Drops names that were looked up after their file was deleted: they are those of the files

@@ -8,10 +8,16 @@ use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, TableStyle, presets};
 use ssdlab_report::{bytes, counted};
 
-use super::summary::{DeviceWrites, WhoOutput, WriteRow};
+use super::summary::{DeviceWrites, LayerCounts, WhoOutput, WriteRow};
 
 /// The most rows of a table; the rest is one row.
 const MOST_ROWS: usize = 30;
+
+/// The most programs that a line names.
+const MOST_NAMED: usize = 3;
+
+/// The most stretches that are not exact of which each is shown.
+const MOST_STRETCHES: usize = 10;
 
 /// What the rows of the table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,15 +129,86 @@ fn key(row: &WriteRow, by: By, path: &dyn Fn(&str) -> String) -> [String; 2] {
     }
 }
 
-fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -> String) -> Table {
-    let mut sums: BTreeMap<[String; 2], Sum> = BTreeMap::new();
+type Sums = BTreeMap<[String; 2], Sum>;
+
+fn sums(device: &DeviceWrites, by: By, path: &dyn Fn(&str) -> String) -> Sums {
+    let mut sums = Sums::new();
     for row in &device.rows {
         sums.entry(key(row, by, path)).or_default().add(row);
     }
-    let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.bytes));
-    if sums.len() > MOST_ROWS {
-        let rest = sums.split_off(MOST_ROWS);
+    sums
+}
+
+/// A refreshed screen of so many lines: what was written in all, and a second since `before`.
+pub fn screen(output: &WhoOutput, before: &WhoOutput, by: By, lines: usize) -> String {
+    let most = (lines / output.devices.len().max(1)).saturating_sub(4).max(1);
+    let devices = output.devices.iter().zip(&before.devices).map(|(device, before)| {
+        let table = shaped(device, by, presets::NOTHING, &str::to_owned, most, Some(before));
+        format!("{}, {} a second\n{table}\n", head(device), bytes(rate(device, before)))
+    });
+    devices.collect::<Vec<_>>().join("\n")
+}
+
+/// A line for each device: what was written since `before`, and by whom most.
+pub fn lines(output: &WhoOutput, before: &WhoOutput, by: By) -> String {
+    let devices = output.devices.iter().zip(&before.devices).map(|(device, before)| {
+        let earlier = sums(before, by, &str::to_owned);
+        let grown = sums(device, by, &str::to_owned).into_iter().map(|(key, sum)| {
+            let earlier = earlier.get(&key).map_or(0, |sum| sum.bytes);
+            (sum.bytes.saturating_sub(earlier), key)
+        });
+        let mut grown: Vec<_> = grown.filter(|(grown, _)| *grown > 0).collect();
+        grown.sort_by_key(|(grown, _)| std::cmp::Reverse(*grown));
+        let name = |[first, second]: &[String; 2]| {
+            if second.is_empty() { first.clone() } else { format!("{first} ({second})") }
+        };
+        let shown = grown.iter().take(MOST_NAMED);
+        let shown: Vec<String> =
+            shown.map(|(grown, key)| format!("{} {}", name(key), bytes(*grown as f64))).collect();
+        format!(
+            "{:.0} s: {} {} ({} a second) {}\n",
+            device.seconds,
+            device.device,
+            bytes(device.counter_bytes.saturating_sub(before.counter_bytes) as f64),
+            bytes(rate(device, before)),
+            shown.join(", ")
+        )
+    });
+    devices.collect()
+}
+
+/// Bytes a second since `before`.
+fn rate(device: &DeviceWrites, before: &DeviceWrites) -> f64 {
+    let grown = device.counter_bytes.saturating_sub(before.counter_bytes);
+    grown as f64 / (device.seconds - before.seconds).max(0.001)
+}
+
+fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -> String) -> Table {
+    shaped(device, by, style, path, MOST_ROWS, None)
+}
+
+/// A table of so many rows, with rates since `before` if that is given.
+fn shaped(
+    device: &DeviceWrites,
+    by: By,
+    style: TableStyle,
+    path: &dyn Fn(&str) -> String,
+    most: usize,
+    before: Option<&DeviceWrites>,
+) -> Table {
+    let earlier = before.map(|before| (sums(before, by, path), before.seconds));
+    let grown = |key: &[String; 2], sum: &Sum| {
+        let earlier = earlier.as_ref().and_then(|(sums, _)| sums.get(key));
+        sum.bytes.saturating_sub(earlier.map_or(0, |sum| sum.bytes))
+    };
+    let mut sums: Vec<_> = sums(device, by, path).into_iter().collect();
+    // On a screen, those that write now are on top.
+    sums.sort_by_key(|(key, sum)| {
+        let now = if earlier.is_some() { grown(key, sum) } else { 0 };
+        std::cmp::Reverse((now, sum.bytes))
+    });
+    if sums.len() > most {
+        let rest = sums.split_off(most);
         let mut others = Sum::default();
         for (_, sum) in &rest {
             others.bytes += sum.bytes;
@@ -149,6 +226,7 @@ fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -
         By::Kind => ["kind", ""],
     };
     let mut header = name.map(str::to_owned).to_vec();
+    header.extend(earlier.is_some().then(|| "a second".to_owned()));
     header.extend(["written", "share", "asked", "syncs"].map(str::to_owned));
     header.extend(has_discards.then(|| "discarded".to_owned()));
     header.extend((by != By::Kind).then(|| "kinds".to_owned()));
@@ -158,14 +236,19 @@ fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -
     table.set_header(header);
     for ([first, second], sum) in sums {
         let share = format!("{:.1} %", 100.0 * sum.bytes as f64 / total);
-        let mut cells = vec![first, second, bytes(sum.bytes as f64), share];
-        cells.push(bytes(sum.asked_bytes as f64));
+        let rate = earlier.as_ref().map(|(_, seconds)| {
+            let key = [first.clone(), second.clone()];
+            bytes(grown(&key, &sum) as f64 / (device.seconds - seconds).max(0.001))
+        });
+        let mut cells = vec![first, second];
+        cells.extend(rate);
+        cells.extend([bytes(sum.bytes as f64), share, bytes(sum.asked_bytes as f64)]);
         cells.push(sum.syncs.to_string());
         cells.extend(has_discards.then(|| bytes(sum.discarded_bytes as f64)));
         cells.extend((by != By::Kind).then(|| sum.kinds()));
         table.add_row(cells);
     }
-    for column in 2..6 {
+    for column in 2..6 + usize::from(before.is_some()) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -187,13 +270,25 @@ fn remarks(device: &DeviceWrites) -> String {
         writeln!(
             out,
             "check: the rows add up to {sum} bytes, the device's counter to {}; unseen {}, lost \
-             events {}; {} of at most a minute differ",
-            device.counter_bytes,
-            device.unseen_bytes,
-            device.lost_events,
-            counted(device.inexact.len(), "stretch")
+             events {}",
+            device.counter_bytes, device.unseen_bytes, device.lost_events
         )
     };
+    for stretch in device.inexact.iter().take(MOST_STRETCHES) {
+        let _ = writeln!(
+            out,
+            "not exact: {:.0} s from {:.0} s on, {} of {} bytes attributed, {} events lost",
+            stretch.seconds,
+            stretch.from_seconds,
+            stretch.attributed_bytes,
+            stretch.counter_bytes,
+            stretch.lost_events
+        );
+    }
+    let more = device.inexact.len().saturating_sub(MOST_STRETCHES);
+    if more > 0 {
+        let _ = writeln!(out, "not exact: {more} more of about a minute each");
+    }
     for commits in &device.commits {
         let _ = writeln!(
             out,
@@ -204,12 +299,14 @@ fn remarks(device: &DeviceWrites) -> String {
         );
     }
     for layer in &device.layers {
-        let ratio = layer.counter_bytes as f64 / device.counter_bytes.max(1) as f64;
+        let LayerCounts { device, on, bytes: own, below_bytes, is_shared, amplification } = layer;
+        let times = amplification.map_or_else(String::new, |ratio| format!(", {ratio:.2} times"));
+        let whose = if *is_shared { ", whoever caused it" } else { "" };
         let _ = writeln!(
             out,
-            "below: {} wrote {} ({ratio:.2} times as much, whoever caused it)",
-            layer.device,
-            bytes(layer.counter_bytes as f64)
+            "layer: {} written to {device} made {} on {on}{times}{whose}",
+            bytes(*own as f64),
+            bytes(*below_bytes as f64),
         );
     }
     for note in &device.notes {

@@ -1,33 +1,35 @@
 //! The recording: the kernel's events, decoded every 20 ms and fed to the watch, and the readings
 //! of counters between which the rows must add up.
 
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
-    Balance, CauseEvent, EventPoint, MOST_NUMBERS, RunningTask, SourceKey, WantedEvent, Watch,
-    WrittenReading, bdi_number,
+    Balance, CauseEvent, EventPoint, LoopLayer, MOST_NUMBERS, RunningTask, SourceKey, WantedEvent,
+    Watch, WrittenReading, bdi_number,
 };
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::task_table;
 use ssdlab_host::tracefs::{Instance, Sink, TraceRecording, Tracefs, Tracepoint, monotonic_ns};
 use ssdlab_trace::ftrace::{EventFormat, SubBufferLayout, record_head};
 
-use super::names::Names;
-use super::summary::{self, DeviceCounts, LayerCounts, RecordedDevice, WhoOutput};
-use super::survey::{BtrfsSource, WatchSurvey, WatchTarget};
+use super::summary::{self, DeviceWrites, InexactStretch, LayerCounts, RecordedDevice, WhoOutput};
+use super::survey::{StackedPair, WatchSurvey, WatchTarget};
 
 /// How often the rows are compared with the counters.
 const CHECK_EVERY: Duration = Duration::from_mins(1);
+/// How often new loop devices and mounts are looked for.
+const SURVEY_EVERY: Duration = Duration::from_millis(250);
 /// How long a new btrfs chunk may take to appear in the chunk tree.
 const CHUNK_APPEARS_NS: u64 = 5_000_000_000;
 
 /// What the reader of events and the program share.
 struct Shared {
-    watch: Watch,
-    names: Names,
-    btrfs: Vec<BtrfsSource>,
+    survey: WatchSurvey,
     /// Until when chunks are read anew.
     chunks_change_until_ns: u64,
     /// Every event up to this time has been taken.
@@ -41,18 +43,24 @@ pub struct WhoRecording {
     _tracefs: Tracefs,
     shared: Arc<Mutex<Shared>>,
     targets: Vec<Counted>,
-    notes: Vec<String>,
     began: Instant,
+    began_ns: u64,
     checked: Instant,
+    surveyed: Instant,
     /// When the counters were read whose comparison is open.
     open_since_ns: Option<u64>,
+    /// The lost events of the stretches that were compared.
+    lost_events: u64,
 }
 
 struct Counted {
     target: WatchTarget,
     before: Counters,
-    below: Vec<(String, String, u64)>,
-    balances: Vec<Balance>,
+    /// What the upper and the lower devices of each pair below had written.
+    below: Vec<[u64; 2]>,
+    /// What the counter grew by in the stretches that were compared.
+    counter_bytes: u64,
+    inexact: Vec<InexactStretch>,
 }
 
 /// Decodes records, and holds events until those of all processors are known.
@@ -68,20 +76,16 @@ struct Feed {
 
 impl WhoRecording {
     /// Starts recording what was surveyed.
-    pub fn start(survey: WatchSurvey) -> Result<Self, Report> {
-        let WatchSurvey { watch, targets, filesystems, btrfs, mut notes, .. } = survey;
+    pub fn start(mut survey: WatchSurvey) -> Result<Self, Report> {
         let tracefs = Tracefs::open().into_diagnostic()?;
         let instance = tracefs.instance("ssdlab-who").into_diagnostic()?;
         let header = instance.read("events/header_page").into_diagnostic()?;
         let layout = SubBufferLayout::parse(&header).into_diagnostic()?;
-        let (formats, tracepoints) = formats(&instance, &watch, &mut notes)?;
-        let shared = Arc::new(Mutex::new(Shared {
-            watch,
-            names: Names::new(filesystems),
-            btrfs,
-            chunks_change_until_ns: 0,
-            taken_until_ns: 0,
-        }));
+        let (formats, tracepoints) = formats(&instance, &survey.watch, &mut survey.notes)?;
+        let targets = std::mem::take(&mut survey.targets);
+        let (chunks_change_until_ns, taken_until_ns) = (0, 0);
+        let shared =
+            Arc::new(Mutex::new(Shared { survey, chunks_change_until_ns, taken_until_ns }));
         let sub_buffer_bytes = layout.sub_buffer_bytes();
         let feed = Feed {
             layout,
@@ -95,20 +99,49 @@ impl WhoRecording {
         let guard = lock(&shared);
         let trace = TraceRecording::start(instance, &tracepoints, sub_buffer_bytes, feed)
             .into_diagnostic()?;
+        let began_ns = monotonic_ns();
         let (began, targets) = begin(guard, targets)?;
-        let checked = began;
-        let open_since_ns = None;
-        Ok(Self { trace, _tracefs: tracefs, shared, targets, notes, began, checked, open_since_ns })
+        Ok(Self {
+            trace,
+            _tracefs: tracefs,
+            shared,
+            targets,
+            began,
+            began_ns,
+            checked: began,
+            surveyed: began,
+            open_since_ns: None,
+            lost_events: 0,
+        })
     }
 
-    /// Compares the rows with the counters once a minute.
-    pub fn check_each_minute(&mut self) {
+    /// Does what is to be done now and then: looks for loop devices and mounts that are new, and
+    /// compares the rows with the counters once a minute.
+    pub fn tend(&mut self, interrupt: &Interrupt) {
+        if self.surveyed.elapsed() >= SURVEY_EVERY {
+            self.surveyed = Instant::now();
+            let mut shared = lock(&self.shared);
+            if let Err(error) = shared.survey.update(interrupt) {
+                shared.survey.note(error.to_string());
+            }
+        }
         if self.open_since_ns.is_some() {
             self.settle();
         } else if self.checked.elapsed() >= CHECK_EVERY {
             self.checked = Instant::now();
             // A counter that cannot be read now is read at the end.
             self.open_since_ns = self.read_counters().ok();
+            let alive: BTreeSet<u32> = task_table::threads().collect();
+            lock(&self.shared).survey.watch.tasks.forget_ended(|thread| alive.contains(&thread));
+        }
+    }
+
+    /// Writes what the recorded filesystems have in memory.
+    pub fn sync(&self) {
+        let paths = lock(&self.shared).survey.paths();
+        for path in paths {
+            // One that went away meanwhile has nothing left to write.
+            let _ = File::open(path).map(rustix::fs::syncfs);
         }
     }
 
@@ -117,7 +150,7 @@ impl WhoRecording {
         let mut shared = lock(&self.shared);
         for counted in &self.targets {
             let (reading, _) = read(&counted.target.number)?;
-            shared.watch.set_next(counted.target.device, reading);
+            shared.survey.watch.set_next(counted.target.device, reading);
         }
         Ok(monotonic_ns())
     }
@@ -126,11 +159,26 @@ impl WhoRecording {
     fn settle(&mut self) {
         let mut shared = lock(&self.shared);
         if self.open_since_ns.is_some_and(|since_ns| shared.taken_until_ns > since_ns) {
+            let lost = self.trace.losses().map_or(0, |losses| losses.all());
+            let lost_now = lost.saturating_sub(self.lost_events);
             for counted in &mut self.targets {
-                counted.balances.extend(shared.watch.settle(counted.target.device, true));
+                let balance = shared.survey.watch.settle(counted.target.device, true);
+                counted.add(balance, lost_now, self.began_ns);
             }
+            self.lost_events += lost_now;
             self.open_since_ns = None;
         }
+    }
+
+    /// What is known so far.
+    pub fn so_far(&self, is_named: bool) -> WhoOutput {
+        let shared = lock(&self.shared);
+        let of = |counted: &Counted| {
+            let counter_bytes = shared.survey.watch.devices()[counted.target.device].ledger.bytes();
+            let seconds = self.began.elapsed().as_secs_f64();
+            counted.output(&shared.survey, counter_bytes, seconds, self.lost_events)
+        };
+        WhoOutput::new(self.targets.iter().map(of).collect(), is_named)
     }
 
     /// Ends the recording. `is_named` says whether a device was named.
@@ -141,46 +189,71 @@ impl WhoRecording {
         }
         self.read_counters().into_diagnostic()?;
         let seconds = self.began.elapsed().as_secs_f64();
-        let after: Vec<DeviceCounts> = self.targets.iter().map(DeviceCounts::of).collect();
-        let Self { trace, shared, mut targets, mut notes, .. } = self;
+        let Self { trace, shared, mut targets, lost_events: lost_before, began_ns, .. } = self;
         let (mut feed, losses) = trace.stop().into_diagnostic()?;
         feed.advance(u64::MAX);
-        if let Some(trouble) = feed.trouble.take() {
-            notes.push(format!("events could not be read: {trouble}"));
-        }
-        let lost_events = (losses.overrun + losses.commit_overrun + losses.dropped).max(feed.lost);
+        let lost_events = losses.all().max(feed.lost);
+        let trouble = feed.trouble.take();
         drop(feed);
         let mut shared = lock(&shared);
-        for counted in &mut targets {
-            let balance = shared.watch.settle(counted.target.device, false);
-            counted.balances.extend(balance);
+        let survey = &mut shared.survey;
+        if let Some(trouble) = trouble {
+            survey.note(format!("events could not be read: {trouble}"));
         }
-        let Shared { watch, names, .. } = &*shared;
-        let devices = targets.iter().zip(after).map(|(counted, counts)| {
-            let recorded = RecordedDevice {
-                name: &counted.target.name,
-                device: counted.target.device,
-                balances: &counted.balances,
-                counts,
-                seconds,
-                lost_events,
-                notes: &notes,
-            };
-            summary::of_device(watch, names, &recorded)
-        });
-        Ok(WhoOutput::new(devices.collect(), is_named))
+        for counted in &mut targets {
+            let balance = survey.watch.settle(counted.target.device, false);
+            counted.add(balance, lost_events.saturating_sub(lost_before), began_ns);
+        }
+        let of =
+            |counted: &Counted| counted.output(survey, counted.counter_bytes, seconds, lost_events);
+        Ok(WhoOutput::new(targets.iter().map(of).collect(), is_named))
     }
 }
 
-impl DeviceCounts {
-    fn of(counted: &Counted) -> Self {
-        let now = block::read(&counted.target.number).map(|reading| reading.counters);
-        let since = now.unwrap_or(counted.before).since(&counted.before);
-        let layers = counted.below.iter().map(|(name, number, before)| {
-            let now = block::read(number).map_or(*before, |now| now.counters.written_bytes);
-            LayerCounts { device: name.clone(), counter_bytes: now.wrapping_sub(*before) }
+impl Counted {
+    fn add(&mut self, balance: Option<Balance>, lost_events: u64, began_ns: u64) {
+        let Some(balance) = balance else { return };
+        self.counter_bytes += balance.counter_bytes;
+        if !balance.is_exact() || lost_events > 0 {
+            self.inexact.push(InexactStretch::of(&balance, lost_events, began_ns));
+        }
+    }
+
+    fn output(
+        &self,
+        survey: &WatchSurvey,
+        counter_bytes: u64,
+        seconds: f64,
+        lost_events: u64,
+    ) -> DeviceWrites {
+        let recorded = RecordedDevice {
+            name: &self.target.name,
+            device: self.target.device,
+            counter_bytes,
+            inexact: &self.inexact,
+            discarded_bytes: block::read(&self.target.number)
+                .map_or(0, |now| now.counters.since(&self.before).discarded_bytes),
+            layers: self.layers(survey),
+            seconds,
+            lost_events,
+            notes: &survey.notes,
+        };
+        summary::of_device(&survey.watch, &survey.names, &recorded)
+    }
+
+    /// What was written to the devices above and below, and what came of it.
+    fn layers(&self, survey: &WatchSurvey) -> Vec<LayerCounts> {
+        let name = |device: usize| survey.disk_name(device).unwrap_or_default().to_owned();
+        let above = survey.watch.loops_above(self.target.device).into_iter().map(|layer| {
+            let LoopLayer { upper, lower, bytes, below_bytes } = layer;
+            LayerCounts::new(name(upper), name(lower), [bytes, below_bytes], false)
         });
-        Self { discarded_bytes: since.discarded_bytes, layers: layers.collect() }
+        let below = self.target.below.iter().zip(&self.below).map(|(pair, before)| {
+            let after = pair.written_bytes();
+            let grown = [0, 1].map(|end| after[end].wrapping_sub(before[end]));
+            LayerCounts::new(pair.upper.0.clone(), pair.lower.0.clone(), grown, true)
+        });
+        above.chain(below).collect()
     }
 }
 
@@ -189,21 +262,19 @@ fn begin(
     mut shared: MutexGuard<'_, Shared>,
     targets: Vec<WatchTarget>,
 ) -> Result<(Instant, Vec<Counted>), Report> {
+    let watch = &mut shared.survey.watch;
     for task in task_table::tasks() {
         let task_table::TaskEntry { thread, process, program, cgroup, is_kernel } = task;
-        shared.watch.tasks.add(&RunningTask { thread, process, program, cgroup, is_kernel });
+        watch.tasks.add(&RunningTask { thread, process, program, cgroup, is_kernel });
     }
+    watch.tasks.set_watcher(std::process::id());
     let began = Instant::now();
     let mut all = Vec::new();
     for target in targets {
         let (reading, before) = read(&target.number).into_diagnostic()?;
-        shared.watch.begin(target.device, reading);
-        let below = target.below.iter().map(|(name, number)| {
-            let bytes = block::read(number).map_or(0, |now| now.counters.written_bytes);
-            (name.clone(), number.clone(), bytes)
-        });
-        let below = below.collect();
-        all.push(Counted { target, before, below, balances: Vec::new() });
+        watch.begin(target.device, reading);
+        let below = target.below.iter().map(StackedPair::written_bytes).collect();
+        all.push(Counted { target, before, below, counter_bytes: 0, inexact: Vec::new() });
     }
     Ok((began, all))
 }
@@ -226,14 +297,15 @@ fn formats(
     notes: &mut Vec<String>,
 ) -> Result<(Formats, Vec<Tracepoint>), Report> {
     let (mut formats, mut tracepoints) = (Vec::new(), Vec::new());
-    for (wanted, filter) in watch.events() {
+    let own = watch.events().into_iter().map(|event| (event, true));
+    let later = watch.later_events().into_iter().map(|event| (event, false));
+    for ((wanted, filter), is_needed) in own.chain(later) {
         let mut found = wanted.names.iter().filter(|name| instance.has_event(name));
         let Some(name) = found.next() else {
-            notes.push(format!(
-                "not in this kernel: {}; unknown: {}",
-                wanted.names[0],
-                wanted.lacking()
-            ));
+            let says = || {
+                format!("not in this kernel: {}; unknown: {}", wanted.names[0], wanted.lacking())
+            };
+            notes.extend(is_needed.then(says));
             continue;
         };
         let format = instance.read(&format!("events/{name}/format")).into_diagnostic()?;
@@ -332,28 +404,33 @@ impl Shared {
             {
                 self.read_chunks();
             }
-            self.watch.take(&event);
+            self.survey.watch.take(&event);
         }
         if self.taken_until_ns < self.chunks_change_until_ns {
             self.read_chunks();
         }
-        let cgroups = self.watch.tasks.take_fresh_names().iter().map(|name| name.cgroup.as_str());
-        self.names.learn_cgroups(cgroups);
-        let fresh = self.watch.take_fresh();
-        self.names.learn(&fresh);
-        self.names.check(&self.watch.take_deleted());
-        for process in self.watch.tasks.take_strays() {
+        let WatchSurvey { watch, names, .. } = &mut self.survey;
+        names.learn_cgroups(watch.tasks.take_fresh_names().iter().map(|name| name.cgroup.as_str()));
+        if names.is_full() {
+            let devices = watch.devices().iter();
+            let rows = devices.flat_map(|device| device.ledger.rows());
+            names.retain(&rows.filter_map(|(key, _)| key.inode).collect());
+        }
+        names.learn(&watch.take_fresh());
+        names.check(&watch.take_deleted());
+        for process in watch.tasks.take_strays() {
             if let Some(cgroup) = task_table::cgroup(process) {
-                self.watch.tasks.set_cgroup(process, &cgroup);
+                watch.tasks.set_cgroup(process, &cgroup);
             }
         }
     }
 
     fn read_chunks(&mut self) {
-        for source in &self.btrfs {
+        let WatchSurvey { watch, btrfs, .. } = &mut self.survey;
+        for source in btrfs {
             // Without them, data in new chunks is charged by file.
             if let Ok(geometry) = source.geometry() {
-                self.watch.update_btrfs(source.filesystem, geometry);
+                watch.update_btrfs(source.filesystem, geometry);
             }
         }
     }

@@ -41,13 +41,13 @@ pub struct DeviceWrites {
     pub lost_events: u64,
     /// The bytes discarded, which are outside the sum.
     pub discarded_bytes: u64,
-    /// The stretches whose rows do not add up to the counter: at most a minute each.
+    /// The stretches whose rows do not add up to the counter, or in which events were lost.
     pub inexact: Vec<InexactStretch>,
     /// The rows, the largest first.
     pub rows: Vec<WriteRow>,
     /// Commits that programs waited for, where the filesystem reports them.
     pub commits: Vec<CommitRow>,
-    /// The devices below this one.
+    /// The loop devices above this one, and the devices below.
     pub layers: Vec<LayerCounts>,
     /// What is not known, and why.
     pub notes: Vec<String>,
@@ -90,39 +90,59 @@ pub struct CommitRow {
     pub carried_bytes: u64,
 }
 
-/// A device below.
+/// A device on another, and what was written to both.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LayerCounts {
-    /// The kernel's name of it.
+    /// The kernel's name of the upper.
     pub device: String,
-    /// What its counter grew by, whoever wrote to it.
-    pub counter_bytes: u64,
+    /// That of the lower.
+    pub on: String,
+    /// Written to the upper.
+    pub bytes: u64,
+    /// Written to the lower for that: to the file of a loop device; where `is_shared`, by whoever.
+    pub below_bytes: u64,
+    /// Whether others may have written to the lower, too, and are counted.
+    pub is_shared: bool,
+    /// `below_bytes` by `bytes`; absent if nothing was written to the upper.
+    pub amplification: Option<f64>,
 }
 
-/// A stretch of time whose rows do not add up to the counter.
-#[derive(Debug, Serialize, JsonSchema)]
+impl LayerCounts {
+    pub fn new(
+        device: String,
+        on: String,
+        [bytes, below_bytes]: [u64; 2],
+        is_shared: bool,
+    ) -> Self {
+        let amplification = (bytes > 0).then(|| below_bytes as f64 / bytes as f64);
+        Self { device, on, bytes, below_bytes, is_shared, amplification }
+    }
+}
+
+/// A stretch of time, of about a minute at most, whose rows do not add up to the counter, or in
+/// which events were lost.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InexactStretch {
+    /// When it began, in s from the beginning of the recording.
+    pub from_seconds: f64,
     /// Its length.
-    seconds: f64,
+    pub seconds: f64,
     /// What the counter grew by.
-    counter_bytes: u64,
+    pub counter_bytes: u64,
     /// The sum of its rows.
-    attributed_bytes: u64,
-}
-
-/// What beside the rows is known of a device at the end.
-#[derive(Debug)]
-pub struct DeviceCounts {
-    pub discarded_bytes: u64,
-    pub layers: Vec<LayerCounts>,
+    pub attributed_bytes: u64,
+    /// Events that the kernel could not record.
+    pub lost_events: u64,
 }
 
 /// A device's recording.
 pub struct RecordedDevice<'a> {
     pub name: &'a str,
     pub device: usize,
-    pub balances: &'a [Balance],
-    pub counts: DeviceCounts,
+    pub counter_bytes: u64,
+    pub inexact: &'a [InexactStretch],
+    pub discarded_bytes: u64,
+    pub layers: Vec<LayerCounts>,
     pub seconds: f64,
     pub lost_events: u64,
     pub notes: &'a [String],
@@ -138,6 +158,27 @@ impl WhoOutput {
         match &self.devices[..] {
             [device] if self.is_named => Some(device),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl DeviceWrites {
+    pub fn for_tests(device: &str, seconds: f64, bytes: u64, rows: Vec<WriteRow>) -> Self {
+        Self {
+            schema: WHO_SCHEMA,
+            device: device.to_owned(),
+            seconds,
+            counter_bytes: bytes,
+            attributed_bytes: bytes,
+            unseen_bytes: 0,
+            lost_events: 0,
+            discarded_bytes: 0,
+            inexact: Vec::new(),
+            rows,
+            commits: Vec::new(),
+            layers: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }
@@ -168,11 +209,9 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
     };
     let mut rows: Vec<WriteRow> = by_name.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    let counter_bytes = recorded.balances.iter().map(|balance| balance.counter_bytes).sum();
     let unseen = rows.iter().filter(|row| row.program == "(unseen)");
     let unseen_bytes: u64 = unseen.map(|row| row.bytes).sum();
     let sum: u64 = rows.iter().map(|row| row.bytes).sum();
-    let inexact = recorded.balances.iter().filter(|balance| !balance.is_exact());
     let commits = ledger.commits.iter().map(|(causer, commits)| {
         let name = watch.tasks.name(*causer).clone();
         CommitRow {
@@ -186,24 +225,26 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
         schema: WHO_SCHEMA,
         device: recorded.name.to_owned(),
         seconds: recorded.seconds,
-        counter_bytes,
+        counter_bytes: recorded.counter_bytes,
         attributed_bytes: sum - unseen_bytes,
         unseen_bytes,
         lost_events: recorded.lost_events,
-        discarded_bytes: recorded.counts.discarded_bytes,
-        inexact: inexact.map(InexactStretch::of).collect(),
+        discarded_bytes: recorded.discarded_bytes,
+        inexact: recorded.inexact.to_vec(),
         rows,
         commits: commits.collect(),
-        layers: recorded.counts.layers.clone(),
+        layers: recorded.layers.clone(),
         notes: recorded.notes.to_vec(),
     }
 }
 
 impl InexactStretch {
-    fn of(balance: &Balance) -> Self {
-        let ns = balance.to_ns.saturating_sub(balance.from_ns);
+    pub fn of(balance: &Balance, lost_events: u64, began_ns: u64) -> Self {
+        let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
         Self {
-            seconds: ns as f64 / 1e9,
+            from_seconds: seconds(began_ns, balance.from_ns),
+            seconds: seconds(balance.from_ns, balance.to_ns),
+            lost_events,
             counter_bytes: balance.counter_bytes,
             attributed_bytes: balance.attributed_bytes,
         }

@@ -1,6 +1,7 @@
 //! What is to be watched: disks, the filesystems on them, and the loop devices whose files are on
 //! those. Everything is only read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,18 +15,21 @@ use ssdlab_causes::{
 use ssdlab_filesystem::{self as filesystem, InodePlaces, Layout};
 use ssdlab_host::btrfs;
 use ssdlab_host::file_handle::HandleKind;
+use ssdlab_host::file_id::FileId;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, BlockDevice, block_number};
-use ssdlab_host::{extents, loop_device, whole_disk};
+use ssdlab_host::{extents, loop_device, processes, whole_disk};
 use ssdlab_lab::LabError;
 
 use crate::exit::UsageError;
 
-use super::names::{NameSource, NamedFilesystem};
+use super::names::{NameSource, NamedFilesystem, Names};
 
+/// The bytes of a sector.
+const SECTOR_BYTES: u64 = 512;
 /// How long a filesystem's tool may take to describe it.
 const TOOL_LIMIT: Duration = Duration::from_mins(1);
 
@@ -38,15 +42,24 @@ pub struct WatchTarget {
     pub name: String,
     /// `major:minor`.
     pub number: String,
-    /// Devices below it, by name and number.
-    pub below: Vec<(String, String)>,
+    /// What it lies on, nearest first.
+    pub below: Vec<StackedPair>,
+}
+
+/// A device on another.
+#[derive(Debug, Clone)]
+pub struct StackedPair {
+    /// The upper, by name and number.
+    pub upper: (String, String),
+    /// The lower.
+    pub lower: (String, String),
 }
 
 /// A btrfs filesystem, whose chunks change.
 #[derive(Debug)]
 pub struct BtrfsSource {
     pub filesystem: usize,
-    pub root: File,
+    path: PathBuf,
     node_bytes: u64,
 }
 
@@ -54,38 +67,41 @@ pub struct BtrfsSource {
 pub struct WatchSurvey {
     pub watch: Watch,
     pub targets: Vec<WatchTarget>,
-    pub filesystems: Vec<NamedFilesystem>,
+    pub names: Names,
     pub btrfs: Vec<BtrfsSource>,
     /// What is not known, and why.
     pub notes: Vec<String>,
+    /// Every mount, and where this process finds it.
     mounts: Vec<(Mount, PathBuf)>,
-    disks: Vec<(String, usize)>,
+    disks: Vec<(BlockDevice, usize)>,
+    /// The numbers of the devices whose filesystems were added.
+    mounted: BTreeSet<String>,
+    /// The loop devices that were added, and their files.
+    loops: BTreeMap<String, (usize, FileId)>,
+    /// What the machine had when it was surveyed last.
+    seen: String,
 }
 
 impl WatchSurvey {
     /// Surveys a device or the device of a mounted filesystem, else all disks.
     pub fn of(what: Option<&Path>, interrupt: &Interrupt) -> Result<Self, Report> {
-        if !rustix::process::geteuid().is_root() {
-            let reason = "recording who writes needs root: the kernel shows its trace events to \
-                          nobody else";
+        if !processes::is_root_of_machine() {
+            let reason = "recording who writes needs root of the machine, not only of a user \
+                          namespace: the kernel shows its trace events to nobody else; what was \
+                          written since boot, `ssdlab who` without --for, needs no root";
             return Err(LabError::Unavailable { reason: reason.to_owned() }.into());
         }
-        let own = mounts::all().into_diagnostic()?.into_iter().map(|mount| {
-            let path = mount.target.clone();
-            (mount, path)
-        });
-        let elsewhere = mounts::elsewhere().into_iter().filter_map(|found| {
-            let path = found.reach(&found.mount.target)?;
-            Some((found.mount, path))
-        });
         let mut survey = Self {
             watch: Watch::default(),
             targets: Vec::new(),
-            filesystems: Vec::new(),
+            names: Names::new(),
             btrfs: Vec::new(),
             notes: Vec::new(),
-            mounts: own.chain(elsewhere).collect(),
+            mounts: all_mounts().into_diagnostic()?,
             disks: Vec::new(),
+            mounted: BTreeSet::new(),
+            loops: BTreeMap::new(),
+            seen: changing(),
         };
         let devices = match what {
             Some(what) => devices_of(what)?,
@@ -101,9 +117,40 @@ impl WatchSurvey {
         Ok(survey)
     }
 
-    /// Open folders of the targets' filesystems.
-    pub fn mounts(&self) -> Vec<File> {
-        self.filesystems.iter().filter_map(|found| File::open(&found.path).ok()).collect()
+    /// Adds the loop devices that were attached meanwhile, and the filesystems that were mounted.
+    pub fn update(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
+        let now = changing();
+        if now == self.seen {
+            return Ok(());
+        }
+        self.seen = now;
+        self.mounts = all_mounts().into_diagnostic()?;
+        let numbers: BTreeSet<String> =
+            self.mounts.iter().flat_map(|(mount, _)| devices_of_mount(mount)).collect();
+        self.mounted.retain(|number| numbers.contains(number));
+        for (disk, place) in self.disks.clone() {
+            // One that is gone has no more filesystems.
+            let _ = self.add_filesystems(&disk, place, interrupt);
+        }
+        self.add_loops(interrupt)
+    }
+
+    /// Adds a note, once.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The kernel's name of a disk, by its place in the watch.
+    pub fn disk_name(&self, device: usize) -> Option<&str> {
+        let mut disks = self.disks.iter();
+        disks.find(|(_, place)| *place == device).map(|(disk, _)| disk.name.as_str())
+    }
+
+    /// Where the recorded filesystems are mounted.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.names.filesystems.iter().map(|found| found.path.clone()).collect()
     }
 
     fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> Result<(), Report> {
@@ -132,35 +179,55 @@ impl WatchSurvey {
         counted: Option<&BlockDevice>,
         interrupt: &Interrupt,
     ) -> Result<usize, Report> {
-        if let Some((_, place)) = self.disks.iter().find(|(number, _)| *number == disk.number) {
+        if let Some((_, place)) = self.disks.iter().find(|(own, _)| own.number == disk.number) {
             return Ok(*place);
         }
-        let with_sectors = |part: BlockDevice| Some((part.clone(), part.sectors().ok()?));
-        let partitions = disk.partitions().unwrap_or_default().into_iter();
-        let partitions: Vec<_> = partitions.filter_map(with_sectors).collect();
-        let all = disk.sectors().into_diagnostic()?;
+        let partitions = partitions(disk);
+        // Another file may be attached to a loop device later.
+        let all = 0..u64::MAX / SECTOR_BYTES;
         let counted = counted.filter(|device| device.is_partition());
         let counted = counted
             .and_then(|device| partitions.iter().find(|(own, _)| own.number == device.number));
         let place = self.watch.add_device(DeviceSpec {
             number: event_number(&disk.number),
             partitions: partitions.iter().map(|(own, _)| event_number(&own.number)).collect(),
-            counted: counted.map_or(all.clone(), |(_, sectors)| sectors.clone()),
+            counted: counted.map_or(all, |(_, sectors)| sectors.clone()),
             in_flight: block::writes_in_flight(&disk.number).unwrap_or(0),
             swap: swap_on(disk, &partitions),
             has_no_requests: !disk.folder.join("mq").exists(),
         });
-        self.disks.push((disk.number.clone(), place));
-        let whole = (disk.clone(), all);
-        for (device, sectors) in partitions.iter().chain([&whole]) {
-            let of_device =
-                |mount: &&(Mount, PathBuf)| devices_of_mount(&mount.0).contains(&device.number);
-            if let Some((mount, path)) = self.mounts.iter().find(of_device).cloned() {
-                let member = Member { device: place, sectors: sectors.clone(), id: 0 };
-                self.add_filesystem(device, &disk.number, &mount, path, member, interrupt);
+        self.disks.push((disk.clone(), place));
+        self.add_filesystems(disk, place, interrupt)?;
+        // What is queued to a device of the device mapper or md is remapped to those below.
+        for device in std::iter::once(disk).chain(partitions.iter().map(|(device, _)| device)) {
+            for holder in in_folder(&device.folder.join("holders")) {
+                self.add_disk(&holder, None, interrupt)?;
             }
         }
         Ok(place)
+    }
+
+    /// Adds the filesystems that are mounted from a disk and were not added yet.
+    fn add_filesystems(
+        &mut self,
+        disk: &BlockDevice,
+        place: usize,
+        interrupt: &Interrupt,
+    ) -> Result<(), Report> {
+        let whole = (disk.clone(), disk.sectors().into_diagnostic()?);
+        for (device, sectors) in partitions(disk).into_iter().chain([whole]) {
+            let of_device =
+                |mount: &&(Mount, PathBuf)| devices_of_mount(&mount.0).contains(&device.number);
+            if !self.mounted.contains(&device.number)
+                && let Some((mount, path)) = self.mounts.iter().find(of_device).cloned()
+            {
+                self.watch.retire(place, &sectors);
+                let member = Member { device: place, sectors, id: 0 };
+                self.add_filesystem(&device, &disk.number, &mount, path, member, interrupt);
+                self.mounted.insert(device.number);
+            }
+        }
+        Ok(())
     }
 
     fn add_filesystem(
@@ -214,7 +281,7 @@ impl WatchSurvey {
         let members = vec![member];
         let spec = FilesystemSpec { model, members, layout, number, backing, fsid };
         self.watch.add_filesystem(spec);
-        self.filesystems.push(NamedFilesystem::new(path, mount, source));
+        self.names.filesystems.push(NamedFilesystem::new(path, mount, source));
     }
 
     fn btrfs_of(
@@ -235,8 +302,9 @@ impl WatchSurvey {
                 facts.devices.len()
             ));
         }
-        let source =
-            BtrfsSource { filesystem: self.filesystems.len(), root, node_bytes: facts.node_bytes };
+        let filesystem = self.names.filesystems.len();
+        let path = path.to_owned();
+        let source = BtrfsSource { filesystem, path, node_bytes: facts.node_bytes };
         let geometry = source.geometry()?;
         self.btrfs.push(source);
         Ok((facts, geometry))
@@ -283,10 +351,7 @@ impl WatchSurvey {
 
     /// Adds the loop devices whose files are on what is watched, and those on these.
     fn add_loops(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
-        let loops = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-        let mut names: Vec<String> =
-            loops.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.retain(|name| name.starts_with("loop"));
+        let mut names = loop_names();
         loop {
             let before = names.len();
             let mut left = Vec::new();
@@ -307,20 +372,40 @@ impl WatchSurvey {
         let Ok(Some(backing)) = loop_device::backing(&node) else { return Ok(false) };
         let number = sysfs::major_minor(backing.file.filesystem);
         let is_on = |found: &NamedFilesystem| found.numbers.contains(&number);
-        let Some(filesystem) = self.filesystems.iter().position(is_on) else { return Ok(false) };
+        let filesystems = &self.names.filesystems;
+        let Some(filesystem) = filesystems.iter().rposition(is_on) else { return Ok(false) };
         let Ok(device) = BlockDevice::open(&node) else { return Ok(false) };
+        let attached = (filesystem, backing.file);
+        if self.loops.get(name) == Some(&attached) {
+            return Ok(true);
+        }
+        if self.loops.insert(name.to_owned(), attached).is_some() {
+            // What was mounted from another file is gone.
+            self.mounted.remove(&device.number);
+        }
         let offset = sysfs::read(&device.folder.join("loop/offset"));
         let offset = offset.ok().and_then(|text| text.parse().ok()).unwrap_or(0);
         let place = self.add_disk(&device, None, interrupt)?;
+        self.add_filesystems(&device, place, interrupt)?;
         self.watch.add_loop(place, filesystem, backing.file.inode, offset);
         Ok(true)
+    }
+}
+
+impl StackedPair {
+    /// What was written to both so far.
+    pub fn written_bytes(&self) -> [u64; 2] {
+        let written =
+            |number: &str| block::read(number).map_or(0, |now| now.counters.written_bytes);
+        [&self.upper, &self.lower].map(|(_, number)| written(number))
     }
 }
 
 impl BtrfsSource {
     /// The chunks as they are now.
     pub fn geometry(&self) -> std::io::Result<BtrfsGeometry> {
-        let chunks = btrfs::chunks(&self.root)?.into_iter();
+        // Kept open, it could not be unmounted.
+        let chunks = btrfs::chunks(&File::open(&self.path)?)?.into_iter();
         let chunks =
             chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
         Ok(BtrfsGeometry { node_bytes: self.node_bytes, chunks: chunks.collect() })
@@ -406,23 +491,68 @@ fn all_disks() -> Vec<BlockDevice> {
     lowest.filter_map(|disk| BlockDevice::numbered(&disk.number).ok()).collect()
 }
 
-/// The devices below a disk, nearest first: of a loop device's file, and of device mapper and md.
-fn below(disk: &BlockDevice) -> Vec<(String, String)> {
+/// The partitions of a disk, with their sectors.
+fn partitions(disk: &BlockDevice) -> Vec<(BlockDevice, Range<u64>)> {
+    let with_sectors = |part: BlockDevice| Some((part.clone(), part.sectors().ok()?));
+    disk.partitions().unwrap_or_default().into_iter().filter_map(with_sectors).collect()
+}
+
+/// The devices that a folder of sysfs links to.
+fn in_folder(folder: &Path) -> Vec<BlockDevice> {
+    let links = fs::read_dir(folder).into_iter().flatten().flatten();
+    let numbers = links.filter_map(|link| sysfs::read(&link.path().join("dev")).ok());
+    numbers.filter_map(|number| BlockDevice::numbered(&number).ok()).collect()
+}
+
+/// Every mount, and where this process finds it.
+fn all_mounts() -> std::io::Result<Vec<(Mount, PathBuf)>> {
+    let own = mounts::all()?.into_iter().map(|mount| {
+        let path = mount.target.clone();
+        (mount, path)
+    });
+    let elsewhere = mounts::elsewhere().into_iter().filter_map(|found| {
+        let path = found.reach(&found.mount.target)?;
+        Some((found.mount, path))
+    });
+    Ok(own.chain(elsewhere).collect())
+}
+
+/// What changes when a filesystem is mounted or a loop device is attached.
+fn changing() -> String {
+    let mut all = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for name in loop_names() {
+        let folder = Path::new("/sys/block").join(name);
+        for attribute in ["loop/backing_file", "diskseq"] {
+            all += &sysfs::read(&folder.join(attribute)).unwrap_or_default();
+        }
+    }
+    all
+}
+
+fn loop_names() -> Vec<String> {
+    let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let names = disks.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("loop")).collect();
+    names.sort();
+    names
+}
+
+/// What a disk lies on, nearest first: a loop device's file, and devices of device mapper and md.
+fn below(disk: &BlockDevice) -> Vec<StackedPair> {
     let mut found = Vec::new();
     let mut next = vec![disk.clone()];
     while let Some(above) = next.pop() {
-        let slaves = fs::read_dir(above.folder.join("slaves")).into_iter().flatten().flatten();
-        let mut lower: Vec<BlockDevice> = slaves
-            .filter_map(|slave| sysfs::read(&slave.path().join("dev")).ok())
-            .filter_map(|number| BlockDevice::numbered(&number).ok())
-            .collect();
+        let mut lower = in_folder(&above.folder.join("slaves"));
         if let Ok(Some(backing)) = loop_device::backing(&above.node) {
             let number =
                 backing.device.unwrap_or_else(|| sysfs::major_minor(backing.file.filesystem));
             lower.extend(BlockDevice::numbered(&number));
         }
         for device in lower {
-            found.push((device.name.clone(), device.number.clone()));
+            found.push(StackedPair {
+                upper: (above.name.clone(), above.number.clone()),
+                lower: (device.name.clone(), device.number.clone()),
+            });
             next.extend(device.disk().ok());
         }
     }

@@ -1,10 +1,6 @@
-//! The file for the textfile collector of Prometheus's node exporter.
-//!
-//! Source: Prometheus, Exposition formats, text-based format 0.0.4: the samples of a metric are
-//! together below its `HELP` and `TYPE`; backslash, quote and line feed are escaped in labels.
+//! What was written since boot, for Prometheus.
 
-use std::fmt::Write;
-
+use super::super::exposition::{Labels, metric};
 use super::drive_writes::{DriveWrites, SinceBoot};
 use super::wording;
 
@@ -58,30 +54,6 @@ pub fn prometheus(found: &SinceBoot) -> String {
     text
 }
 
-type Labels = Vec<(&'static str, String)>;
-
 fn of(drive: &DriveWrites) -> Labels {
     vec![("device", drive.device.clone())]
-}
-
-fn metric(
-    text: &mut String,
-    name: &str,
-    kind: &str,
-    help: &str,
-    samples: impl Iterator<Item = (Labels, f64)>,
-) {
-    let mut samples = samples.peekable();
-    if samples.peek().is_none() {
-        return;
-    }
-    let _ = writeln!(text, "# HELP ssdlab_{name} {help}\n# TYPE ssdlab_{name} {kind}");
-    for (labels, value) in samples {
-        let labels = labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value)));
-        let _ = writeln!(text, "ssdlab_{name}{{{}}} {value}", labels.collect::<Vec<_>>().join(","));
-    }
-}
-
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

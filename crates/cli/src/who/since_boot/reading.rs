@@ -13,7 +13,7 @@ use ssdlab_host::mounts::Mount;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::wear::DriveWear;
 use ssdlab_host::whole_disk::{self, DiskKind, WholeDisk};
-use ssdlab_host::{cgroup_name, mounts, process_io};
+use ssdlab_host::{cgroup_name, mounts, process_io, processes};
 
 use super::drive_writes::{
     CountedSince, DriveWrites, NamedPartition, SINCE_BOOT_SCHEMA, SinceBoot, StackedDevice,
@@ -55,19 +55,11 @@ impl MachineView<'_> {
             root: PathBuf::from("/"),
             since_boot_s: seconds(ClockId::Boottime),
             awake_s: seconds(ClockId::Monotonic),
-            is_root: is_root(),
+            is_root: processes::is_root_of_machine(),
             has_smartctl: program::find("smartctl", "smartmontools").is_ok(),
             ask: &smartctl,
         }
     }
-}
-
-/// Whether this process is root outside of every user namespace, whose root may read no more than
-/// its user.
-fn is_root() -> bool {
-    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    let is_first = map.split_whitespace().eq(["0", "0", "4294967295"]);
-    rustix::process::geteuid().is_root() && is_first
 }
 
 fn smartctl(node: &Path) -> Option<String> {
