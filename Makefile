@@ -14,7 +14,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual answers \
-	install deb dist test test-virtual check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
+	who-beside who-bench install deb dist test test-virtual check lint rustdoc bench validation kill-test fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers the README's question in the virtual lab.
 demo: kernel
@@ -135,6 +135,17 @@ bench: kernel
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench tracing
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
+
+# Other tools that tell what writes beside `ssdlab who`: the table in docs/how-to/who.md. As root.
+who-beside: build
+	scripts/install-packages who
+	$(SUDO) scripts/measure-who beside $(SSDLAB)
+
+# What recording who writes costs: the numbers in docs/speed.md. As root.
+MINUTES = 60
+who-bench: build
+	scripts/install-packages who
+	$(SUDO) scripts/measure-who cost $(SSDLAB) $(MINUTES)
 
 # The simulated drive against theory, as the table in docs/flash-model.md.
 validation:

@@ -367,7 +367,7 @@ fn through_a_loop() {
     let folder = place.path("upper");
     fs::create_dir(&folder).unwrap();
     let target = folder.display();
-    sh(&format!("mkfs.ext4 -q {0}; mount {0} {target}", upper.device));
+    sh(&format!("{} {1}; mount {1} {target}", mkfs("ext4"), upper.device));
     disk.settle();
     let script = format!(
         "{}; sync -f {target}; {}",

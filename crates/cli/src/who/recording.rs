@@ -18,12 +18,14 @@ use ssdlab_host::tracefs::{Instance, Sink, TraceRecording, Tracefs, Tracepoint, 
 use ssdlab_trace::ftrace::{EventFormat, SubBufferLayout, record_head};
 
 use super::summary::{self, DeviceWrites, InexactStretch, LayerCounts, RecordedDevice, WhoOutput};
-use super::survey::{StackedPair, WatchSurvey, WatchTarget};
+use super::survey::{self, StackedPair, WatchSurvey, WatchTarget};
 
 /// How often the rows are compared with the counters.
 const CHECK_EVERY: Duration = Duration::from_mins(1);
 /// How often new loop devices and mounts are looked for.
 const SURVEY_EVERY: Duration = Duration::from_millis(250);
+/// The most events that are taken before the buffers are emptied again: those of a few ms.
+const MOST_AT_ONCE: usize = 1 << 15;
 /// How long a new btrfs chunk may take to appear in the chunk tree.
 const CHUNK_APPEARS_NS: u64 = 5_000_000_000;
 
@@ -47,6 +49,8 @@ pub struct WhoRecording {
     began_ns: u64,
     checked: Instant,
     surveyed: Instant,
+    /// What the machine had then.
+    seen: String,
     /// When the counters were read whose comparison is open.
     open_since_ns: Option<u64>,
     /// The lost events of the stretches that were compared.
@@ -77,6 +81,7 @@ struct Feed {
 impl WhoRecording {
     /// Starts recording what was surveyed.
     pub fn start(mut survey: WatchSurvey) -> Result<Self, Report> {
+        let seen = std::mem::take(&mut survey.seen);
         let tracefs = Tracefs::open().into_diagnostic()?;
         let instance = tracefs.instance("ssdlab-who").into_diagnostic()?;
         let header = instance.read("events/header_page").into_diagnostic()?;
@@ -110,6 +115,7 @@ impl WhoRecording {
             began_ns,
             checked: began,
             surveyed: began,
+            seen,
             open_since_ns: None,
             lost_events: 0,
         })
@@ -120,9 +126,8 @@ impl WhoRecording {
     pub fn tend(&mut self, interrupt: &Interrupt) {
         if self.surveyed.elapsed() >= SURVEY_EVERY {
             self.surveyed = Instant::now();
-            let mut shared = lock(&self.shared);
-            if let Err(error) = shared.survey.update(interrupt) {
-                shared.survey.note(error.to_string());
+            if let Err(error) = self.survey(interrupt) {
+                lock(&self.shared).survey.note(error.to_string());
             }
         }
         if self.open_since_ns.is_some() {
@@ -134,6 +139,16 @@ impl WhoRecording {
             let alive: BTreeSet<u32> = task_table::threads().collect();
             lock(&self.shared).survey.watch.tasks.forget_ended(|thread| alive.contains(&thread));
         }
+    }
+
+    fn survey(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
+        let now = survey::changing();
+        if now != self.seen {
+            let mounts = survey::all_mounts().into_diagnostic()?;
+            lock(&self.shared).survey.update(mounts, interrupt)?;
+            self.seen = now;
+        }
+        Ok(())
     }
 
     /// Writes what the recorded filesystems have in memory.
@@ -389,8 +404,11 @@ impl Sink for Feed {
         };
         self.events.sort_by_key(|event| event.time_ns);
         let known = self.events.partition_point(|event| event.time_ns <= until_ns);
-        shared.take(self.events.drain(..known));
-        shared.taken_until_ns = until_ns;
+        // After the program had the rows for long, the buffers must not wait for all at once.
+        let now = if until_ns < u64::MAX { known.min(MOST_AT_ONCE) } else { known };
+        let is_all = now == known;
+        shared.taken_until_ns = if is_all { until_ns } else { self.events[now].time_ns - 1 };
+        shared.take(self.events.drain(..now));
     }
 }
 

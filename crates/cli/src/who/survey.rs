@@ -78,8 +78,8 @@ pub struct WatchSurvey {
     mounted: BTreeSet<String>,
     /// The loop devices that were added, and their files.
     loops: BTreeMap<String, (usize, FileId)>,
-    /// What the machine had when it was surveyed last.
-    seen: String,
+    /// What the machine had before it was surveyed.
+    pub seen: String,
 }
 
 impl WatchSurvey {
@@ -91,6 +91,7 @@ impl WatchSurvey {
                           written since boot, `ssdlab who` without --for, needs no root";
             return Err(LabError::Unavailable { reason: reason.to_owned() }.into());
         }
+        let seen = changing();
         let mut survey = Self {
             watch: Watch::default(),
             targets: Vec::new(),
@@ -101,7 +102,7 @@ impl WatchSurvey {
             disks: Vec::new(),
             mounted: BTreeSet::new(),
             loops: BTreeMap::new(),
-            seen: changing(),
+            seen,
         };
         let devices = match what {
             Some(what) => devices_of(what)?,
@@ -118,13 +119,12 @@ impl WatchSurvey {
     }
 
     /// Adds the loop devices that were attached meanwhile, and the filesystems that were mounted.
-    pub fn update(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
-        let now = changing();
-        if now == self.seen {
-            return Ok(());
-        }
-        self.seen = now;
-        self.mounts = all_mounts().into_diagnostic()?;
+    pub fn update(
+        &mut self,
+        mounts: Vec<(Mount, PathBuf)>,
+        interrupt: &Interrupt,
+    ) -> Result<(), Report> {
+        self.mounts = mounts;
         let numbers: BTreeSet<String> =
             self.mounts.iter().flat_map(|(mount, _)| devices_of_mount(mount)).collect();
         self.mounted.retain(|number| numbers.contains(number));
@@ -505,7 +505,7 @@ fn in_folder(folder: &Path) -> Vec<BlockDevice> {
 }
 
 /// Every mount, and where this process finds it.
-fn all_mounts() -> std::io::Result<Vec<(Mount, PathBuf)>> {
+pub fn all_mounts() -> std::io::Result<Vec<(Mount, PathBuf)>> {
     let own = mounts::all()?.into_iter().map(|mount| {
         let path = mount.target.clone();
         (mount, path)
@@ -518,7 +518,7 @@ fn all_mounts() -> std::io::Result<Vec<(Mount, PathBuf)>> {
 }
 
 /// What changes when a filesystem is mounted or a loop device is attached.
-fn changing() -> String {
+pub fn changing() -> String {
     let mut all = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     for name in loop_names() {
         let folder = Path::new("/sys/block").join(name);
