@@ -26,6 +26,7 @@ pub use self::summary::WhoOutput;
 
 /// Arguments of `ssdlab who`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct WhoCommand {
     /// A drive, a partition, or a folder of a mounted filesystem (default: every drive).
     #[arg(value_name = "DEVICE|MOUNT")]

@@ -12,6 +12,9 @@ use super::summary::{DeviceWrites, WhoOutput};
 /// The labels of a sample.
 pub type Labels = Vec<(&'static str, String)>;
 
+/// A value of a device.
+type DeviceValue = fn(&DeviceWrites) -> f64;
+
 /// Adds a metric.
 pub fn metric(
     text: &mut String,
@@ -38,7 +41,7 @@ fn escaped(value: &str) -> String {
 /// The text of a recording: its rows without their files.
 pub fn recording(found: &WhoOutput) -> String {
     let mut text = String::new();
-    let of_device: [(&str, &str, fn(&DeviceWrites) -> f64); 5] = [
+    let of_device: [(&str, &str, DeviceValue); 5] = [
         ("seconds", "The length of the recording.", |device| device.seconds),
         ("counter_bytes", "What the device's counter grew by.", |device| {
             device.counter_bytes as f64
