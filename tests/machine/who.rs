@@ -469,7 +469,7 @@ fn meanwhile() {
     let mount = disk.mount.display().to_string();
     let mut writer = Command::new("sh");
     let script = format!(
-        "for i in $(seq 40); do dd if=/dev/zero of={mount}/f bs=64k count=16 \
+        "for i in $(seq 60); do dd if=/dev/zero of={mount}/f bs=64k count=16 \
                           oflag=direct 2>/dev/null; sleep 0.1; done"
     );
     let mut writer = writer.args(["-c", &script]).spawn().unwrap();
@@ -479,6 +479,13 @@ fn meanwhile() {
     let lines = text.lines().filter(|line| line.contains(&format!(" s: {name} ")));
     assert!(lines.clone().count() >= 2 && lines.clone().any(|line| line.contains("dd")), "{text}");
     assert!(text.contains("check: the rows add up to the device's counter"), "{text}");
+    let seen = place.path("seen").display().to_string();
+    let command = format!("{} who {mount} --for 2s -d 500ms", super::program::ssdlab());
+    sh(&format!("script --quiet --return --command '{command}' {seen} </dev/null >/dev/null"));
+    let seen = fs::read_to_string(seen).unwrap();
+    let (screen, table) = seen.split_once("\x1b[?1049l").expect(&seen);
+    assert!(screen.contains("\x1b[?1049h") && screen.contains("a second"), "{seen}");
+    assert!(table.contains("check: the rows add up") && !table.contains('\x1b'), "{seen}");
     let file = place.path("who.prom");
     let shown = file.display().to_string();
     let arguments = ["who", &mount, "--for", "1s", "--prometheus", &shown];
