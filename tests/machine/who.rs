@@ -288,6 +288,9 @@ fn alone(kind: &str) {
             let bytes = row["bytes"].as_u64().unwrap();
             data += bytes;
             named += if row["path"].is_string() { bytes } else { 0 };
+            if row["path"].is_null() && bytes > 0 {
+                println!("   no name: {row}");
+            }
         }
     }
     println!("{kind} all: {all} bytes, {:.3} % their own", share(right, all));

@@ -17,8 +17,9 @@ use ssdlab_host::{btrfs, cgroup_name, whole_disk};
 /// The most names that are kept.
 const MOST_NAMES: usize = 500_000;
 
-/// How many files of an inode number are remembered: as many as there may be in 40 ms.
-const MOST_LIVES: usize = 64;
+/// How many files of an inode number are remembered: more than are made and deleted in the 40 ms
+/// before their events are taken.
+const MOST_LIVES: usize = 4096;
 
 /// How a filesystem is asked for a file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,15 +97,18 @@ struct Lives {
 }
 
 impl Lives {
-    fn add(&mut self, generation: u32, path: String) {
-        if self.files.iter().any(|(own, _)| *own == generation) {
-            return;
+    /// Adds a file, unless it is known, and returns by how many more are kept.
+    fn add(&mut self, generation: u32, path: String) -> usize {
+        if self.files.iter().rev().any(|(own, _)| *own == generation) {
+            return 0;
         }
-        if self.files.len() >= MOST_LIVES {
+        let is_full = self.files.len() >= MOST_LIVES;
+        if is_full {
             self.files.pop_front();
             self.first += 1;
         }
         self.files.push_back((generation, path));
+        usize::from(!is_full)
     }
 
     fn path(&self, life: u32) -> Option<&String> {
@@ -122,6 +126,8 @@ pub struct Names {
     paths: BTreeMap<Inode, (String, u64)>,
     /// What filesystems reported, by filesystem, tree and number.
     reported: BTreeMap<(usize, u64, u64), Lives>,
+    /// How many files these are.
+    reported_files: usize,
     cgroups: CgroupTree,
     services: BTreeMap<String, String>,
 }
@@ -132,7 +138,7 @@ impl Names {
         let mounts = whole_disk::mount_table(root).unwrap_or_default();
         let cgroups = CgroupTree::find(root, &mounts);
         let (filesystems, paths, reported, services) = Default::default();
-        Self { filesystems, paths, reported, cgroups, services }
+        Self { filesystems, paths, reported, reported_files: 0, cgroups, services }
     }
 
     /// Looks up files that were just met: soon they may be deleted. What lives for a moment is
@@ -179,11 +185,12 @@ impl Names {
             let Some(watch) = &mut filesystem.watch else { continue };
             // Without reports, what lives for a moment has no name.
             for NamedFile { file, path } in watch.take().unwrap_or_default() {
-                if self.reported.len() >= MOST_NAMES {
+                if self.reported_files >= MOST_NAMES {
                     self.reported.clear();
+                    self.reported_files = 0;
                 }
                 let lives = self.reported.entry((number, file.tree, file.inode)).or_default();
-                lives.add(file.generation, path.display().to_string());
+                self.reported_files += lives.add(file.generation, path.display().to_string());
             }
         }
     }
@@ -216,3 +223,6 @@ impl Names {
         self.paths.get(inode).map(|(path, _)| path.clone())
     }
 }
+
+#[cfg(test)]
+mod tests;
