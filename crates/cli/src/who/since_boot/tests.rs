@@ -1,10 +1,12 @@
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
 
 use super::drive_writes::{CountedSince, WearAdvice, YearsLeft};
 use super::*;
+
+#[path = "../../../../../tests/common/described_machine.rs"]
+mod described_machine;
 
 const LAPTOP: &str = include_str!("machines/laptop.txt");
 const SATA: &str = include_str!("machines/sata.txt");
@@ -14,7 +16,7 @@ const VIRTIO: &str = include_str!("machines/virtio.txt");
 
 const DAY_S: u64 = 86_400;
 
-/// A machine in a folder: `PATH = LINE` adds a line to a file, `PATH -> TARGET` makes a link.
+/// A machine in a folder.
 struct Fake {
     folder: TempDir,
     since_boot_s: u64,
@@ -24,21 +26,7 @@ struct Fake {
 impl Fake {
     fn new(text: &str, since_boot_s: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = |path: &str| {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            path
-        };
-        for line in text.lines() {
-            if let Some((path, target)) = line.split_once(" -> ") {
-                symlink(target, place(path)).unwrap();
-                continue;
-            }
-            let (path, line) = line.split_once(" = ").unwrap_or_else(|| panic!("{line}"));
-            let path = place(path);
-            let before = fs::read_to_string(&path).unwrap_or_default();
-            fs::write(path, format!("{before}{line}\n")).unwrap();
-        }
+        described_machine::write(folder.path(), text);
         Self { folder, since_boot_s, is_root: false }
     }
 
