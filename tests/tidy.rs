@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 18, files: 737, lines: 108_297 };
+const MOST: Size = Size { crates: 18, files: 751, lines: 110_689 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;
@@ -212,6 +212,7 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         "crates/host/src/loop_device.rs",
         "crates/host/src/name_watch.rs",
         "crates/host/src/program.rs",
+        "crates/host/src/ptrace.rs",
         "crates/workload/src/calls.rs",
         "crates/workload/src/engine/ring.rs",
     ];

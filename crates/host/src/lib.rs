@@ -31,6 +31,7 @@ pub mod open_files;
 pub mod process_io;
 pub mod processes;
 pub mod program;
+pub mod ptrace;
 pub mod regular_file;
 pub mod sync;
 pub mod sysfs;

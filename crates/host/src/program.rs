@@ -22,6 +22,10 @@ use thiserror::Error;
 use super::interrupt::Interrupt;
 use super::processes::MARKER_VARIABLE;
 
+mod watched;
+
+pub use watched::{CallWatcher, run_watched};
+
 /// Variables by which git points its hooks at a repository (githooks(5)). Programs that we start do
 /// not inherit them: git would work there, whatever folder it is given.
 pub const GIT_REPOSITORY: [&str; 7] = [
@@ -222,6 +226,19 @@ pub fn run_aloud(
     let complaint = contents(&mut stderr).map_err(start)?;
     let output = if complaint.trim().is_empty() { lines.last } else { complaint };
     Err(ProgramError::Failed { command: line, how: how(status), output })
+}
+
+/// Has a command run in a folder of another root, both of which it then cannot leave.
+pub fn run_inside(command: &mut Command, root: &Path, folder: &Path) {
+    let (root, folder) = (root.to_owned(), folder.to_owned());
+    // SAFETY: between fork and exec the closure makes two system calls, with paths that are short
+    // enough to be passed on without an allocation.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::chroot(&root)?;
+            Ok(rustix::process::chdir(&folder)?)
+        });
+    }
 }
 
 /// The lines that a program has printed so far.

@@ -72,6 +72,7 @@ macro_rules! words {
     };
 }
 
+pub mod calls;
 pub mod cuts;
 mod entry;
 mod error;

@@ -1,0 +1,147 @@
+//! What the system calls of programs did to files, and what of it no sync has made durable.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A call of a program that changed a file or a name, or synced some. Paths start in the directory
+/// under test, which is `.`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileCall {
+    /// The call's name: `pwrite64`.
+    pub name: String,
+    /// What it did.
+    pub effect: CallEffect,
+    /// The number of the error with which it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<i32>,
+}
+
+/// What a call did, or was to do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEffect {
+    /// Wrote bytes of a file; durable at once if the file was opened so.
+    Write {
+        /// The file.
+        path: String,
+        /// The first byte.
+        offset_bytes: u64,
+        /// The number of bytes.
+        length_bytes: u64,
+        /// Whether the call returned only when they were durable.
+        durable: bool,
+    },
+    /// Gave a file another size.
+    Truncate {
+        /// The file.
+        path: String,
+        /// The size.
+        length_bytes: u64,
+    },
+    /// Made, replaced or removed names.
+    Names {
+        /// The name that was made or removed, or that a file had before.
+        path: String,
+        /// The name that a file has now.
+        to: Option<String>,
+    },
+    /// Synced a file or a directory.
+    Sync {
+        /// Which.
+        path: String,
+    },
+    /// Synced everything.
+    SyncAll,
+}
+
+/// What no sync has made durable at some moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unsynced {
+    /// The first byte and the one after the last that were written, by file.
+    pub files: BTreeMap<String, (u64, u64)>,
+    /// Changes of names, the latest last.
+    pub names: Vec<FileCall>,
+}
+
+impl Unsynced {
+    /// What is left by these calls, in their order.
+    #[must_use]
+    pub fn after<'a>(calls: impl IntoIterator<Item = &'a FileCall>) -> Self {
+        let mut left = Self::default();
+        calls.into_iter().for_each(|call| left.add(call));
+        left
+    }
+
+    /// Lets a call take effect.
+    pub fn add(&mut self, call: &FileCall) {
+        if call.error.is_some() {
+            return;
+        }
+        match &call.effect {
+            CallEffect::Write { durable: true, .. } => {}
+            CallEffect::Write { path, offset_bytes, length_bytes, .. } => {
+                self.touch(path, *offset_bytes, offset_bytes.saturating_add(*length_bytes));
+            }
+            CallEffect::Truncate { path, length_bytes } => {
+                self.touch(path, *length_bytes, *length_bytes);
+            }
+            CallEffect::Names { path, to } => {
+                if let Some(written) = self.files.remove(path)
+                    && let Some(to) = to
+                {
+                    self.files.insert(to.clone(), written);
+                }
+                self.names.push(call.clone());
+            }
+            CallEffect::Sync { path } => {
+                self.files.remove(path);
+                // A file that is synced is there by the name that it was made with.
+                self.names.retain(|change| {
+                    !(change.is_in(path) || change.makes(path) && change.renames().is_none())
+                });
+            }
+            CallEffect::SyncAll => *self = Self::default(),
+        }
+    }
+
+    fn touch(&mut self, path: &str, first: u64, end: u64) {
+        let known = self.files.entry(path.to_owned()).or_insert((first, end));
+        *known = (known.0.min(first), known.1.max(end));
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.names.is_empty()
+    }
+}
+
+impl FileCall {
+    /// Whether it changed a name in this directory.
+    fn is_in(&self, directory: &str) -> bool {
+        let CallEffect::Names { path, to } = &self.effect else { return false };
+        let own = [Some(path), to.as_ref()];
+        own.into_iter().flatten().any(|name| directory_of(name) == directory)
+    }
+
+    fn makes(&self, name: &str) -> bool {
+        matches!(&self.effect, CallEffect::Names { path, .. } if path == name)
+    }
+
+    fn renames(&self) -> Option<&str> {
+        match &self.effect {
+            CallEffect::Names { to, .. } => to.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// The directory of a name.
+#[must_use]
+pub fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(".", |(directory, _)| directory)
+}
+
+#[cfg(test)]
+mod tests;
