@@ -93,6 +93,7 @@ impl Guests<'_> {
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
             timeout: GUEST_TIMEOUT,
+            errors: None,
         };
         let (facts, _) = self.hypervisor.run(&run, &job, flash, Some(log), |_, _| ())?;
         facts

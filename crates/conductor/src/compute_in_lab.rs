@@ -107,6 +107,7 @@ impl<'a> ComputingLab<'a> {
             seed: 1,
             limit: Nanos(nanos(LIMIT)),
             timeout: GUEST_TIMEOUT,
+            errors: None,
         };
         let job = GuestJob::Computing(Computing {
             filesystem: self.filesystem.name.to_owned(),

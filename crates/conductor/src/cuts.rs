@@ -96,7 +96,9 @@ impl Guests<'_> {
     pub(super) fn cut(&self, evidence: &CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
-        if evidence.asked.check.is_some() {
+        // Where requests have failed, the end of the trial may have lost what the program
+        // ignored.
+        if evidence.asked.check.is_some() && !self.has_errors() {
             self.check_uncut(evidence)?;
         }
         let said = |case: &CutCase| match evidence.asked.check {
@@ -118,6 +120,12 @@ impl Guests<'_> {
             evidence.outcome(case, u32::try_from(of).ok(), recoveries[of].clone())
         };
         Ok(recovered.map(outcome).collect())
+    }
+
+    /// Whether requests of trials fail.
+    fn has_errors(&self) -> bool {
+        let system = self.schedule.workload.system.as_ref();
+        system.is_some_and(|system| system.write_errors.is_some())
     }
 
     /// Has the plan's own check judge what the trial leaves if the power is never cut. A check that
@@ -184,6 +192,7 @@ impl Guests<'_> {
         let cases = &series.cases.as_slice()[..count];
         let check = evidence.asked.check.clone().map(|run| DataCheck {
             run,
+            is_in_system: self.schedule.workload.system.is_some(),
             said: trial_log.said.iter().map(|(_, line)| line.clone()).collect(),
             before: cases.iter().map(|case| trial_log.said_before(case.at)).collect(),
         });
@@ -203,6 +212,7 @@ impl Guests<'_> {
             // Whatever checks a case may take as long as its recovery.
             limit: Nanos(nanos(PREPARATION) * 2 * u64::from(count + 1)),
             timeout: RECOVERY_TIMEOUT,
+            errors: None,
         };
         let contents = Memory::new(evidence.drive.specification().capacity_bytes());
         let flash = Flash::with_contents(evidence.drive.clone(), contents);

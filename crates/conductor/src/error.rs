@@ -154,6 +154,18 @@ pub enum GuestsError {
         /// Where it is.
         script: PathBuf,
     },
+    /// The system of the plan's commands cannot be made.
+    #[error("cannot copy {} for guests: {cause}", path.display())]
+    #[diagnostic(help(
+        "`root` in the plan's [workload.system] names a folder or a tar archive, `add` names files \
+         and folders"
+    ))]
+    System {
+        /// What was to be copied.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
     /// The lab kernel does not list its features.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -185,7 +197,10 @@ impl GuestsError {
     pub fn is_of_this_machine(&self) -> bool {
         matches!(
             self,
-            Self::Root(RootError::NoLibrary { .. }) | Self::NoProgram { .. } | Self::Memory(_)
+            Self::Root(RootError::NoLibrary { .. })
+                | Self::NoProgram { .. }
+                | Self::System { .. }
+                | Self::Memory(_)
         )
     }
 }

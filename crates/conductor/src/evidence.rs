@@ -3,6 +3,7 @@
 
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
+use ssdlab_operations::calls::FileCall;
 use ssdlab_operations::cuts::{
     CutMoment, CutOutcome, FileHistory, FsckResult, Recovery, WatchedFiles,
 };
@@ -26,6 +27,8 @@ pub(super) struct TrialLog {
     pub durable: Vec<Nanos>,
     /// When programs printed a line, and the line.
     pub said: Vec<(Nanos, String)>,
+    /// When programs changed or synced a file, and how.
+    pub calls: Vec<(Nanos, FileCall)>,
 }
 
 impl TrialLog {
@@ -36,6 +39,7 @@ impl TrialLog {
             Message::Over(_) => self.over = now,
             Message::Deed(operation) => self.history.add(now.0, *operation),
             Message::Said(line) => self.said.push((now, line.clone())),
+            Message::Called(call) => self.calls.push((now, call.clone())),
             _ => {}
         }
     }
@@ -95,7 +99,8 @@ impl<'a> CuttableTrial<'a> {
         let durable = self.trial_log.durable.iter().copied();
         let said = self.trial_log.said.iter().map(|(at, _)| *at);
         let said = said.filter(|_| self.asked.check.is_some());
-        let marks: Vec<Nanos> = promises.chain(durable).chain(said).collect();
+        let called = self.trial_log.calls.iter().map(|(at, _)| *at);
+        let marks: Vec<Nanos> = promises.chain(durable).chain(said).chain(called).collect();
         let seed = self.trial.seed;
         let count = self.asked.of_trial as usize;
         let of_events = cuts.moments(&within, &marks, self.asked.moments.at_events(count), seed);

@@ -11,7 +11,7 @@ use std::thread;
 
 use sha2::{Digest, Sha256};
 use ssdlab_disk::guest::{Root, pin, room};
-use ssdlab_disk::{Flash, Memory};
+use ssdlab_disk::{Flash, Memory, RequestErrors};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
@@ -44,7 +44,7 @@ use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
 use super::trial::PREPARATION;
 use super::write_ledger::{self, KnownLayout};
-use super::{ConductorError, Executor, RunState};
+use super::{ConductorError, Executor, RunState, system};
 
 /// Where an archive is in the guest.
 const ARCHIVE: &str = "archive";
@@ -143,6 +143,9 @@ impl<'a> Guests<'a> {
             }
         }
         let mut tools = super::tools(schedule);
+        if let Some(system) = &schedule.workload.system {
+            tools.push(system::make(root.folder(), system, interrupt)?);
+        }
         for name in schedule.programs() {
             tools.push(add_command(root, name, hypervisor.rules())?);
         }
@@ -176,6 +179,12 @@ impl<'a> Guests<'a> {
         fs::create_dir_all(folder).map_err(GuestsError::folder(folder))?;
         self.logs = Some(folder.to_owned());
         Ok(())
+    }
+
+    /// Trials that run at the same time.
+    #[must_use]
+    pub const fn jobs(&self) -> usize {
+        self.jobs
     }
 
     /// Keeps the files of each filesystem that is recovered: for a cut that is looked at.
@@ -261,6 +270,7 @@ impl<'a> Guests<'a> {
             seed: trial.seed,
             limit: limit(&assignment.workload),
             timeout: GUEST_TIMEOUT,
+            errors: failing_requests(schedule, trial),
         };
         let mut trial_log = TrialLog::default();
         let mut watch = DriveWatch::new(&flash, &assignment.workload.phases);
@@ -269,6 +279,7 @@ impl<'a> Guests<'a> {
             self.hypervisor.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
                 trial_log.hear(now, message);
+                switch(run.errors.as_ref(), message);
                 match message {
                     Message::Begins(name) => {
                         let _ = news.send(WorkerMessage::Phase(trial, name.clone()));
@@ -343,6 +354,21 @@ impl<'a> Guests<'a> {
     }
 }
 
+/// The requests to the drive of a trial that fail.
+fn failing_requests(schedule: &Schedule, trial: Trial) -> Option<RequestErrors> {
+    let errors = schedule.workload.system.as_ref()?.write_errors?;
+    Some(RequestErrors::new(errors, trial.seed))
+}
+
+/// Has requests fail in phases only: not those of mkfs.
+fn switch<T>(errors: Option<&RequestErrors>, message: &Message<T>) {
+    match (errors, message) {
+        (Some(errors), Message::Begins(_)) => errors.set_active(true),
+        (Some(errors), Message::Over(_)) => errors.set_active(false),
+        _ => {}
+    }
+}
+
 /// Gives guests a program that the plan names. Returns its name and the digest of it and its
 /// libraries: what it does in a guest depends on nothing else of this machine.
 fn add_command(root: &Root, name: &str, rules: Rules<'_>) -> Result<String, GuestsError> {
@@ -401,6 +427,11 @@ fn job(assignment: &Assignment, run_seed: u64) -> Result<GuestJob, Failure> {
     let mut assignment = assignment.for_guest()?;
     if let Some(FileTree::Archive { path, .. }) = &mut assignment.workload.tree {
         *path = Path::new("/").join(ARCHIVE);
+    }
+    // The guest has them at a place of its own.
+    if let Some(system) = &mut assignment.workload.system {
+        system.root = None;
+        system.add.clear();
     }
     for (number, recording) in assignment.workload.recordings_mut().enumerate() {
         if let Recording::File(path) = recording {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use ssdlab_disk::guest::{GuestExit, GuestMachine, HostChannel, MachineError, Root, room};
-use ssdlab_disk::{Disk, DiskError, DiskShape, Fingerprint, Flash};
+use ssdlab_disk::{Disk, DiskError, DiskShape, Fingerprint, Flash, RequestErrors};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
@@ -61,6 +61,8 @@ pub(super) struct GuestRun<'a> {
     /// How long it may compute, in processor time, without issuing a request; one that goes on for
     /// longer is taken to be in an endless loop.
     pub timeout: Duration,
+    /// Requests to the drive that fail.
+    pub errors: Option<RequestErrors>,
 }
 
 impl<'a> Hypervisor<'a> {
@@ -155,6 +157,9 @@ impl<'a> Hypervisor<'a> {
             Box::new(Arc::clone(flash)),
             DiskShape::of(&specification),
         )?;
+        if let Some(errors) = &run.errors {
+            drive = drive.with_errors(errors.clone());
+        }
         if let Some(log) = log {
             drive = drive.with_log(log)?;
         }

@@ -115,6 +115,7 @@ fn on_lab<T>(
             let message = match happened {
                 TrialEvent::FileOperation(operation) => Message::Deed(operation),
                 TrialEvent::Said(said) => Message::Said(said),
+                TrialEvent::Called(call) => Message::Called(call),
             };
             tell(&line, &message);
         });

@@ -16,6 +16,7 @@ mod drive_watch;
 mod elsewhere;
 mod error;
 mod evidence;
+mod explain;
 mod failure;
 mod guests;
 mod hypervisor;
@@ -33,6 +34,7 @@ mod run_state;
 mod share;
 mod shrink;
 mod slurm;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tools;

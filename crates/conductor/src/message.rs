@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::Layout;
+use ssdlab_operations::calls::FileCall;
 use ssdlab_operations::cuts::{FileOperation, Recovery};
 
 /// A message from a guest to its host, whose job has results of type `T`.
@@ -22,6 +23,8 @@ pub(super) enum Message<T = ()> {
     Deed(FileOperation),
     /// A line that a program of the workload printed.
     Said(String),
+    /// A program of the workload changed or synced a file.
+    Called(FileCall),
     /// The drive may be replaced by that of the next power cut: nothing uses it.
     Next,
     /// The drive may be replaced by the same again: a check may have changed it.

@@ -45,6 +45,9 @@ pub(super) struct DataCheck {
     pub run: Words,
     /// What programs printed in the trial, line by line.
     pub said: Vec<String>,
+    /// Whether it runs in the plan's system of commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_in_system: bool,
     /// How many of these lines before each of the cuts, in the order of recovery.
     pub before: Vec<usize>,
 }
@@ -58,7 +61,7 @@ impl DataCheck {
         rules: Rules<'_>,
     ) -> Result<DataVerdict, ProgramError> {
         let before = self.before.get(number as usize).copied().unwrap_or(0);
-        workload::check(&self.run.0, &self.said[..before], directory, rules)
+        workload::check(&self.run.0, &self.said[..before], directory, self.is_in_system, rules)
     }
 }
 

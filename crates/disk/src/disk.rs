@@ -8,7 +8,9 @@ use ssdlab_flash::{Extent, Nanos};
 use ssdlab_trace::{Flags, Request, RequestKind, TraceError, WriteOrigin};
 
 use crate::DiskError;
-use crate::device::{AnyBackend, CompletedRequest, DiskShape, KernelHints, VirtioDevice};
+use crate::device::{
+    AnyBackend, CompletedRequest, DiskShape, KernelHints, RequestErrors, VirtioDevice,
+};
 use crate::fingerprint::{HashedRequest, TraceHasher};
 use crate::log::DiskLog;
 use crate::socket::{GuestSocket, Listener, SocketRead};
@@ -62,6 +64,13 @@ impl<'a> Disk<'a> {
             .map_err(|cause| log_error(&self.name, cause))?;
         self.log = Some(log);
         Ok(self)
+    }
+
+    /// Has some of its requests fail.
+    #[must_use]
+    pub fn with_errors(mut self, errors: RequestErrors) -> Self {
+        self.device.fail(errors);
+        self
     }
 
     #[must_use]

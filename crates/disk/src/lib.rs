@@ -32,6 +32,7 @@ mod time_controller;
 mod vhost;
 
 pub use backend::{Backend, BackendError, Flash, Memory, Writes};
+pub use device::RequestErrors;
 pub use device::{
     AnyBackend, CacheMode, CompletedRequest, DiskShape, Features, VirtioDevice, VirtioStatus,
     answer,

@@ -19,7 +19,9 @@ impl Schedule {
         });
         let check = self.cuts.iter().filter_map(|cuts| cuts.check.as_ref());
         let check = check.filter_map(|Words(words)| words.first());
-        started.chain(check).chain(&self.workload.programs).map(String::as_str).collect()
+        // A system has its own.
+        let named = started.chain(check).filter(|_| self.workload.system.is_none());
+        named.chain(&self.workload.programs).map(String::as_str).collect()
     }
 
     /// The first program that guests cannot have. They have all programs in one folder, so a path

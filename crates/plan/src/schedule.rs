@@ -27,6 +27,7 @@ use super::recordings::Recording;
 use super::rotation::Rotate;
 use super::sequences::Sequences;
 use super::setup::Setup;
+use super::system::CommandSystem;
 use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::versions::{Append, Replace};
@@ -205,6 +206,9 @@ pub struct Workload {
     /// The programs that those of phases, or the check of power cuts, start in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
+    /// The system that commands and the check of power cuts run in, if it is not a few programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<CommandSystem>,
 }
 
 impl Workload {

@@ -16,7 +16,9 @@ use super::schedule::{Action, Build, FileTree, Phase, Treatment, Workload};
 use super::setup::{Discard, Setup};
 use super::target::Target;
 use super::written::{self, Verb};
-use super::{database, io, maildir, rotation, sequences, soundness, space, transactions, versions};
+use super::{
+    database, io, maildir, rotation, sequences, soundness, space, system, transactions, versions,
+};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -91,7 +93,8 @@ pub(super) fn resolve(
         ));
     }
     let programs = written.programs.clone();
-    let workload = Workload { tree, build, bonnie, quiet_ns, phases, programs };
+    let system = system::resolve(written.system.as_ref(), target.lab(), base)?;
+    let workload = Workload { tree, build, bonnie, quiet_ns, phases, programs, system };
     if let Some(fault) = soundness::fault_of(&workload) {
         return Err(PlanFault::at(
             at,

@@ -25,6 +25,7 @@ use super::reading::ReadOrder;
 use super::rotation::WrittenRotate;
 use super::sequences::Sequences;
 use super::side::WrittenSide;
+use super::system::WrittenSystem;
 use super::transactions::WrittenTransactions;
 use super::versions::{WrittenAppend, WrittenReplace};
 
@@ -229,6 +230,10 @@ pub struct WrittenWorkload {
     #[serde(default)]
     #[schemars(example = ["sqlite3"])]
     pub programs: Vec<String>,
+    /// The system that commands and the check of power cuts run in: with it they find whatever it
+    /// has, not only the programs that are named, and their system calls are watched (virtual lab).
+    #[schemars(example = json!({"add":["/opt/database"]}))]
+    pub system: Option<WrittenSystem>,
     /// The timed steps, in order.
     #[schemars(with = "Vec<WrittenPhase>")]
     pub phases: Spanned<Vec<Spanned<WrittenPhase>>>,

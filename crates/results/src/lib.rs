@@ -3,6 +3,7 @@
 mod attempt_id;
 mod attempts;
 pub mod classification;
+mod crash_cause;
 mod device_cut;
 mod error;
 mod executed;
@@ -21,6 +22,7 @@ pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
 pub use attempts::UnmergedRecords;
+pub use crash_cause::{CrashCause, TriedRemedy};
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use error::StoreError;
 pub use executed::Executed;

@@ -89,6 +89,12 @@ pub struct Archive {
     pub tar: File,
 }
 
+/// The plain tar of an archive, in memory.
+pub fn plain(path: &Path, interrupt: &Interrupt) -> io::Result<File> {
+    let file = input::private(path, &FileHashes::new(), interrupt).map_err(io::Error::other)?;
+    decode::plain(file, interrupt)
+}
+
 /// Reads an archive; of its entries only the first `share` (0 to 1) is kept.
 pub fn read(
     path: &Path,

@@ -7,12 +7,16 @@ use std::process::Command;
 use ssdlab_host::program::{self, ProgramError, Rules};
 use ssdlab_operations::cuts::DataVerdict;
 
+use super::command_system::TestedDirectory;
+
 /// Has a program judge the data in a directory. It reads the lines that programs of the workload
-/// had printed before the power was cut. An error says that it could not be asked.
+/// had printed before the power was cut. It runs in the
+/// plan's system of commands, or else in this one. An error says that it could not be asked.
 pub fn check(
     words: &[String],
     said: &[String],
     directory: &Path,
+    is_in_system: bool,
     rules: Rules<'_>,
 ) -> Result<DataVerdict, ProgramError> {
     let Some((program, arguments)) = words.split_first() else { return Ok(DataVerdict::Accepted) };
@@ -20,8 +24,16 @@ pub fn check(
     if let Err(error) = fs::read_dir(directory) {
         return Ok(DataVerdict::Rejected(format!("the trial's directory is gone: {error}")));
     }
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(directory);
+    let unmounted = |cause| ProgramError::Start { program: program.clone(), cause };
+    let tested = is_in_system.then(|| TestedDirectory::mount(directory).map_err(unmounted));
+    let tested = tested.transpose()?;
+    let command = if let Some(tested) = &tested {
+        tested.command(words)
+    } else {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(directory);
+        command
+    };
     let input: String = said.iter().flat_map(|line| [line, "\n"]).collect();
     match program::run_with_input(command, &input, rules) {
         Ok(_) => Ok(DataVerdict::Accepted),

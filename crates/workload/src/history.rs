@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, read};
+use ssdlab_operations::calls::FileCall;
 use ssdlab_operations::cuts::{Damage, FileOperation, FileOperationStep, WatchedFile};
 
 use super::player::write_all;
@@ -35,6 +36,8 @@ pub enum TrialEvent {
     FileOperation(FileOperation),
     /// A program printed a line.
     Said(String),
+    /// A program changed or synced a file.
+    Called(FileCall),
 }
 
 /// Called with all that happens.
@@ -66,6 +69,10 @@ impl TrialReporter {
 
     pub fn say(&self, line: &str) {
         self.pass_on(|| TrialEvent::Said(line.to_owned()));
+    }
+
+    pub fn call(&self, call: FileCall) {
+        self.pass_on(|| TrialEvent::Called(call));
     }
 
     fn pass_on(&self, happened: impl FnOnce() -> TrialEvent) {

@@ -12,6 +12,7 @@ mod bounds;
 mod calls;
 mod check;
 mod clearing;
+pub mod command_system;
 mod content;
 mod database;
 mod decode;
@@ -42,6 +43,7 @@ pub mod synthetic;
 mod transactions;
 mod verify;
 mod versions;
+mod witness;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,17 +52,19 @@ use std::process::Command;
 use ssdlab_host::interrupt::Interrupt;
 
 pub use self::ageing::{AgeingResult, layout_score};
+pub use self::archive::plain as plain_archive;
 use self::bonnie::BonnieRunner;
 pub use self::check::check;
+use self::command_system::TestedDirectory;
 use self::content::{Content, FileContents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub use self::fuzzing::fuzz_archive;
-use ssdlab_host::program;
-use ssdlab_plan::Age;
+use ssdlab_host::program::{self, ProgramError};
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::{self, Action, Build, FileHashes, FileTree};
+use ssdlab_plan::{Age, CommandSystem};
 
 pub use self::fio::check_job;
 pub use self::history::TrialEvent;
@@ -80,6 +84,7 @@ use self::synthetic::rotation::Rotation;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
 pub use self::versions::{look, subjects};
+use self::witness::Witness;
 
 /// The mean size of the files of a prefill.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
@@ -101,6 +106,8 @@ pub struct PreparedWorkload {
     seed: u64,
     /// Receives the operations on files that a power cut may undo.
     teller: TrialReporter,
+    /// The system that commands run in, if it is not this one.
+    system: Option<CommandSystem>,
     /// Whether the kernel takes system calls together.
     hands_calls_over: bool,
 }
@@ -167,7 +174,19 @@ impl PreparedWorkload {
         let replay = Replay::read(&spec.phases, inputs, interrupt)?;
         let teller = TrialReporter::default();
         let hands_calls_over = false;
-        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller, hands_calls_over })
+        let system = spec.system.clone();
+        Ok(Self {
+            contents,
+            tree,
+            build,
+            bonnie,
+            replay,
+            jobs,
+            seed,
+            teller,
+            system,
+            hands_calls_over,
+        })
     }
 
     /// Hands system calls to the lab kernel together; other kernels know no such call.
@@ -268,6 +287,10 @@ impl PreparedWorkload {
                 Ok(PhaseOutcome::default())
             }
             (Action::Command { run, env }, _) => {
+                if let Some(system) = &self.system {
+                    self.run_in(system, run, env, place)?;
+                    return Ok(PhaseOutcome::default());
+                }
                 let mut command = Command::new(&run[0]);
                 command.args(&run[1..]).envs(env).current_dir(place.directory);
                 if self.teller.is_heard() {
@@ -310,6 +333,27 @@ impl PreparedWorkload {
                 | Action::Remount,
                 _,
             ) => Ok(PhaseOutcome::default()),
+        }
+    }
+
+    /// Runs a command in the system of the plan.
+    fn run_in(
+        &self,
+        system: &CommandSystem,
+        words: &[String],
+        env: &BTreeMap<String, String>,
+        place: PhaseContext<'_>,
+    ) -> Result<(), WorkloadError> {
+        let failed =
+            |cause: std::io::Error| ProgramError::Start { program: words[0].clone(), cause };
+        let tested = TestedDirectory::mount(place.directory).map_err(failed)?;
+        let mut command = tested.command(words);
+        command.envs(env);
+        let mut witness = Witness::new(tested.path(), &self.teller, system.remedy);
+        match program::run_watched(command, place.rules, &mut witness) {
+            // It may well stop where the drive fails.
+            Err(ProgramError::Failed { .. }) if system.write_errors.is_some() => Ok(()),
+            ended => Ok(ended?),
         }
     }
 

@@ -49,6 +49,7 @@ fn a_guest_that_dies_leaves_its_name_to_the_next() {
         seed: 1,
         limit: Nanos(1_000_000_000),
         timeout: GUEST_TIMEOUT,
+        errors: None,
     };
     let job = GuestJob::Computing(Computing { filesystem: "ext4".to_owned(), checksums: None });
     let file = "name = \"small\"\ncapacity = \"1 MiB\"\nspare_factor = 0.1\npages_per_block = 8";

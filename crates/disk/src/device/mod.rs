@@ -4,6 +4,7 @@
 //! notified, so it works with any transport, in virtual or real time.
 
 mod buffers;
+mod errors;
 mod request;
 mod shape;
 
@@ -23,6 +24,7 @@ use buffers::{Buffers, ChainError};
 use request::{DiskCommand, HEADER_BYTES};
 use shape::{ConfigSpace, ID_BYTES, WRITEBACK_AT};
 
+pub use errors::RequestErrors;
 pub use request::{KernelHints, VirtioStatus};
 pub use shape::{CacheMode, DiskShape, Features};
 
@@ -38,6 +40,7 @@ pub struct VirtioDevice<'a> {
     accepted: Features,
     buffers: Buffers,
     data: Vec<u8>,
+    errors: Option<RequestErrors>,
 }
 
 /// The outcome of a request.
@@ -102,7 +105,13 @@ impl<'a> VirtioDevice<'a> {
             shape,
             buffers: Buffers::default(),
             data: Vec::new(),
+            errors: None,
         })
+    }
+
+    /// Has some requests fail.
+    pub fn fail(&mut self, errors: RequestErrors) {
+        self.errors = Some(errors);
     }
 
     #[must_use]
@@ -210,6 +219,9 @@ impl<'a> VirtioDevice<'a> {
         now: Nanos,
         hasher: &mut TraceHasher,
     ) -> Result<Done, RequestFailure> {
+        if self.errors.as_mut().is_some_and(|errors| errors.fails(&asked, told)) {
+            return Err(VirtioStatus::IoError.into());
+        }
         match asked {
             DiskCommand::Read(extent) => self.read(memory, extent, now),
             DiskCommand::Write(extent) => {

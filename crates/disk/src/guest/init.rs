@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
+use ssdlab_workload::command_system;
 
 /// Mounts what programs expect and the read-only root lacks.
 pub fn prepare() -> io::Result<()> {
@@ -26,7 +27,8 @@ pub fn prepare() -> io::Result<()> {
     // Semaphores of the C library, with which the tools of nilfs2 lock out its cleaner.
     fs::create_dir_all("/dev/shm")?;
     mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::empty(), None)?;
-    ["/run/lock", "/var/run", "/var/lock"].into_iter().try_for_each(fs::create_dir_all)
+    ["/run/lock", "/var/run", "/var/lock"].into_iter().try_for_each(fs::create_dir_all)?;
+    command_system::prepare()
 }
 
 /// Powers off the guest. Nothing is left to be written, so nothing is synced.

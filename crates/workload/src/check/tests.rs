@@ -17,14 +17,14 @@ fn a_check_knows_the_directory_and_what_was_printed() {
     let script = "read -r count <count; test \"$(wc -l)\" -le \"$count\" || { echo lost; exit 3; }";
     let words = ["sh", "-c", script].map(str::to_owned);
     let said = ["one", "two", "three"].map(str::to_owned);
-    let of = |said: &[String]| check(&words, said, folder.path(), rules).unwrap();
+    let of = |said: &[String]| check(&words, said, folder.path(), false, rules).unwrap();
     assert_eq!(of(&said[..2]), DataVerdict::Accepted);
     assert_eq!(of(&said), DataVerdict::Rejected("ended with exit code 3: lost".to_owned()));
     let silent = ["false".to_owned()];
-    let silent = check(&silent, &[], folder.path(), rules).unwrap();
+    let silent = check(&silent, &[], folder.path(), false, rules).unwrap();
     assert_eq!(silent, DataVerdict::Rejected("ended with exit code 1".to_owned()));
     let missing = ["no-such-program".to_owned()];
-    assert!(check(&missing, &[], folder.path(), rules).is_err(), "it judged nothing");
-    let gone = check(&words, &[], &folder.path().join("gone"), rules).unwrap();
+    assert!(check(&missing, &[], folder.path(), false, rules).is_err(), "it judged nothing");
+    let gone = check(&words, &[], &folder.path().join("gone"), false, rules).unwrap();
     assert!(matches!(gone, DataVerdict::Rejected(says) if says.contains("directory is gone")));
 }

@@ -13,6 +13,7 @@ pub const PLAN: Tables = Tables {
         ("Needs", "`[needs]`"),
         ("Simulated", "`[virtual]`"),
         ("Workload", "`[workload]`"),
+        ("System", "`workload.system`"),
         ("Tree", "`workload.tree`"),
         ("Build", "`workload.build`"),
         ("WrittenBonnie", "`workload.bonnie`"),
