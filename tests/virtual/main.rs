@@ -9,6 +9,7 @@ mod capacity;
 mod checks;
 #[path = "../common/mod.rs"]
 mod common;
+mod crashing;
 mod cutting;
 #[path = "../../crates/trace/tests/formats/device_log.rs"]
 mod dm_log;
@@ -238,11 +239,13 @@ fn main() {
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
     let cases = cases.chain(workloads::CASES).chain(hosts::CASES);
     let cases = cases.chain(durability::CASES).chain(capacity::CASES).chain(postponed::CASES);
-    let cases = cases.chain(agreement::CASES);
+    let cases = cases.chain(agreement::CASES).chain(crashing::CASES);
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
     trials.extend(shipped::plans().map(|name| {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
     }));
+    let long = if reason.is_empty() { "make crash-test" } else { reason };
+    trials.extend(crashing::LONG.map(|(name, run)| trial(name, run, long)));
     let has_none =
         if hosts::has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
     trials.extend(hosts::FITTING.map(|(name, run)| {

@@ -164,6 +164,13 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     })
 }
 
+/// After how many cuts of these trials anything at all was found; `None` if there were none.
+#[must_use]
+pub fn crashes(records: &[&Record]) -> Option<Proportion> {
+    let cuts = records.iter().copied().flat_map(by_cut);
+    proportion(cuts, |outcome| Some(outcome.worst().is_some()))
+}
+
 /// How many cuts left a file with each fault.
 fn damage<'a>(cuts: impl Iterator<Item = &'a [CutOutcome]>) -> BTreeMap<Damage, u64> {
     let mut damage = BTreeMap::new();

@@ -41,7 +41,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, Candidate, ComparedRun, Comparison, ComparisonCell, ComparisonMethod,
     ComparisonRow, Difference, Incomparable, NEAR, RunRatio, UnsharedTreatment, compare,
 };
-pub use cuts::{CutsResult, Example, Proportion, Quantiles};
+pub use cuts::{CutsResult, Example, Proportion, Quantiles, crashes};
 pub use device_cuts::{DeviceCuts, DeviceExample, device_cuts};
 pub use effects::{Effect, NoRatio};
 pub use flip::{Crossing, Flip};

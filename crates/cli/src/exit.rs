@@ -71,10 +71,10 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => {
-                "a trial failed, something could not be read, written or repeated, or `doctor` \
-                 found something to do"
+                "a trial failed, something could not be read, written or repeated, or `crashtest` \
+                 or `doctor` found something"
             }
-            Self::Wrong => "the plan or the command line is wrong",
+            Self::Wrong => "the plan or the command line is wrong, or `crashtest` cannot tell",
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",
             Self::Skipped => "`judge` cannot judge the tree's kernel",

@@ -10,7 +10,7 @@ use super::exit::Exit;
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("This machine", &["who", "doctor"]),
-    ("Experiments", &["run", "ask", "check", "record", "restore"]),
+    ("Experiments", &["run", "ask", "crashtest", "check", "record", "restore"]),
     (
         "Results",
         &["report", "compare", "method", "flip", "judge", "cut", "history", "import", "evidence"],
@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 41] = [
     (
         "who",
         &[
@@ -73,6 +73,14 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 40] = [
                 "ssdlab ask ext4 btrfs:compress=zstd:3 --do kernel-tree --print > plan.toml",
             ),
         ],
+    ),
+    (
+        "crashtest",
+        &[(
+            "See whether a file that is replaced is there after a power cut",
+            "ssdlab crashtest --run 'echo 1 >a.tmp; mv a.tmp a; echo done' \
+             --check 'read -r said || exit 0; test -s a' --cuts 50",
+        )],
     ),
     (
         "check",

@@ -131,6 +131,18 @@ impl PlanOverrides {
     }
 }
 
+/// Resolves a plan that a command has made, as if it were in this folder.
+pub fn resolve_generated(
+    name: &str,
+    text: String,
+    overrides: &Overrides,
+) -> Result<ResolvedPlan, Report> {
+    let here = env::current_dir().into_diagnostic()?;
+    let schedule = plan::schedule(name, &text, overrides, &here)?;
+    check_files(&schedule)?;
+    Ok(ResolvedPlan { text, schedule })
+}
+
 impl Variation {
     fn changes_anything(&self) -> bool {
         self.drive.is_some()

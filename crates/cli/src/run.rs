@@ -8,7 +8,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{
-    Conductor, ConductorError, Executor, RemoteExecutor, RunShare, RunState, Slurm,
+    Conductor, ConductorError, Executor, Guests, RemoteExecutor, RunShare, RunState, Slurm,
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
@@ -90,6 +90,43 @@ pub struct RunArguments {
 
 /// The outcome of a run.
 type Ended = Result<Ending, ConductorError>;
+
+/// A run of guests that has ended, for a command that reports it in its own way.
+pub struct PerformedRun {
+    /// Its name.
+    pub id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What was to be done.
+    pub schedule: Schedule,
+    /// What was measured.
+    pub records: Vec<Record>,
+    /// How it ended.
+    pub ended: Result<Ending, ConductorError>,
+}
+
+/// Performs a run of guests into a folder of results, and has something done with what came of it
+/// while the guests are there.
+pub fn perform<T>(
+    resolved: ResolvedPlan,
+    results: &Path,
+    run_options: RunOptions<'_>,
+    interrupt: &Interrupt,
+    then: impl FnOnce(&mut Guests<'_>, PerformedRun) -> Result<T, Report>,
+) -> Result<T, Report> {
+    restore::remind();
+    let planned = Planned { resolved, resumed: None }.with_inputs()?;
+    let schedule = planned.resolved.schedule.clone();
+    executors::in_guests(&schedule, run_options, interrupt, |mut guests| {
+        let mut session = planned.start(results)?;
+        announce(&schedule, guests.jobs());
+        guests.log_to(&session.run.folder().join("requests"))?;
+        let ended = conduct(&mut session, &mut guests, None);
+        let Session { run, schedule, records, .. } = session;
+        let (id, folder) = (run.id(), run.folder().to_owned());
+        then(&mut guests, PerformedRun { id, folder, schedule, records, ended })
+    })
+}
 
 /// A run before it starts.
 struct Planned {
