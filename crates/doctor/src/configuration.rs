@@ -49,13 +49,13 @@ pub fn systemd_setting(root: &Path, file: &str, key: &str) -> Option<(PathBuf, S
         .collect();
     added.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
     all.extend(added);
-    let set = all.into_iter().filter_map(|path| {
+    let mut set = all.into_iter().filter_map(|path| {
         let text = fs::read_to_string(root.join(&path)).ok()?;
         let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
-        let values = pairs.filter(|(own, _)| own.trim() == key).map(|(_, value)| value.trim());
-        values.last().map(|value| (Path::new("/").join(&path), value.to_owned()))
+        let mut values = pairs.filter(|(own, _)| own.trim() == key).map(|(_, value)| value.trim());
+        values.next_back().map(|value| (Path::new("/").join(&path), value.to_owned()))
     });
-    set.last()
+    set.next_back()
 }
 
 /// A time span as systemd.time(7) has it, in seconds: units may be missing or combined.

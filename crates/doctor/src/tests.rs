@@ -248,7 +248,8 @@ fn an_image_on_btrfs_is_found() {
                  sys/block/loop0/queue/discard_max_bytes = 4294966784\n\
                  sys/block/loop0/loop/backing_file = /home/me/disk.img\n\
                  sys/fs/btrfs/77aa/devices/loop0 = \n\
-                 proc/self/mountinfo = 60 22 0:50 / /mnt rw,relatime - btrfs /dev/loop0 rw,discard=async\n";
+                 proc/self/mountinfo = 60 22 0:50 / /mnt \
+                 rw,relatime - btrfs /dev/loop0 rw,discard=async\n";
     let (id, subject) = only(&planted(BTRFS, &[], image));
     assert_eq!((id, &*subject), (CheckName::ImageOnBtrfs, "/home/me/disk.img"));
 }

@@ -28,7 +28,7 @@ pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let misaligned = partitions.filter_map(|(disk, name)| {
         let folder = machine.root.join("sys/block").join(&disk.name).join(name);
         let start: u64 = sysfs::read(&folder.join("start")).ok()?.parse().ok()?;
-        (start * 512 % PAGE != 0).then_some((name, start))
+        (!(start * 512).is_multiple_of(PAGE)).then_some((name, start))
     });
     let finding = |(name, start): (&str, u64)| SetupFinding {
         id: CheckName::Alignment,

@@ -1,7 +1,7 @@
 //! A home automation's recorder that commits every second.
 //!
 //! Evidence: Home Assistant's documentation of `recorder`: `commit_interval`, in seconds between
-//! commits of its database (5 by default); each commit of SQLite is synced. What a small synced
+//! commits of its database (5 by default); each commit of `SQLite` is synced. What a small synced
 //! write costs a card: the plan `raspberry`.
 
 use std::fs;

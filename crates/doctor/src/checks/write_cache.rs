@@ -1,8 +1,8 @@
 //! A write cache that is off, and one that the kernel does not know of.
 //!
-//! Evidence: Documentation/block/writeback_cache_control.rst: `queue/write_cache` decides whether
-//! the kernel sends flushes, and sd(4)'s `cache_type` says what the drive has. Without its cache an
-//! ATA drive programs a page for each write before it answers (drive file `mlc-sata`).
+//! Evidence: the kernel's documentation on controlling write-back caches: `queue/write_cache`
+//! decides whether the kernel sends flushes, and sd(4)'s `cache_type` says what the drive has.
+//! Without its cache an ATA drive programs its flash for each write before it answers.
 
 use ssdlab_host::sysfs;
 use ssdlab_host::whole_disk::{DiskKind, WholeDisk};
