@@ -98,7 +98,7 @@ fn tutorial_is_walked() {
     let commands = walk.lines().filter(|line| line.starts_with("time_of '")).count();
     assert_eq!(steps.len(), commands, "{printed}");
     // `check` asks, the run answers.
-    let answer = "With discard the drive is busy for ";
+    let answer = "With discard it takes ";
     assert!(printed.contains(answer), "{printed}");
     for step in steps {
         println!("    {step}");

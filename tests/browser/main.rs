@@ -112,7 +112,7 @@ fn discard() -> Page {
         html: html(&schedule, &analysis, plan),
         expected: json!({
             "question": schedule.question,
-            "answer": "^Yes. With discard the drive is busy for ",
+            "answer": "^Yes. With discard it takes ",
             "sections": [
                 "claims", "charts", "treatments", "samples", "caveats", "method", "environment",
                 "again",
