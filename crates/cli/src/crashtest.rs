@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_advice as advice;
-use ssdlab_conductor::{CutOfRun, Guests, SurvivorChoice};
+use ssdlab_conductor::{CutOfRun, Guests, SurvivorChoice, TaskError};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::ptrace;
 use ssdlab_operations::cuts::{CutOutcome, DataVerdict};
 use ssdlab_plan::{CrashTest, Factor, Overrides, Span};
 use ssdlab_report::{CrashExample, CrashReport, CrashRow, crash_screen};
-use ssdlab_results::{CrashCause, Record, TrialStatus};
+use ssdlab_results::{CrashCause, Ending, Record, TrialStatus};
 
 use super::executors::{self, RunOptions};
 use super::exit::{Exit, UsageError};
@@ -86,6 +86,10 @@ impl CrashtestCommand {
             output::print(&resolved.text);
             return Ok(Exit::Done);
         }
+        if let Some(file) = &self.junit {
+            // It is refused now instead of after the run.
+            drop(output::begin(file)?);
+        }
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         self.stop_in_time(&interrupt);
         let folder = self.results.folder();
@@ -104,9 +108,12 @@ impl CrashtestCommand {
         Ok(match performed.ended {
             _ if is_lost => Exit::Failed,
             Err(error) => return Err(error.into()),
+            Ok(Ending::Interrupted) if self.budget.is_none() => Exit::Interrupted,
             Ok(ending) if !has_cuts || !found.failures.is_empty() => {
                 match Exit::of_run(ending, &performed.records) {
                     Exit::Failed => Exit::Wrong,
+                    // What was not tried is not known to survive.
+                    Exit::Done => Exit::Lacking,
                     other => other,
                 }
             }
@@ -134,7 +141,14 @@ impl CrashtestCommand {
             cuts: self.cuts,
             drive: drive.map(|drive| ssdlab_plan::level_from(&here, Factor::Drive, drive)),
             root: self.root.as_ref().map(named).transpose()?,
-            add: self.add.iter().map(named).collect::<Result<_, _>>()?,
+            add: self
+                .add
+                .iter()
+                .map(named)
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flat_map(with_target)
+                .collect(),
             write_errors: self.write_errors.clone(),
         };
         let overrides = Overrides { seed: self.seed, ..Overrides::default() };
@@ -181,7 +195,13 @@ impl CrashtestCommand {
                 let why = bad.reason.clone().unwrap_or_default();
                 failures.push((filesystem.clone(), why));
             }
-            rows.extend(advice::crashes(&own).map(|found| CrashRow { filesystem, found }));
+            match advice::crashes(&own) {
+                Some(found) => rows.push(CrashRow { filesystem, found }),
+                None if own.iter().all(|record| record.status == TrialStatus::Ok) => {
+                    failures.push((filesystem, "no cut was made".to_owned()));
+                }
+                None => {}
+            }
         }
         let run = report::beyond_name(folder).unwrap_or_else(|| performed.id.clone());
         let mut limits = Vec::new();
@@ -200,11 +220,22 @@ impl CrashtestCommand {
                 "Looking for what is missing at a cut on {}",
                 example.filesystem
             ));
-            example.cause = cause(guests, performed, record, outcome)?;
+            match cause(guests, performed, record, outcome) {
+                Ok(cause) => example.cause = Some(cause),
+                Err(error) => {
+                    limits.push(format!("What is missing could not be looked for: {error}."));
+                }
+            }
         }
         let example = example.map(|(example, ..)| example);
         Ok(CrashReport { rows, failures, example, limits, run })
     }
+}
+
+/// A path, and what it leads to if it is a link.
+fn with_target(path: PathBuf) -> Vec<PathBuf> {
+    let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+    [Some(path), target].into_iter().flatten().collect()
 }
 
 /// The first cut of the first trial with a finding, its record and its outcome.
@@ -234,16 +265,15 @@ fn cause(
     performed: &PerformedRun,
     record: &Record,
     outcome: &CutOutcome,
-) -> Result<Option<CrashCause>, Report> {
+) -> Result<CrashCause, TaskError> {
     let PerformedRun { id, schedule, records, .. } = performed;
-    let Some(finding) = outcome.worst() else { return Ok(None) };
     let treatment = record.trial.treatment;
     let own: Vec<&Record> =
         records.iter().filter(|other| other.trial.treatment == treatment).collect();
     let share = advice::crashes(&own).map_or(0.0, |found| found.interval[0]);
     let survives = SurvivorChoice::AsRecorded;
     let cut = CutOfRun { run: id, schedule, record, outcome, survives };
-    Ok(Some(guests.explain(&cut, finding, share)?))
+    guests.explain(&cut, share)
 }
 
 /// What was found after a cut, in the words of whoever found it.

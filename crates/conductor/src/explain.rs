@@ -1,15 +1,17 @@
 //! Explains a finding after a power cut of programs: what no sync had made durable then, and which
 //! sync makes the finding vanish. Each is tried.
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::mpsc;
 
 use ssdlab_flash::Nanos;
-use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced, directory_of};
-use ssdlab_operations::cuts::{CutOutcome, Finding};
+use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced};
+use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::{Trial, Workload};
 use ssdlab_plan::{CommandSystem, Schedule, SyncRemedy};
+use ssdlab_quantity::listed;
 use ssdlab_results::{CrashCause, TriedRemedy};
 
 use super::error::TaskError;
@@ -31,31 +33,21 @@ struct Course {
 }
 
 impl Guests<'_> {
-    /// Explains a cut of a run, whose share of cuts with the finding is known.
-    pub fn explain(
-        &mut self,
-        cut: &CutOfRun<'_>,
-        finding: Finding,
-        share: f64,
-    ) -> Result<CrashCause, TaskError> {
+    /// Explains a cut of a run, whose share of cuts with a finding is known.
+    pub fn explain(&mut self, cut: &CutOfRun<'_>, share: f64) -> Result<CrashCause, TaskError> {
         let trial = cut.record.trial;
-        let explained = self.explained(cut, finding, share);
+        let explained = self.explained(cut, share);
         explained.map_err(|failure| self.unrepeated(trial.position, failure))
     }
 
-    fn explained(
-        &mut self,
-        cut: &CutOfRun<'_>,
-        finding: Finding,
-        share: f64,
-    ) -> Result<CrashCause, Failure> {
+    fn explained(&mut self, cut: &CutOfRun<'_>, share: f64) -> Result<CrashCause, Failure> {
         self.log_briefly()?;
         let course = self.course_of(cut)?;
         let unsynced = Unsynced::after(&course.before);
         let is_failed = |call: &&FileCall| call.error.is_some();
         if let Some(ignored) = course.before.iter().rev().find(is_failed).cloned()
             && let Some(schedule) = without_errors(cut.schedule.only(cut.record.trial), share)
-            && self.is_healed(&schedule, finding)?.is_some()
+            && self.is_healed(&schedule)?.is_some()
         {
             let (said, ignored) = (course.said, Some(ignored));
             return Ok(CrashCause { unsynced, said, ignored, remedy: None });
@@ -66,8 +58,13 @@ impl Guests<'_> {
             let Some((of, call)) = site(candidate, &unsynced, &course.before) else { continue };
             let schedule = cut.schedule.only(cut.record.trial);
             let Some(schedule) = remedied(schedule, candidate, cuts_for(share)) else { break };
-            let Some(cuts) = self.is_healed(&schedule, finding)? else { continue };
-            let is_late = course.after.iter().any(|call| syncs(call, &of));
+            let Some(cuts) = self.is_healed(&schedule)? else { continue };
+            let is_late = course.after.iter().any(|call| of.iter().any(|name| syncs(call, name)));
+            let named = |name: &String| match name.as_str() {
+                "." => "the top folder".to_owned(),
+                other => other.to_owned(),
+            };
+            let of = listed(&of.iter().map(named).collect::<Vec<_>>());
             remedy = Some(TriedRemedy { remedy: candidate, cuts, of, call, is_late });
             break;
         }
@@ -94,16 +91,16 @@ impl Guests<'_> {
         course.ok_or_else(|| Failure::Failed("its power was not cut".to_owned()))
     }
 
-    /// After how many cuts a trial has the finding no more; none if it still has it.
-    fn is_healed(&self, schedule: &Schedule, finding: Finding) -> Result<Option<u32>, Failure> {
+    /// After how many cuts a trial has no finding; none if it has one.
+    fn is_healed(&self, schedule: &Schedule) -> Result<Option<u32>, Failure> {
         let trial: Trial = schedule.trials[0];
         let nobody = mpsc::channel().0;
         let mut performed = self.trial(schedule, trial, &nobody, |evidence| self.cut(evidence))?;
         mem::replace(&mut performed.ended, Ok(()))?;
         let cuts = &performed.measured.cuts;
-        let has_it = |outcome: &CutOutcome| outcome.has(finding) == Some(true);
+        let has_any = |outcome: &CutOutcome| outcome.worst().is_some();
         let number = cuts.iter().map(|outcome| outcome.cut + 1).max().unwrap_or(0);
-        Ok((number > 0 && !cuts.iter().any(has_it)).then_some(number))
+        Ok((number > 0 && !cuts.iter().any(has_any)).then_some(number))
     }
 }
 
@@ -134,46 +131,47 @@ fn remedied(schedule: Schedule, remedy: SyncRemedy, number: u32) -> Option<Sched
     Some(schedule.with_workload(workload).with_cuts(cuts))
 }
 
-/// What a sync would have made durable at a cut, and at which call it is made; none if nothing.
+/// What syncs would have made durable at a cut, and at which call they are made; none if nothing.
 fn site(
     remedy: SyncRemedy,
     unsynced: &Unsynced,
     before: &[FileCall],
-) -> Option<(String, Option<FileCall>)> {
-    let changed = unsynced.names.last();
-    let written = unsynced.files.keys().next();
-    let renamed = |call: &&FileCall| match &call.effect {
-        CallEffect::Names { to: Some(to), .. } => unsynced.files.contains_key(to),
-        _ => false,
-    };
+) -> Option<(Vec<String>, Option<FileCall>)> {
+    let files = || unsynced.files.keys().cloned();
+    let directories: BTreeSet<String> =
+        unsynced.names.iter().flat_map(FileCall::directories).map(str::to_owned).collect();
+    let is_rename = |call: &&FileCall| matches!(call.effect, CallEffect::Names { to: Some(_), .. });
     match remedy {
         SyncRemedy::DirectoryAfterChange => {
-            let changed = changed?;
-            let CallEffect::Names { path, to } = &changed.effect else { return None };
-            let name = to.as_ref().unwrap_or(path);
-            Some((directory_of(name).to_owned(), Some(changed.clone())))
+            // What is renamed or removed matters more than what was made for the next time.
+            let is_other = |call: &&FileCall| call.name != "open";
+            let other = unsynced.names.iter().rev().find(is_other);
+            let call = other.or_else(|| unsynced.names.last())?.clone();
+            let of: BTreeSet<String> = call.directories().map(str::to_owned).collect();
+            Some((of.into_iter().collect(), Some(call)))
         }
         SyncRemedy::FileBeforeRename => {
-            let call = unsynced.names.iter().rev().find(renamed)?;
-            let CallEffect::Names { to: Some(to), .. } = &call.effect else { return None };
-            Some((to.clone(), Some(call.clone())))
+            let of = |call: &FileCall| match &call.effect {
+                CallEffect::Names { path, to: Some(to) } if unsynced.files.contains_key(to) => {
+                    Some(path.clone())
+                }
+                _ => None,
+            };
+            let mut renames = unsynced.names.iter().rev();
+            renames.find_map(|call| Some((vec![of(call)?], Some(call.clone()))))
         }
         SyncRemedy::OthersBeforeSync => {
             let is_sync = |call: &&FileCall| {
-                matches!(call.effect, CallEffect::Sync { .. })
-                    || matches!(call.effect, CallEffect::Names { to: Some(_), .. })
+                matches!(call.effect, CallEffect::Sync { .. }) || is_rename(call)
             };
             let last = before.iter().rev().find(is_sync)?;
-            Some((written?.clone(), Some(last.clone())))
+            let files: Vec<String> = files().collect();
+            (!files.is_empty()).then(|| (files, Some(last.clone())))
         }
-        SyncRemedy::FilesBeforeLine => match (written, changed) {
-            (Some(written), _) => Some((written.clone(), None)),
-            (None, Some(FileCall { effect: CallEffect::Names { path, to }, .. })) => {
-                let name = to.as_ref().unwrap_or(path);
-                Some((directory_of(name).to_owned(), None))
-            }
-            _ => None,
-        },
+        SyncRemedy::FilesBeforeLine => {
+            let all: Vec<String> = files().chain(directories).collect();
+            (!all.is_empty()).then_some((all, None))
+        }
     }
 }
 

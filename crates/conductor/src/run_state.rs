@@ -134,6 +134,8 @@ impl<'a> RunState<'a> {
     pub(super) fn is_alone(&self) -> bool {
         let treatments = self.schedule.treatments.len();
         let compares = self.schedule.claims.iter().all(|claim| !claim.is_of_one_treatment());
+        // Cuts are looked at one by one.
+        let compares = compares && self.schedule.cuts.is_none();
         treatments > 1 && self.unavailable.len() + 1 == treatments && compares
     }
 

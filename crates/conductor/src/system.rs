@@ -4,9 +4,9 @@
 //! Files are linked where this machine allows it, which takes no space, and else copied. Owners and
 //! times do not matter: to a guest all files belong to root and are of one time.
 
-use std::fs::{self, DirBuilder, FileType, Metadata};
+use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io::{self, Seek};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -32,6 +32,9 @@ const LEFT_OUT: [&str; 7] = [
     "/usr/lib/firmware",
     "/usr/lib/modules",
 ];
+
+/// How many links are followed on the way to a folder, as Linux has it.
+const MOST_LINKS: u32 = 40;
 
 /// A system that is being made.
 struct Copying<'a> {
@@ -78,9 +81,8 @@ pub(super) fn make(
         fs::symlink_metadata(&top).map_err(failed(path))?;
         copying.add(&top).map_err(failed(path))?;
     }
-    for place in PLACES {
-        let place = copying.folder.join(place);
-        fs::create_dir_all(&place).map_err(GuestsError::folder(&place))?;
+    for place in PLACES.map(Path::new) {
+        copying.inside(place).map_err(failed(place))?;
     }
     Ok(format!("system sha256:{}", hex::encode(copying.digest.finalize())))
 }
@@ -103,13 +105,55 @@ impl Copying<'_> {
     fn add(&mut self, path: &Path) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
         let name = path.strip_prefix("/").unwrap_or(path);
-        if let Some(parent) = name.parent() {
-            fs::create_dir_all(self.folder.join(parent))?;
-        }
-        self.copy(path, name, &metadata)
+        let parent = self.inside(name.parent().unwrap_or(Path::new("")))?;
+        self.copy(path, &parent, name, &metadata)
     }
 
-    fn copy(&mut self, from: &Path, name: &Path, metadata: &Metadata) -> io::Result<()> {
+    /// A folder of the system, made where there is none. Links are followed as the system's own
+    /// programs would: none leads out of it.
+    fn inside(&self, name: &Path) -> io::Result<PathBuf> {
+        let mut place = PathBuf::new();
+        let mut rest: Vec<PathBuf> = name.iter().rev().map(PathBuf::from).collect();
+        let mut links = 0;
+        while let Some(part) = rest.pop() {
+            match part.components().next() {
+                Some(Component::RootDir) => place.clear(),
+                Some(Component::ParentDir) => _ = place.pop(),
+                Some(Component::Normal(own)) => {
+                    let here = self.folder.join(&place).join(own);
+                    match fs::read_link(&here) {
+                        Ok(_) if links == MOST_LINKS => {
+                            return Err(io::Error::other(format!(
+                                "too many links at /{}",
+                                name.display()
+                            )));
+                        }
+                        Ok(target) => {
+                            links += 1;
+                            rest.extend(target.iter().rev().map(PathBuf::from));
+                        }
+                        Err(_) => {
+                            if !here.is_dir() {
+                                DirBuilder::new().mode(0o755).create(&here)?;
+                            }
+                            place.push(own);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(self.folder.join(place))
+    }
+
+    /// Copies a file or a folder into a folder of the system.
+    fn copy(
+        &mut self,
+        from: &Path,
+        into: &Path,
+        name: &Path,
+        metadata: &Metadata,
+    ) -> io::Result<()> {
         if self.interrupt.is_set() {
             return Err(io::ErrorKind::Interrupted.into());
         }
@@ -120,27 +164,25 @@ impl Copying<'_> {
         if is_left_out || is_secret || from == self.folder {
             return Ok(());
         }
-        let to = self.folder.join(name);
         let kind = metadata.file_type();
         if kind.is_dir() {
-            if !to.is_dir() {
-                DirBuilder::new().mode(0o755).create(&to)?;
-            }
             return self.copy_folder(from, name);
         }
+        let to = into.join(name.file_name().unwrap_or_default());
         if fs::symlink_metadata(&to).is_ok() {
             return Ok(());
         }
         if kind.is_symlink() {
             let target = fs::read_link(from)?;
-            self.note(name, kind, target.as_os_str().len() as u64, 0);
+            self.digest.update(format!("link {} to {}\n", name.display(), target.display()));
             return symlink(target, to);
         }
         // Devices, sockets and pipes mean something on this machine only.
         if !kind.is_file() {
             return Ok(());
         }
-        self.note(name, kind, metadata.len(), metadata.mtime());
+        let (bytes, time) = (metadata.len(), metadata.mtime());
+        self.digest.update(format!("file {} {bytes} {time}\n", name.display()));
         if fs::hard_link(from, &to).is_ok() {
             return Ok(());
         }
@@ -158,11 +200,12 @@ impl Copying<'_> {
         };
         let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
+        let into = self.inside(name)?;
         for entry in entries {
             let path = entry.path();
             // A program of this machine may be removing what it has made.
             let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-            self.copy(&path, &name.join(entry.file_name()), &metadata)?;
+            self.copy(&path, &into, &name.join(entry.file_name()), &metadata)?;
         }
         Ok(())
     }
@@ -183,15 +226,19 @@ impl Copying<'_> {
             if kind.is_character_special() || kind.is_block_special() || kind.is_fifo() {
                 continue;
             }
+            let name = entry.path()?.into_owned();
             // Refuses whatever leads out of the folder.
-            entry.unpack_in(&self.folder)?;
+            let is_unpacked = entry.unpack_in(&self.folder)?;
+            // Whoever unpacks it may have to write to what is only to be read.
+            if is_unpacked && kind.is_dir() {
+                let parent = self.inside(name.parent().unwrap_or(Path::new("")))?;
+                let folder = parent.join(name.file_name().unwrap_or_default());
+                if fs::symlink_metadata(&folder)?.is_dir() {
+                    fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
+                }
+            }
         }
         Ok(())
-    }
-
-    fn note(&mut self, name: &Path, kind: FileType, bytes: u64, time: i64) {
-        let what = if kind.is_symlink() { "link" } else { "file" };
-        self.digest.update(format!("{what} {} {bytes} {time}\n", name.display()));
     }
 }
 

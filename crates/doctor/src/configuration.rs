@@ -24,7 +24,8 @@ pub fn fstab(root: &Path) -> Vec<FstabLine> {
         let mut words = line.split_whitespace().map(str::to_owned);
         Some(FstabLine {
             source: words.next()?,
-            target: words.next()?.into(),
+            // A blank is written so (fstab(5)).
+            target: words.next()?.replace("\\040", " ").into(),
             kind: words.next()?,
             options: words.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
         })

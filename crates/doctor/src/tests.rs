@@ -148,6 +148,8 @@ fn swap_that_discards_is_found() {
     );
     let (id, _) = only(&planted(LUKS, &[line], ""));
     assert_eq!(id, CheckName::SwapDiscard);
+    let memory = planted(BTRFS, &[], "etc/fstab = /dev/zram0 none swap sw,discard 0 0\n");
+    assert_eq!(found(&memory), []);
     let once = ("none swap sw 0 0", "none swap sw,discard=once 0 0");
     assert_eq!(found(&planted(LUKS, &[once], "")), []);
 }
@@ -168,10 +170,10 @@ fn a_mail_spool_with_strict_access_times_is_found() {
 #[test]
 fn a_log_that_is_synced_line_by_line_is_found() {
     let added = "etc/systemd/journald.conf.d/sync.conf = [Journal]\n\
-                 etc/systemd/journald.conf.d/sync.conf = SyncIntervalSec=0\n";
+                 etc/systemd/journald.conf.d/sync.conf = SyncIntervalSec=1s\n";
     let (id, subject) = only(&planted(LUKS, &[], added));
     assert_eq!((id, &*subject), (CheckName::LogSync, "/etc/systemd/journald.conf.d/sync.conf"));
-    assert_eq!(found(&planted(LUKS, &[], &added.replace("=0", "=1min 30s"))), []);
+    assert_eq!(found(&planted(LUKS, &[], &added.replace("=1s", "=1min 30s"))), []);
     // A later file sets it back.
     let back = format!("{added}etc/systemd/journald.conf.d/z.conf = SyncIntervalSec=5m\n");
     assert_eq!(found(&planted(LUKS, &[], &back)), []);

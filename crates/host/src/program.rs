@@ -535,6 +535,13 @@ fn contents(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Whether a shell ended so because a program is missing or may not be run (POSIX, "Exit Status for
+/// Commands").
+#[must_use]
+pub fn is_missing(how: &str) -> bool {
+    ["ended with exit code 126", "ended with exit code 127"].contains(&how)
+}
+
 fn how(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::drive_identity;
 use super::meter::block::{self, Counters};
@@ -90,6 +90,7 @@ pub struct DiskFilesystem {
     /// The device that is mounted, by the kernel's name where it has one.
     pub device: String,
     /// Where; the shortest path where it is mounted several times.
+    #[serde(serialize_with = "in_text")]
     pub mount: PathBuf,
     /// `ext4`, `btrfs`, ...
     #[serde(rename = "type")]
@@ -97,6 +98,11 @@ pub struct DiskFilesystem {
     /// What ext4 says that it wrote since it was made, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lifetime_written_bytes: Option<u64>,
+}
+
+/// JSON has no names that are not UTF-8.
+fn in_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 impl WholeDisk {

@@ -86,11 +86,14 @@ impl Unsynced {
             CallEffect::Truncate { path, length_bytes } => {
                 self.touch(path, *length_bytes, *length_bytes);
             }
+            // A file that has one more name keeps the one that it is synced by.
+            CallEffect::Names { .. } if call.name == "link" => self.names.push(call.clone()),
             CallEffect::Names { path, to } => {
-                if let Some(written) = self.files.remove(path)
-                    && let Some(to) = to
-                {
-                    self.files.insert(to.clone(), written);
+                let written = self.files.remove(path);
+                if let Some(to) = to {
+                    // What had that name is gone.
+                    self.files.remove(to);
+                    self.files.extend(written.map(|written| (to.clone(), written)));
                 }
                 self.names.push(call.clone());
             }
@@ -118,11 +121,18 @@ impl Unsynced {
 }
 
 impl FileCall {
+    /// The directories in which it changed names.
+    pub fn directories(&self) -> impl Iterator<Item = &str> {
+        let names = match &self.effect {
+            CallEffect::Names { path, to } => [Some(path), to.as_ref()],
+            _ => [None, None],
+        };
+        names.into_iter().flatten().map(|name| directory_of(name))
+    }
+
     /// Whether it changed a name in this directory.
     fn is_in(&self, directory: &str) -> bool {
-        let CallEffect::Names { path, to } = &self.effect else { return false };
-        let own = [Some(path), to.as_ref()];
-        own.into_iter().flatten().any(|name| directory_of(name) == directory)
+        self.directories().any(|own| own == directory)
     }
 
     fn makes(&self, name: &str) -> bool {

@@ -139,8 +139,10 @@ fn of(found: &Proportion) -> String {
 fn interval(found: &Proportion) -> String {
     let percent = |share: f64| (share * 1000.0).round() / 10.0;
     if found.count == 0 {
-        let bound = 1.0 - DOUBT.powf(1.0 / found.of.max(1) as f64);
-        return format!("less than {} %", percent(bound));
+        let bound = 100.0 * (1.0 - DOUBT.powf(1.0 / found.of.max(1) as f64));
+        // A bound is rounded up.
+        let step = if bound < 0.1 { 1000.0 } else { 10.0 };
+        return format!("less than {} %", (bound * step).ceil() / step);
     }
     let [low, high] = found.interval;
     format!("{} to {} %", percent(low), percent(high))
@@ -178,7 +180,7 @@ fn unsynced(left: &Unsynced) -> String {
 fn change(call: &FileCall) -> String {
     match &call.effect {
         CallEffect::Names { path, to: Some(to) } => format!("{} of {path} to {to}", call.name),
-        CallEffect::Names { path, .. } if call.name == "open" => format!("the new name {path}"),
+        CallEffect::Names { path, .. } if call.name == "open" => format!("making of {path}"),
         CallEffect::Names { path, .. } => format!("{} of {path}", call.name),
         _ => call.name.clone(),
     }
@@ -202,11 +204,10 @@ fn missing(cause: &CrashCause) -> String {
 }
 
 fn sync(TriedRemedy { remedy, of, call, is_late, .. }: &TriedRemedy) -> String {
-    let directory = |of: &str| if of == "." { "the top folder".to_owned() } else { of.to_owned() };
     let at = call.as_ref().map_or_else(String::new, change);
     match remedy {
         SyncRemedy::DirectoryAfterChange => {
-            format!("fsync of the directory ({}) after the {at}.", directory(of))
+            format!("fsync of the directory ({of}) after the {at}.")
         }
         SyncRemedy::FileBeforeRename => format!("fsync({of}) before the {at}."),
         SyncRemedy::OthersBeforeSync => {
@@ -217,10 +218,10 @@ fn sync(TriedRemedy { remedy, of, call, is_late, .. }: &TriedRemedy) -> String {
             format!("fsync({of}) before the {at}.")
         }
         SyncRemedy::FilesBeforeLine if *is_late => {
-            format!("fsync({}) before the line is printed: it comes after it.", directory(of))
+            format!("fsync({of}) before the line is printed: it comes after it.")
         }
         SyncRemedy::FilesBeforeLine => {
-            format!("fsync({}) before the line is printed.", directory(of))
+            format!("fsync({of}) before the line is printed.")
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use ssdlab_host::processes;
 use ssdlab_host::program::{self, ProgramError, Rules};
 use ssdlab_operations::cuts::DataVerdict;
 
@@ -35,7 +36,12 @@ pub fn check(
         command
     };
     let input: String = said.iter().flat_map(|line| [line, "\n"]).collect();
-    match program::run_with_input(command, &input, rules) {
+    let ended = program::run_with_input(command, &input, rules);
+    if is_in_system {
+        // What it has left running would keep the filesystem from being unmounted.
+        processes::kill_marked(rules.marker);
+    }
+    match ended {
         Ok(_) => Ok(DataVerdict::Accepted),
         Err(ProgramError::Failed { how, output, .. }) => {
             let said = program::tail(&output);

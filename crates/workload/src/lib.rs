@@ -351,8 +351,12 @@ impl PreparedWorkload {
         command.envs(env);
         let mut witness = Witness::new(tested.path(), &self.teller, system.remedy);
         match program::run_watched(command, place.rules, &mut witness) {
-            // It may well stop where the drive fails.
-            Err(ProgramError::Failed { .. }) if system.write_errors.is_some() => Ok(()),
+            // It may well stop where the drive fails; a shell that finds no program does not.
+            Err(ProgramError::Failed { how, .. })
+                if system.write_errors.is_some() && !program::is_missing(&how) =>
+            {
+                Ok(())
+            }
             ended => Ok(ended?),
         }
     }

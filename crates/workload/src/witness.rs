@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{OFlags, open};
 use ssdlab_host::program::CallWatcher;
 use ssdlab_host::ptrace::{WatchedCall, opened};
-use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced, directory_of};
+use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced};
 use ssdlab_plan::SyncRemedy;
 
 use super::history::TrialReporter;
@@ -87,10 +87,15 @@ impl<'a> Witness<'a> {
         let one =
             |at, name| Some(CallEffect::Names { path: self.of_path(call, at, name)?, to: None });
         let makes = |at, name, flags: u64| {
-            let made = self.of_path(call, at, name)?;
-            let is_new = flags & libc::O_CREAT as u64 != 0
-                && fs::symlink_metadata(self.place(&made)).is_err();
-            is_new.then_some(CallEffect::Names { path: made, to: None })
+            let path = self.of_path(call, at, name)?;
+            let has = |flag: i32| flags & flag as u64 != 0;
+            match fs::symlink_metadata(self.place(&path)) {
+                Err(_) if has(libc::O_CREAT) => Some(CallEffect::Names { path, to: None }),
+                Ok(file) if has(libc::O_TRUNC) && file.len() > 0 => {
+                    Some(CallEffect::Truncate { path, length_bytes: 0 })
+                }
+                _ => None,
+            }
         };
         let arguments = &call.arguments;
         match call.number {
@@ -102,7 +107,7 @@ impl<'a> Witness<'a> {
             libc::SYS_symlink => one(None, 1),
             libc::SYS_unlinkat | libc::SYS_mkdirat => one(Some(0), 1),
             libc::SYS_symlinkat => one(Some(1), 2),
-            libc::SYS_creat => makes(None, 0, libc::O_CREAT as u64),
+            libc::SYS_creat => makes(None, 0, (libc::O_CREAT | libc::O_TRUNC) as u64),
             libc::SYS_open => makes(None, 0, arguments[1]),
             libc::SYS_openat => makes(Some(0), 1, arguments[2]),
             _ => None,
@@ -189,13 +194,8 @@ impl<'a> Witness<'a> {
     }
 
     fn sync_directories(&mut self) {
-        let names = self.unsynced.names.iter();
-        let changed = names.filter_map(|change| match &change.effect {
-            CallEffect::Names { path, to } => Some([Some(path), to.as_ref()]),
-            _ => None,
-        });
-        let changed: BTreeSet<String> =
-            changed.flatten().flatten().map(|name| directory_of(name).to_owned()).collect();
+        let changed = self.unsynced.names.iter().flat_map(FileCall::directories);
+        let changed: BTreeSet<String> = changed.map(str::to_owned).collect();
         for directory in changed {
             self.sync(&directory);
         }

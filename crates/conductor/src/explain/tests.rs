@@ -24,12 +24,20 @@ fn a_sync_is_tried_where_it_has_something_to_do() {
     let left = Unsynced::after(&calls);
     let of =
         |remedy, left: &Unsynced, calls: &[FileCall]| site(remedy, left, calls).map(|(of, _)| of);
-    assert_eq!(of(SyncRemedy::DirectoryAfterChange, &left, &calls).as_deref(), Some("d"));
+    let some = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(of(SyncRemedy::DirectoryAfterChange, &left, &calls), some(&[".", "d"]));
     assert_eq!(of(SyncRemedy::FileBeforeRename, &left, &calls), None);
     let calls = [write, rename];
     let left = Unsynced::after(&calls);
-    assert_eq!(of(SyncRemedy::FileBeforeRename, &left, &calls).as_deref(), Some("d/a"));
-    assert_eq!(of(SyncRemedy::FilesBeforeLine, &left, &calls).as_deref(), Some("d/a"));
+    assert_eq!(of(SyncRemedy::FileBeforeRename, &left, &calls), some(&["a.tmp"]));
+    assert_eq!(of(SyncRemedy::FilesBeforeLine, &left, &calls), some(&["d/a", ".", "d"]));
+    // What is made for the next time is not what is missing.
+    let next = CallEffect::Names { path: "d/next".to_owned(), to: None };
+    let next = FileCall { name: "open".to_owned(), ..call(next) };
+    let renamed = calls[1].clone();
+    let left = Unsynced::after(&[calls[0].clone(), renamed.clone(), next]);
+    let (_, at) = site(SyncRemedy::DirectoryAfterChange, &left, &calls).unwrap();
+    assert_eq!(at, Some(renamed));
 }
 
 #[test]

@@ -12,10 +12,10 @@ const ENOUGH_S: f64 = 30.0;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let set = systemd_setting(&machine.root, "journald.conf", "SyncIntervalSec");
-    // An empty value resets it.
-    let short = set
-        .filter(|(_, text)| !text.is_empty())
-        .filter(|(_, text)| systemd_seconds(text).is_some_and(|seconds| seconds < ENOUGH_S));
+    // An empty value resets it; 0 is never, but for what is critical.
+    let short = set.filter(|(_, text)| !text.is_empty()).filter(|(_, text)| {
+        systemd_seconds(text).is_some_and(|seconds| seconds > 0.0 && seconds < ENOUGH_S)
+    });
     let finding = |(file, value): (std::path::PathBuf, String)| SetupFinding {
         id: CheckName::LogSync,
         subject: file.display().to_string(),

@@ -7,6 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ssdlab_host::regular_file;
+
 use super::super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::super::machine::InspectedMachine;
 
@@ -31,7 +33,9 @@ pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
 }
 
 fn finding(machine: &InspectedMachine<'_>, file: &Path) -> Option<SetupFinding> {
-    let text = fs::read_to_string(machine.root.join(file)).ok()?;
+    // A user may have put anything there.
+    let text = regular_file::read_own(&machine.root.join(file)).ok()?;
+    let text = String::from_utf8_lossy(&text);
     let mut of_recorder = text.lines().skip_while(|line| !line.starts_with("recorder:")).skip(1);
     let interval_s = of_recorder
         .by_ref()

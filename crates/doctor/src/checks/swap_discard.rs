@@ -4,12 +4,19 @@
 //! may hurt on drives where a discard is slow; `once` trims the area when it is switched on. What a
 //! discard costs: the plans `discard` and `trim-today`.
 
+use ssdlab_host::whole_disk::DiskKind;
+
 use super::super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::super::machine::InspectedMachine;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let discards = |option: &String| option == "discard" || option == "discard=pages";
-    let swap = machine.fstab.iter().filter(|line| line.kind == "swap");
+    // In memory a discard frees memory.
+    let is_memory = |source: &str| {
+        let name = source.strip_prefix("/dev/").and_then(|name| machine.disk_named(name));
+        name.is_some_and(|disk| disk.kind == DiskKind::Memory)
+    };
+    let swap = machine.fstab.iter().filter(|line| line.kind == "swap" && !is_memory(&line.source));
     let found = swap.filter(|line| line.options.iter().any(discards));
     let finding = |source: &str| SetupFinding {
         id: CheckName::SwapDiscard,

@@ -9,10 +9,11 @@ use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Lines, ProgramError, Rules, Running, command_line, contents, how, scratch};
+use crate::processes;
 use crate::ptrace::{CallStop, Watched, WatchedCall};
 
-/// How much a program may print at once.
-const PIPE_BYTES: usize = 1 << 20;
+/// How much a program may print at once: it would wait for ever for a reader of more.
+const PIPE_BYTES: usize = 1 << 26;
 
 /// Runs a program like [`super::run_aloud`], and passes on each system call of it and of all it
 /// starts: for a caller without other children.
@@ -57,6 +58,7 @@ pub fn run_watched(
     // It was waited for; whoever it has left behind ends with it.
     running.has_ended = true;
     let _ = kill_process_group(own, Signal::KILL);
+    processes::kill_marked(rules.marker);
     while programs.go_on().map_err(start)?.is_some() {}
     drain(&mut output, &mut lines, &mut |said| watcher.said(said));
     lines.close(&mut |said| watcher.said(said));

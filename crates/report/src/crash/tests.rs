@@ -46,7 +46,7 @@ fn the_missing_sync_is_named() {
         remedy: Some(TriedRemedy {
             remedy: SyncRemedy::DirectoryAfterChange,
             cuts: 60,
-            of: ".".to_owned(),
+            of: "the top folder".to_owned(),
             call: Some(renamed),
             is_late: false,
         }),
