@@ -95,7 +95,7 @@ impl CrashtestCommand {
         let folder = self.results.folder();
         let options = self.run_options();
         let report = |guests: &mut Guests<'_>, performed: PerformedRun| {
-            let found = self.report(guests, &performed, &interrupt)?;
+            let found = self.report(guests, &performed, &interrupt);
             Ok((performed, found))
         };
         let (performed, found) = run::perform(resolved, &folder, options, &interrupt, report)?;
@@ -181,7 +181,7 @@ impl CrashtestCommand {
         guests: &mut Guests<'_>,
         performed: &PerformedRun,
         interrupt: &Interrupt,
-    ) -> Result<CrashReport, Report> {
+    ) -> CrashReport {
         let PerformedRun { schedule, records, folder, .. } = performed;
         let mut rows = Vec::new();
         let mut failures = Vec::new();
@@ -228,7 +228,7 @@ impl CrashtestCommand {
             }
         }
         let example = example.map(|(example, ..)| example);
-        Ok(CrashReport { rows, failures, example, limits, run })
+        CrashReport { rows, failures, example, limits, run }
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Witness<'a> {
             |at, name| Some(CallEffect::Names { path: self.of_path(call, at, name)?, to: None });
         let makes = |at, name, flags: u64| {
             let path = self.of_path(call, at, name)?;
-            let has = |flag: i32| flags & flag as u64 != 0;
+            let has = |flag: i32| flags & u64::from(flag.unsigned_abs()) != 0;
             match fs::symlink_metadata(self.place(&path)) {
                 Err(_) if has(libc::O_CREAT) => Some(CallEffect::Names { path, to: None }),
                 Ok(file) if has(libc::O_TRUNC) && file.len() > 0 => {

@@ -38,7 +38,7 @@ pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
         .map(|(mount, _)| mount)
         .collect();
     let exists = |path: &&str| fs::symlink_metadata(machine.root.join(path)).is_ok();
-    let has_timer = TIMERS.iter().any(|timer| exists(timer));
+    let has_timer = TIMERS.iter().any(exists);
     let has_cron = CRON.iter().any(|folder| calls_fstrim(&machine.root.join(folder)));
     if untrimmed.is_empty() {
         return Vec::new();
