@@ -21,7 +21,7 @@ use super::{PhaseOutcome, WorkloadError, input, printed};
 mod job_file;
 
 /// How long fio may take to parse a job file.
-const PARSING_LIMIT: Duration = Duration::from_secs(10);
+const PARSING_LIMIT: Duration = Duration::from_mins(1);
 
 /// The longest job file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
