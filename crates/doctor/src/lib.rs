@@ -1,7 +1,7 @@
 //! Whether a machine is set up right for its drives.
 //!
 //! Reads what sysfs, procfs and configuration files tell anyone. Nothing is written, and no device
-//! is opened. Each check is a file of [`checks`], with the evidence for what it says.
+//! is opened. Each check is a file of `checks`, with the evidence for what it says.
 
 mod checks;
 mod configuration;
