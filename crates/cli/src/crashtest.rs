@@ -134,6 +134,7 @@ impl CrashtestCommand {
             ))
         };
         let drive = self.drive.as_deref();
+        let add: Vec<PathBuf> = self.add.iter().map(named).collect::<Result<_, _>>()?;
         let test = CrashTest {
             run: self.run.clone(),
             check: self.check.clone(),
@@ -141,14 +142,7 @@ impl CrashtestCommand {
             cuts: self.cuts,
             drive: drive.map(|drive| ssdlab_plan::level_from(&here, Factor::Drive, drive)),
             root: self.root.as_ref().map(named).transpose()?,
-            add: self
-                .add
-                .iter()
-                .map(named)
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flat_map(with_target)
-                .collect(),
+            add: add.into_iter().flat_map(with_target).collect(),
             write_errors: self.write_errors.clone(),
         };
         let overrides = Overrides { seed: self.seed, ..Overrides::default() };
@@ -182,14 +176,12 @@ impl CrashtestCommand {
         performed: &PerformedRun,
         interrupt: &Interrupt,
     ) -> CrashReport {
-        let PerformedRun { schedule, records, folder, .. } = performed;
+        let PerformedRun { schedule, folder, .. } = performed;
         let mut rows = Vec::new();
         let mut failures = Vec::new();
-        for (index, treatment) in schedule.treatments.iter().enumerate() {
-            let filesystem = treatment.levels.0.get(&Factor::Filesystem).cloned();
-            let filesystem = filesystem.unwrap_or_default();
-            let own: Vec<&Record> =
-                records.iter().filter(|record| record.trial.treatment == index).collect();
+        for treatment in 0..schedule.treatments.len() {
+            let filesystem = filesystem_of(performed, treatment);
+            let own = records_of(performed, treatment);
             let is_bad = |record: &&&Record| record.status != TrialStatus::Ok;
             if let Some(bad) = own.iter().find(is_bad) {
                 let why = bad.reason.clone().unwrap_or_default();
@@ -238,6 +230,15 @@ fn with_target(path: PathBuf) -> Vec<PathBuf> {
     [Some(path), target].into_iter().flatten().collect()
 }
 
+fn filesystem_of(performed: &PerformedRun, treatment: usize) -> String {
+    let levels = &performed.schedule.treatments[treatment].levels;
+    levels.0.get(&Factor::Filesystem).cloned().unwrap_or_default()
+}
+
+fn records_of(performed: &PerformedRun, treatment: usize) -> Vec<&Record> {
+    performed.records.iter().filter(|record| record.trial.treatment == treatment).collect()
+}
+
 /// The first cut of the first trial with a finding, its record and its outcome.
 fn example<'a>(
     performed: &'a PerformedRun,
@@ -253,8 +254,7 @@ fn example<'a>(
     let position = record.trial.position;
     let which = if *survivor > 0 { format!(" --survivor {survivor}") } else { String::new() };
     let command = format!("ssdlab cut {quoted} --trial {position} --cut {cut}{which}");
-    let levels = &performed.schedule.treatments[record.trial.treatment].levels;
-    let filesystem = levels.0.get(&Factor::Filesystem).cloned().unwrap_or_default();
+    let filesystem = filesystem_of(performed, record.trial.treatment);
     let says = says(outcome);
     Some((CrashExample { filesystem, says, command, cause: None }, record, outcome))
 }
@@ -266,10 +266,8 @@ fn cause(
     record: &Record,
     outcome: &CutOutcome,
 ) -> Result<CrashCause, TaskError> {
-    let PerformedRun { id, schedule, records, .. } = performed;
-    let treatment = record.trial.treatment;
-    let own: Vec<&Record> =
-        records.iter().filter(|other| other.trial.treatment == treatment).collect();
+    let PerformedRun { id, schedule, .. } = performed;
+    let own = records_of(performed, record.trial.treatment);
     let share = advice::crashes(&own).map_or(0.0, |found| found.interval[0]);
     let survives = SurvivorChoice::AsRecorded;
     let cut = CutOfRun { run: id, schedule, record, outcome, survives };
