@@ -153,6 +153,11 @@ impl<'a> InspectedMachine<'a> {
         let with_disk = |mount| Some((mount, self.disk_of(mount)?));
         self.mounts.iter().filter(is_own).filter_map(with_disk)
     }
+
+    /// Those of [`Self::writable`] whose disks are flash.
+    pub fn on_flash(&self) -> impl Iterator<Item = (&Mount, &WholeDisk)> {
+        self.writable().filter(|(_, disk)| self.is_on_flash(disk))
+    }
 }
 
 /// Whether a filesystem is mounted with an option.

@@ -9,8 +9,7 @@ use super::super::machine::{InspectedMachine, has};
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     // The table shows strict access times by neither of these.
     let is_strict = |mount| !has(mount, "relatime") && !has(mount, "noatime");
-    let strict =
-        machine.writable().filter(|(mount, disk)| is_strict(mount) && machine.is_on_flash(disk));
+    let strict = machine.on_flash().filter(|(mount, _)| is_strict(mount));
     let finding = |target: String| {
         SetupFinding {
         id: CheckName::AccessTimes,

@@ -9,8 +9,7 @@ use super::super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::super::machine::{InspectedMachine, has};
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
-    let on_flash = machine.writable().filter(|(_, disk)| machine.is_on_flash(disk));
-    on_flash.filter_map(|(mount, _)| finding(mount)).collect()
+    machine.on_flash().filter_map(|(mount, _)| finding(mount)).collect()
 }
 
 fn finding(mount: &Mount) -> Option<SetupFinding> {

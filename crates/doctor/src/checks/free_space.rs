@@ -10,8 +10,7 @@ use super::super::machine::InspectedMachine;
 const LEAST_PERCENT: f64 = 5.0;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
-    let on_flash = machine.writable().filter(|(_, disk)| machine.is_on_flash(disk));
-    let full = on_flash.filter_map(|(mount, _)| {
+    let full = machine.on_flash().filter_map(|(mount, _)| {
         let space = machine.space(mount)?;
         let free = space.free as f64 / space.size.max(1) as f64 * 100.0;
         (free < LEAST_PERCENT).then_some((mount, free))

@@ -16,8 +16,7 @@ use super::super::place::MachinePlace;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let mut seen = BTreeSet::new();
-    let on_flash = machine.writable().filter(|(_, disk)| machine.is_on_flash(disk));
-    let found = on_flash.filter_map(|(mount, disk)| {
+    let found = machine.on_flash().filter_map(|(mount, disk)| {
         let stack = machine.stack(disk);
         if machine.takes_discards(disk) {
             return None;

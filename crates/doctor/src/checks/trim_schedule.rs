@@ -30,10 +30,10 @@ const DAY_S: u64 = 86_400;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let untrimmed: Vec<&Mount> = machine
-        .writable()
+        .on_flash()
         .filter(|(mount, disk)| {
             let is_own = mount.options.iter().any(|option| option.starts_with("discard"));
-            machine.is_on_flash(disk) && machine.takes_discards(disk) && !is_own
+            machine.takes_discards(disk) && !is_own
         })
         .map(|(mount, _)| mount)
         .collect();
