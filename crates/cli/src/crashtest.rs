@@ -101,7 +101,7 @@ impl CrashtestCommand {
         let (performed, found) = run::perform(resolved, &folder, options, &interrupt, report)?;
         output::print_coloured(&crash_screen(&found, output::style()));
         if let Some(file) = &self.junit {
-            junit::write(file, &found, began.elapsed()).into_diagnostic()?;
+            junit::write(file, &found, began.elapsed())?;
         }
         let is_lost = found.rows.iter().any(|row| row.found.count > 0);
         let has_cuts = found.rows.iter().any(|row| row.found.of > 0);

@@ -1,17 +1,17 @@
 //! The result of `ssdlab crashtest` as `JUnit` XML, which CI systems show as tests.
 
 use std::fmt::Write;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use ssdlab_host::whole_file;
 use ssdlab_report::{CrashReport, Style, crash_screen};
 
+use super::output::{self, OutputError};
+
 /// Writes a test case for each filesystem; one with a finding has failed.
-pub fn write(file: &Path, report: &CrashReport, took: Duration) -> io::Result<()> {
+pub fn write(file: &Path, report: &CrashReport, took: Duration) -> Result<(), OutputError> {
     let text = text(report, took);
-    whole_file::write(file, |out| out.write_all(text.as_bytes()))
+    output::save(file, |out| out.write_all(text.as_bytes()))
 }
 
 fn text(report: &CrashReport, took: Duration) -> String {
