@@ -34,13 +34,34 @@ pub struct ClampedTimes {
     pub furthest_ns: u64,
 }
 
+/// Keeps submissions in order of time.
+#[derive(Debug, Default)]
+pub struct SubmissionOrder {
+    last_ns: u64,
+    pub clamped: ClampedTimes,
+}
+
+impl SubmissionOrder {
+    /// Raises the time of a submission to that of the last one.
+    pub fn clamp(&mut self, event: &mut TraceEvent) {
+        let request = &mut event.request;
+        if matches!(event.step, TraceStep::Submitted(_)) {
+            let by_ns = self.last_ns.saturating_sub(request.submitted_ns);
+            self.clamped.requests += u64::from(by_ns > 0);
+            self.clamped.furthest_ns = self.clamped.furthest_ns.max(by_ns);
+            self.last_ns = self.last_ns.max(request.submitted_ns);
+            request.submitted_ns = self.last_ns;
+            request.completed_ns = request.completed_ns.map(|time| time.max(self.last_ns));
+        }
+    }
+}
+
 /// The events of one file.
 #[derive(Debug)]
 pub struct Events<R> {
     source: Source<R>,
     format: TraceFormat,
-    last_ns: u64,
-    clamped: ClampedTimes,
+    order: SubmissionOrder,
 }
 
 #[derive(Debug)]
@@ -78,7 +99,7 @@ impl<R: BufRead> Events<R> {
             TraceFormat::Tencent => plain(input, format, tencent::reported, selection),
             TraceFormat::Fiu => plain(input, format, fiu::reported, selection),
         };
-        Ok(Self { source, format, last_ns: 0, clamped: ClampedTimes::default() })
+        Ok(Self { source, format, order: SubmissionOrder::default() })
     }
 
     pub fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
@@ -94,22 +115,9 @@ impl<R: BufRead> Events<R> {
             };
             event.request = bounded(event.request).map_err(|fault| self.fault(fault))?;
             if event.request.length_bytes > 0 || event.request.kind == RequestKind::Flush {
-                self.clamp(&mut event);
+                self.order.clamp(&mut event);
                 return Ok(Some(event));
             }
-        }
-    }
-
-    /// Raises the time of a submission to that of the last one.
-    fn clamp(&mut self, event: &mut TraceEvent) {
-        let request = &mut event.request;
-        if matches!(event.step, TraceStep::Submitted(_)) {
-            let by_ns = self.last_ns.saturating_sub(request.submitted_ns);
-            self.clamped.requests += u64::from(by_ns > 0);
-            self.clamped.furthest_ns = self.clamped.furthest_ns.max(by_ns);
-            self.last_ns = self.last_ns.max(request.submitted_ns);
-            request.submitted_ns = self.last_ns;
-            request.completed_ns = request.completed_ns.map(|time| time.max(self.last_ns));
         }
     }
 
@@ -130,7 +138,7 @@ impl<R> Events<R> {
     }
 
     pub fn clamped(&self) -> ClampedTimes {
-        self.clamped
+        self.order.clamped
     }
 
     pub fn capacity_bytes(&self) -> Option<u64> {

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::io::BufRead;
 
 use crate::event::{TraceEvent, TraceStep};
-use crate::events::{ClampedTimes, Events};
+use crate::events::{ClampedTimes, Events, SubmissionOrder};
 use crate::pairs::Pairs;
 use crate::selection::Selection;
 use crate::{Request, TraceError, TraceReader};
@@ -32,7 +32,8 @@ pub fn merge<R: BufRead>(readers: Vec<TraceReader<R>>) -> Merge<R> {
     let of_files = MergedEvents {
         heads: vec![None; files.len()],
         is_met: vec![false; files.len()],
-        order: BinaryHeap::with_capacity(files.len()),
+        by_time: BinaryHeap::with_capacity(files.len()),
+        submissions: SubmissionOrder::default(),
         to_read: (0..files.len()).collect(),
         files,
     };
@@ -57,7 +58,9 @@ struct MergedEvents<R> {
     is_met: Vec<bool>,
     /// The time of each of those events, whether it is not a submission, and its file; earliest
     /// first.
-    order: BinaryHeap<Reverse<(u64, bool, usize)>>,
+    by_time: BinaryHeap<Reverse<(u64, bool, usize)>>,
+    /// A file's completions may be out of order, and a late one holds back what follows it.
+    submissions: SubmissionOrder,
     /// The files whose next event is still unknown.
     to_read: Vec<usize>,
 }
@@ -68,18 +71,22 @@ impl<R: BufRead> MergedEvents<R> {
             self.heads[index] = self.files[index].next()?;
             if let Some(event) = &self.heads[index] {
                 let is_submitted = matches!(event.step, TraceStep::Submitted(_));
-                self.order.push(Reverse((event.request.submitted_ns, !is_submitted, index)));
+                self.by_time.push(Reverse((event.request.submitted_ns, !is_submitted, index)));
                 if is_submitted && !self.is_met[index] {
                     self.is_met[index] = true;
                     self.check_drives()?;
                 }
             }
         }
-        let Some(Reverse((.., index))) = self.order.pop() else {
+        let Some(Reverse((.., index))) = self.by_time.pop() else {
             return self.check_met().map(|()| None);
         };
         self.to_read.push(index);
-        Ok(self.heads[index])
+        let mut next = self.heads[index];
+        if let Some(event) = &mut next {
+            self.submissions.clamp(event);
+        }
+        Ok(next)
     }
 
     /// Checks that the files are of one drive, as far as they were read.
@@ -103,11 +110,11 @@ impl<R: BufRead> MergedEvents<R> {
 }
 
 impl<R: BufRead> Merge<R> {
-    /// The times that went backwards so far within the files.
+    /// The times that went backwards so far, within the files or between them.
     #[must_use]
     pub fn clamped(&self) -> ClampedTimes {
         let files = self.of_files.files.iter().map(Events::clamped);
-        files.fold(ClampedTimes::default(), |sum, one| ClampedTimes {
+        files.fold(self.of_files.submissions.clamped, |sum, one| ClampedTimes {
             requests: sum.requests + one.requests,
             furthest_ns: sum.furthest_ns.max(one.furthest_ns),
         })

@@ -1,6 +1,6 @@
 //! Checks that the files of one trace become one stream in order of time.
 
-use ssdlab_trace::{TraceFormat, TraceOptions, TraceReader, merge};
+use ssdlab_trace::{TraceFormat, TraceOptions, TraceReader, TraceStage, merge};
 
 use super::{LITTLE_ENDIAN, drain};
 
@@ -22,6 +22,20 @@ fn requests_are_in_order_of_time_and_then_of_files() {
     let expected =
         [(0, 4), (1000, 1), (2000, 2), (2000, 3), (2000, 5), (2000, 6), (2100, 7)].to_vec();
     assert_eq!(merged(&files, TraceFormat::MsrCambridge), (expected, None));
+}
+
+#[test]
+fn what_follows_a_completion_out_of_order_is_not_before_it() {
+    let late = b"8,0 0 1 0.000000001 1 Q R 8 + 8 [a]\n8,0 0 2 0.000000009 1 C R 8 + 8 [0]\n\
+        8,0 0 3 0.000000002 1 Q R 16 + 8 [a]\n";
+    let files: [&[u8]; 2] = [late, b"8,0 1 1 0.000000007 1 Q R 24 + 8 [a]\n"];
+    let options = TraceOptions { stage: TraceStage::Queued, drive: None };
+    let readers =
+        files.map(|file| TraceReader::new(file, TraceFormat::Blkparse, &options).unwrap());
+    let mut merged = merge(readers.into());
+    let found: Vec<_> = merged.by_ref().map(|request| request.unwrap().submitted_ns).collect();
+    assert_eq!(found, [0, 6, 6]);
+    assert_eq!((merged.clamped().requests, merged.clamped().furthest_ns), (1, 5));
 }
 
 #[test]
