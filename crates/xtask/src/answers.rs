@@ -13,8 +13,14 @@ use ssdlab_results::RunFolder;
 
 use super::source;
 
-/// Writes a page for each shipped plan that has a run in this folder, and the index of all.
+const INDEX: &str = "docs/answers.md";
+
+/// Writes a page for each shipped plan that has a run in this folder, and the index of all, where
+/// the others keep the row that they have.
 pub fn write(runs: &Path) -> Result<()> {
+    let before = fs::read_to_string(source::path(INDEX))
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {INDEX}"))?;
     let mut rows = Vec::new();
     for plan in shipped::ALL {
         let schedule = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?;
@@ -22,7 +28,7 @@ pub fn write(runs: &Path) -> Result<()> {
         let answer = run.map(|run| write_page(plan, &schedule, &run)).transpose()?;
         rows.push(IndexRow { plan, question: schedule.question.clone(), answer });
     }
-    source::write("docs/answers.md", &index(&rows))
+    source::write(INDEX, &index(&rows, &before))
 }
 
 /// The newest run of a plan in a folder; `None` if there is none.
@@ -80,12 +86,13 @@ fn write_page(plan: ShippedPlan, schedule: &Schedule, run: &Path) -> Result<Answ
     Ok(found)
 }
 
-fn index(rows: &[IndexRow]) -> String {
+fn index(rows: &[IndexRow], before: &str) -> String {
     let mut page = "# Answers\n\nEach question is a plan; its page has the numbers, what they are \
                     worth, and the command that repeats them. `make answers` runs all of them. \
                     [How sure](how-sure.md) says what the four words mean.\n"
         .to_owned();
-    if rows.iter().any(|row| row.answer.is_none()) {
+    let row_before = |name: &str| before.lines().find(|row| row.contains(&page_link(name)));
+    if rows.iter().any(|row| row.answer.is_none() && row_before(row.plan.name).is_none()) {
         page += "\nThe others have been run with an earlier version: [the founding \
                  questions](gallery.md), [today's](today.md).\n";
     }
@@ -99,14 +106,21 @@ fn index(rows: &[IndexRow]) -> String {
         );
         for row in rows.iter().filter(|row| row.plan.asked == era) {
             let (name, question) = (row.plan.name, inline(&row.question));
-            let _ = match &row.answer {
-                Some(found) => {
+            let link = page_link(name);
+            let _ = match (&row.answer, row_before(name)) {
+                (Some(found), _) => {
                     let (sentence, sure) = (inline(&found.sentence), found.sure.name());
-                    writeln!(page, "| [{question}](answers/{name}.md) | {sentence} | {sure} |")
+                    writeln!(page, "| [{question}]{link} | {sentence} | {sure} |")
                 }
-                None => writeln!(page, "| {question} | `ssdlab run {name}` | |"),
+                (None, Some(row)) => writeln!(page, "{row}"),
+                (None, None) => writeln!(page, "| {question} | `ssdlab run {name}` | |"),
             };
         }
     }
     page
+}
+
+/// Where the index links to the page of a plan.
+fn page_link(name: &str) -> String {
+    format!("(answers/{name}.md)")
 }
