@@ -1,7 +1,7 @@
 //! Advice: from records to effects, verdicts and the settings that follow.
 //!
-//! Pure: a schedule and its records go in, an [`Analysis`] comes out. `run` only asks this crate
-//! whether it has measured precisely enough; everything else is computed for a report.
+//! Pure: a schedule and its records go in, an [`Analysis`] comes out. `conductor` only asks this
+//! crate whether it has measured precisely enough; everything else is computed for a report.
 
 mod after_cuts;
 mod analysis;

@@ -1,8 +1,8 @@
 //! Filesystems, one small file each, as facts and argument lists only.
 //!
 //! The plan asks this room which combinations of levels make sense, and the lab how to make and
-//! mount a filesystem; neither refers to a filesystem by name. To add one, add a file and its line
-//! in [`ALL`].
+//! mount a filesystem; neither refers to a filesystem by name. The kernel room lists those that it
+//! builds.
 
 mod bcachefs;
 mod btrfs;

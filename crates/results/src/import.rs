@@ -1,7 +1,8 @@
 //! Imports other programs' results as a schedule and records.
 //!
 //! Pure: the contents of files go in, the contents of a run's folder come out. Each format has a
-//! file here that turns text into a `Found`, from which `run` makes treatments, blocks and trials.
+//! file here that turns text into an `ImportedFile`, from which `run` makes treatments, blocks and
+//! trials.
 //! What a file does not say stays absent.
 
 mod bonnie;
