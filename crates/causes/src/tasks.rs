@@ -27,6 +27,11 @@ pub struct CauserName {
     pub cgroup: String,
 }
 
+impl CauserName {
+    /// The program of what no event was seen of.
+    pub const UNSEEN: &str = "(unseen)";
+}
+
 /// A thread that ran when the recording began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningTask {
@@ -83,7 +88,7 @@ impl Default for Tasks {
     fn default() -> Self {
         let (threads, by_name, strays, ended) = Default::default();
         let mut tasks = Self { threads, names: Vec::new(), by_name, known: 0, ended, strays };
-        for line in ["(written before the recording)", "(filesystem itself)", "(unseen)"] {
+        for line in ["(written before the recording)", "(filesystem itself)", CauserName::UNSEEN] {
             tasks.causer(line, "");
         }
         let idle = tasks.kernel_task(0, "swapper");

@@ -10,15 +10,14 @@ mod since_boot;
 mod summary;
 mod survey;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::Report;
 use ssdlab_quantity::Span;
 
-use self::exact::{ExactRecording, RecordingFormat};
+use self::exact::ExactRecording;
 use self::output::By;
-use self::since_boot::OutputFormat;
 use super::exit::{Exit, UsageError};
 
 pub use self::since_boot::SinceBoot;
@@ -64,17 +63,30 @@ pub struct WhoCommand {
     command: Vec<String>,
 }
 
+/// How the result is put out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputFormat<'a> {
+    /// For people.
+    Text,
+    /// For issues and forums.
+    Markdown,
+    /// For programs: one object.
+    Json,
+    /// A file in Prometheus's format; of a recording, written anew every minute.
+    Prometheus(&'a Path),
+}
+
 impl WhoCommand {
     /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
         let target = self.target.as_deref();
+        let format = match (self.json, self.markdown, &self.prometheus) {
+            (true, ..) => OutputFormat::Json,
+            (_, true, _) => OutputFormat::Markdown,
+            (_, _, Some(file)) => OutputFormat::Prometheus(file),
+            (false, false, None) => OutputFormat::Text,
+        };
         if self.live || self.time.is_some() || !self.command.is_empty() {
-            let format = match (self.json, self.markdown, &self.prometheus) {
-                (true, ..) => RecordingFormat::Json,
-                (_, true, _) => RecordingFormat::Markdown(&self.root),
-                (_, _, Some(file)) => RecordingFormat::Prometheus(file),
-                (false, false, None) => RecordingFormat::Text,
-            };
             let recording = ExactRecording {
                 target,
                 time: self.time.map(|time| time.0),
@@ -83,6 +95,7 @@ impl WhoCommand {
                 has_files: self.files,
                 delay: self.delay.map(|delay| delay.0),
                 format,
+                roots: &self.root,
             };
             return recording.run();
         }
@@ -93,12 +106,6 @@ impl WhoCommand {
                  `sudo ssdlab who / -- COMMAND`",
             ));
         }
-        let format = match (self.json, self.markdown, self.prometheus) {
-            (true, ..) => OutputFormat::Json,
-            (_, true, _) => OutputFormat::Markdown,
-            (_, _, Some(file)) => OutputFormat::Prometheus(file),
-            (false, false, None) => OutputFormat::Text,
-        };
-        since_boot::since_boot(self.target.as_deref(), format)
+        since_boot::since_boot(target, format)
     }
 }

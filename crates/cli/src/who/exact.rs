@@ -14,6 +14,7 @@ use miette::{IntoDiagnostic, Report, WrapErr};
 use rustix::process::{Pid, Signal, kill_process};
 use ssdlab_host::interrupt::Interrupt;
 
+use super::OutputFormat;
 use super::exposition;
 use super::live::LiveView;
 use super::output::{self, By};
@@ -44,19 +45,9 @@ pub(super) struct ExactRecording<'a> {
     /// How often what is known so far is shown.
     pub delay: Option<Duration>,
     /// The form of the output.
-    pub format: RecordingFormat<'a>,
-}
-
-/// The form in which a recording is shown.
-pub(super) enum RecordingFormat<'a> {
-    /// A table.
-    Text,
-    /// One JSON object.
-    Json,
-    /// Markdown, with the paths below these folders.
-    Markdown(&'a [PathBuf]),
-    /// A file in Prometheus's format, written anew every minute.
-    Prometheus(&'a Path),
+    pub format: OutputFormat<'a>,
+    /// The folders below which Markdown shows paths.
+    pub roots: &'a [PathBuf],
 }
 
 impl ExactRecording<'_> {
@@ -69,7 +60,7 @@ impl ExactRecording<'_> {
             Interrupt::on_termination()
         };
         let interrupt = interrupt.into_diagnostic()?;
-        if let RecordingFormat::Prometheus(file) = self.format {
+        if let OutputFormat::Prometheus(file) = self.format {
             // Rather now than after hours.
             drop(terminal::begin(file)?);
         }
@@ -95,7 +86,7 @@ impl ExactRecording<'_> {
     fn wait(&self, recording: &mut WhoRecording, interrupt: &Interrupt) -> Result<(), Report> {
         let began = Instant::now();
         let time = self.time.unwrap_or(Duration::MAX);
-        let is_text = matches!(self.format, RecordingFormat::Text);
+        let is_text = matches!(self.format, OutputFormat::Text);
         let view = || LiveView::new(self.by, self.is_named(), self.delay, recording);
         let mut view = is_text.then(view);
         let mut saved = began;
@@ -105,7 +96,7 @@ impl ExactRecording<'_> {
             if view.as_mut().is_some_and(|view| !view.show(recording)) {
                 break;
             }
-            if let RecordingFormat::Prometheus(file) = self.format
+            if let OutputFormat::Prometheus(file) = self.format
                 && saved.elapsed() >= self.delay.unwrap_or(SAVE_EVERY)
             {
                 saved = Instant::now();
@@ -139,7 +130,7 @@ impl ExactRecording<'_> {
     fn spawn(&self) -> Result<Child, Report> {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]);
-        if matches!(self.format, RecordingFormat::Json) {
+        if matches!(self.format, OutputFormat::Json) {
             let errors = std::io::stderr().as_fd().try_clone_to_owned().into_diagnostic()?;
             command.stdout(Stdio::from(errors));
         }
@@ -151,15 +142,15 @@ impl ExactRecording<'_> {
 
     fn show(&self, found: &WhoOutput) -> Result<(), Report> {
         match (&self.format, found.only()) {
-            (RecordingFormat::Json, Some(device)) => terminal::print_json(device),
-            (RecordingFormat::Json, None) => terminal::print_json(found),
-            (RecordingFormat::Markdown(roots), _) => {
-                terminal::print(&output::markdown(found, self.by, self.has_files, roots));
+            (OutputFormat::Json, Some(device)) => terminal::print_json(device),
+            (OutputFormat::Json, None) => terminal::print_json(found),
+            (OutputFormat::Markdown, _) => {
+                terminal::print(&output::markdown(found, self.by, self.has_files, self.roots));
             }
-            (RecordingFormat::Text, _) => {
+            (OutputFormat::Text, _) => {
                 terminal::print(&output::text(found, self.by, self.has_files));
             }
-            (RecordingFormat::Prometheus(file), _) => save(file, found)?,
+            (OutputFormat::Prometheus(file), _) => save(file, found)?,
         }
         Ok(())
     }

@@ -8,34 +8,22 @@ mod markdown;
 mod prometheus;
 mod reading;
 mod screen;
-mod target;
+pub mod target;
 mod wording;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use miette::Report;
 
 use self::reading::MachineView;
 use super::super::exit::Exit;
 use super::super::output;
+use super::OutputFormat;
 
 pub use self::drive_writes::SinceBoot;
 
-/// How the result is put out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutputFormat {
-    /// For people.
-    Text,
-    /// For issues and forums.
-    Markdown,
-    /// For programs.
-    Json,
-    /// A file in Prometheus's format.
-    Prometheus(PathBuf),
-}
-
 /// Prints what was written to a drive, or to all, since boot.
-pub fn since_boot(target: Option<&Path>, format: OutputFormat) -> Result<Exit, Report> {
+pub fn since_boot(target: Option<&Path>, format: OutputFormat<'_>) -> Result<Exit, Report> {
     let found = reading::read(&MachineView::this(), target)?;
     match format {
         OutputFormat::Text => output::print(&screen::screen(&found)),
@@ -43,7 +31,7 @@ pub fn since_boot(target: Option<&Path>, format: OutputFormat) -> Result<Exit, R
         OutputFormat::Json => output::print_json(&found),
         OutputFormat::Prometheus(file) => {
             let text = prometheus::prometheus(&found);
-            output::save(&file, |out| out.write_all(text.as_bytes()))?;
+            output::save(file, |out| out.write_all(text.as_bytes()))?;
         }
     }
     Ok(Exit::Done)

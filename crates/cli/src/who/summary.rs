@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_causes::{Amounts, Balance, Watch};
+use ssdlab_causes::{Amounts, Balance, CauserName, Watch};
 
 use super::names::Names;
 
@@ -209,7 +209,7 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
     };
     let mut rows: Vec<WriteRow> = by_name.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    let unseen = rows.iter().filter(|row| row.program == "(unseen)");
+    let unseen = rows.iter().filter(|row| row.program == CauserName::UNSEEN);
     let unseen_bytes: u64 = unseen.map(|row| row.bytes).sum();
     let sum: u64 = rows.iter().map(|row| row.bytes).sum();
     let commits = ledger.commits.iter().map(|(causer, commits)| {

@@ -27,6 +27,7 @@ use ssdlab_lab::LabError;
 use crate::exit::UsageError;
 
 use super::names::{NameSource, NamedFilesystem, Names};
+use super::since_boot::target::known;
 
 /// The bytes of a sector.
 const SECTOR_BYTES: u64 = 512;
@@ -412,14 +413,22 @@ impl BtrfsSource {
     }
 }
 
-/// The device that is named, or those of the filesystem that a path is on.
+/// The device that is named, by its node or by the kernel's name, or those of the filesystem that a
+/// path is on.
 fn devices_of(what: &Path) -> Result<Vec<BlockDevice>, Report> {
+    let is_name = what.components().count() == 1;
+    if is_name
+        && let Ok(number) = sysfs::read(&Path::new("/sys/class/block").join(what).join("dev"))
+    {
+        return Ok(vec![BlockDevice::numbered(&number).into_diagnostic()?]);
+    }
     if block_number(what).is_some() {
         return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
     }
-    let mount = mounts::containing(what)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot look up {}", what.display()))?;
+    let mount = mounts::containing(what).map_err(|error| {
+        let disks = whole_disk::all(Path::new("/"));
+        UsageError::report(format!("{}: {error}", what.display()), known(&disks))
+    })?;
     let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
     let devices: Vec<BlockDevice> =
         numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
