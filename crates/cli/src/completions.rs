@@ -22,19 +22,18 @@ pub struct CompletionsCommand {
 
 /// The commands whose arguments are names, from which word of the line on.
 const OF_COMMANDS: [(&[&str], u8, &[NameKind]); 5] = [
-    (&["run", "check"], 2, &[NameKind::Plans]),
+    (&["run", "check", "judge"], 2, &[NameKind::Plans]),
     (&["report", "method", "flip", "cut", "trace"], 2, &[NameKind::Runs, NameKind::Plans]),
-    (&["compare", "status", "cancel"], 2, &[NameKind::Runs]),
+    (&["compare"], 2, &[NameKind::Runs]),
     (&["drive"], 3, &[NameKind::Drives]),
     (&["host"], 3, &[NameKind::Hosts]),
 ];
 
 /// The options whose values are names.
-const OF_OPTIONS: [(&str, NameKind); 6] = [
+const OF_OPTIONS: [(&str, NameKind); 5] = [
     ("metric", NameKind::Metrics),
     ("drive", NameKind::Drives),
     ("like", NameKind::Drives),
-    ("host", NameKind::Hosts),
     ("plan", NameKind::Plans),
     ("resume", NameKind::Runs),
 ];
@@ -130,4 +129,28 @@ fn of_fish() -> String {
         );
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::{OF_COMMANDS, OF_OPTIONS};
+
+    fn options(line: &Command) -> Vec<String> {
+        let own = line.get_opts().filter_map(|option| option.get_long().map(str::to_owned));
+        own.chain(line.get_subcommands().flat_map(options)).collect()
+    }
+
+    #[test]
+    fn each_command_and_option_that_is_completed_exists() {
+        let line = crate::command_line();
+        for name in OF_COMMANDS.iter().flat_map(|(names, ..)| *names) {
+            assert!(line.find_subcommand(name).is_some(), "there is no command {name}");
+        }
+        let options = options(&line);
+        for (name, _) in OF_OPTIONS {
+            assert!(options.iter().any(|option| option == name), "there is no option --{name}");
+        }
+    }
 }
