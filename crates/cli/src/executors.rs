@@ -46,8 +46,7 @@ pub struct RunOptions<'a> {
 pub enum ReadyExecutor<'a> {
     /// This machine, and whether requests are recorded.
     Here(LocalExecutor<'a>, bool),
-    /// Guests, and how many run in parallel.
-    Guests(Box<Guests<'a>>, usize),
+    Guests(Box<Guests<'a>>),
 }
 
 impl ReadyExecutor<'_> {
@@ -55,7 +54,7 @@ impl ReadyExecutor<'_> {
     pub fn jobs(&self) -> usize {
         match self {
             Self::Here(..) => 1,
-            Self::Guests(_, jobs) => *jobs,
+            Self::Guests(guests) => guests.jobs(),
         }
     }
 
@@ -71,7 +70,7 @@ impl ReadyExecutor<'_> {
         match self {
             Self::Here(here, true) => here.write_ledger = WriteLedger::in_folder(folder),
             Self::Here(_, false) => {}
-            Self::Guests(guests, _) => guests.log_to(folder)?,
+            Self::Guests(guests) => guests.log_to(folder)?,
         }
         Ok(())
     }
@@ -80,7 +79,7 @@ impl ReadyExecutor<'_> {
     pub fn executor(&mut self) -> &mut dyn Executor {
         match self {
             Self::Here(here, _) => here,
-            Self::Guests(guests, _) => &mut **guests,
+            Self::Guests(guests) => &mut **guests,
         }
     }
 }
@@ -111,8 +110,8 @@ pub fn with_executor<T>(
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
-            let (guests, jobs) = guests(schedule, run_options, journal, interrupt)?;
-            return act(ReadyExecutor::Guests(guests, jobs));
+            let guests = guests(schedule, run_options, journal, interrupt)?;
+            return act(ReadyExecutor::Guests(guests));
         }
         Target::Image { size_bytes, folder } => {
             check_fits(&workload, *size_bytes)?;
@@ -196,13 +195,13 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
     ))
 }
 
-/// The guests of a schedule of the virtual lab, and how many of them run at once.
+/// The guests of a schedule of the virtual lab.
 fn guests<'a>(
     schedule: &'a Schedule,
     run_options: RunOptions<'_>,
     journal: &mut Journal,
     interrupt: &'a Interrupt,
-) -> Result<(Box<Guests<'a>>, usize), Report> {
+) -> Result<Box<Guests<'a>>, Report> {
     if !conductor::are_guests_confined() {
         output::tell(
             "this machine's kernel has no Landlock (Linux 5.13, `landlock` in its `lsm=`), so that \
@@ -216,7 +215,7 @@ fn guests<'a>(
     check_memory(maps_bytes)?;
     let jobs = run_options.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
     let provided = GuestsInput { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
-    Ok((Box::new(Guests::open(provided, journal)?), jobs))
+    Ok(Box::new(Guests::open(provided, journal)?))
 }
 
 /// Has guests do something with a schedule of the virtual lab, and undoes what they left.
