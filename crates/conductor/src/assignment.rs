@@ -30,12 +30,14 @@ impl Assignment {
     pub fn of(schedule: &Schedule, trial: Trial) -> Result<Self, Failure> {
         let setup = schedule.treatments[trial.treatment].setup.clone().map_err(Failure::from)?;
         let phases = schedule.phases(trial.treatment);
+        // A step may be the first that a treatment occurs in.
+        let mut own = schedule.trials.iter().filter(|one| one.treatment == trial.treatment);
         Ok(Self {
             setup,
             workload: Workload { phases, ..schedule.workload.clone() },
             seed: trial.seed,
             verify: schedule.verify,
-            checks_features: trial.block == 0,
+            checks_features: own.next().is_some_and(|first| first.block == trial.block),
             tells_deeds: schedule.cuts.is_some(),
         })
     }
