@@ -130,9 +130,11 @@ fn on(folder: &Path) -> Result<&'static Filesystem, Report> {
     let found = kind.as_deref().and_then(filesystem::find).filter(|of| of.pool.is_none());
     found.ok_or_else(|| {
         let kind = kind.unwrap_or_else(|| "an unknown filesystem".to_owned());
+        let able = filesystem::ALL.iter().filter(|of| of.pool.is_none()).map(|of| of.name);
+        let able = able.collect::<Vec<_>>().join(", ");
         UsageError::report(
             format!("{} is on {kind}, which the virtual lab does not have", folder.display()),
-            "name a folder on ext4, xfs, btrfs or f2fs with --dir",
+            format!("name a folder on one of these with --dir: {able}"),
         )
     })
 }
