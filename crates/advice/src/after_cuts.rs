@@ -191,7 +191,7 @@ fn smallest_error(is_shown: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// What a claim says about power cuts; `None` if it is about something else.
-pub(super) fn is_about(claim: &Claim) -> Option<AfterCuts> {
+pub(super) fn harm_of(claim: &Claim) -> Option<AfterCuts> {
     match claim.metric.source {
         Source::Cuts(what) => Some(what),
         _ => None,

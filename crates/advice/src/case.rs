@@ -92,7 +92,7 @@ impl CaseSample {
     }
 
     /// Why it is of too few runs or hosts for a verdict, if it is.
-    fn is_too_small(&self, runs: usize) -> Option<OpenReason> {
+    fn why_too_small(&self, runs: usize) -> Option<OpenReason> {
         let (of, what, missing) = match self {
             Self::Hosts { across, are_equal: true } if runs >= FEWEST_RUNS => {
                 (across.k, "hosts", None)
@@ -223,7 +223,7 @@ pub(super) fn measure(
     };
     let same = || case.is_one_computation(blocks).then_some(OpenReason::Identical);
     let unlike = || unlike(schedule, case.claim).map(OpenReason::from);
-    let why = untested.or_else(same).or_else(unlike).or_else(|| sample.is_too_small(n));
+    let why = untested.or_else(same).or_else(unlike).or_else(|| sample.why_too_small(n));
     Ok((sample.estimate(n), why.map_or(Ok(sample), Err)))
 }
 

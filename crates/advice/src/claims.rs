@@ -107,7 +107,7 @@ fn test<'a>(schedule: &Schedule, blocks: &Blocks<'_>, claim: &'a Claim) -> Vec<T
         let id = case.id(schedule, is_one_of_several);
         let (case, not_measured, weighed) = if claim.is_best() {
             best::weigh(schedule, blocks, case)
-        } else if let Some(what) = after_cuts::is_about(claim) {
+        } else if let Some(what) = after_cuts::harm_of(claim) {
             (case, Vec::new(), after_cuts::weigh(schedule, blocks, &case, what))
         } else {
             (case, Vec::new(), weigh(schedule, blocks, &case))

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::metric::{READER_PREFIX, Source, Unit};
+use ssdlab_plan::metric::{Source, Unit};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::{PhaseRecord, Record, Teardown, TrialStatus};
@@ -237,11 +237,12 @@ fn counted(record: &Record, quantity: Quantity<'_>, left: Option<&Unmounting>) -
     let (Some(left), Some(Teardown { time_ns, device })) = (left, record.teardown) else {
         return Some(value);
     };
-    let is_of_reader = metric.name.starts_with(READER_PREFIX) && metric.unit == Unit::Ns;
+    let is_of_reader = metric.is_of_reader() && metric.unit == Unit::Ns;
     let more = match metric.source {
         Source::Settled => time_ns,
         Source::WrittenBytes => device.written_bytes,
         Source::WriteRequests => device.write_requests,
+        Source::WriteMerges => device.write_merges,
         Source::Flushes => device.flushes,
         Source::DiscardedBytes => device.discarded_bytes,
         Source::DiscardRequests => device.discard_requests,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_plan::{LabKind, Origin};
+use ssdlab_plan::{DRIVE_NAME, LabKind, Origin};
 use ssdlab_results::{Record, TrialStatus};
 
 /// A machine and the drive it measured, as far as a record identifies them. Only trials that share
@@ -32,7 +32,7 @@ impl<'a> MeasuredMachine<'a> {
             node: &attempt.node,
             model: record.environment.drive_model.as_deref(),
             firmware: record.environment.drive_firmware.as_deref(),
-            identity: record.applied.get("identity").map(String::as_str),
+            identity: record.applied.get(DRIVE_NAME).map(String::as_str),
         })
     }
 }

@@ -25,8 +25,8 @@ use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, FileTree, Phase, Trial, Workload};
 use ssdlab_plan::{
-    Discard, HostModel, KernelLevel, Layer, Model, SLC_CACHE_BYTES, Schedule, Setup,
-    SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
+    DRIVE_IDENTITY, Discard, HostModel, KernelLevel, LAB_KERNEL, Layer, Model, SLC_CACHE_BYTES,
+    Schedule, Setup, SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
 };
 use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
@@ -331,9 +331,9 @@ impl<'a> Guests<'a> {
         }
         measured.environment.tools.clone_from(&self.tools);
         measured.applied.extend([
-            ("lab_kernel".to_owned(), kernel.kernel.identity.clone()),
+            (LAB_KERNEL.to_owned(), kernel.kernel.identity.clone()),
             ("drive".to_owned(), specification.name.clone()),
-            ("drive_identity".to_owned(), identity(specification)),
+            (DRIVE_IDENTITY.to_owned(), identity(specification)),
             ("host".to_owned(), host.name.clone()),
             ("host_costs".to_owned(), host.costs.to_string()),
         ]);

@@ -121,7 +121,7 @@ impl Conductor<'_> {
                 }
                 let block = piece.end - 1;
                 if block >= begun
-                    && let Some(ending) = self.run_state.is_enough(block)
+                    && let Some(ending) = self.run_state.why_end(block)
                 {
                     return Ok(ending);
                 }

@@ -161,7 +161,7 @@ impl<'a> RunState<'a> {
         self.records.iter().filter(|record| record.status != TrialStatus::Unavailable).count()
     }
 
-    pub(super) fn is_enough(&self, block: u32) -> Option<Ending> {
+    pub(super) fn why_end(&self, block: u32) -> Option<Ending> {
         let limits = &self.schedule.repetitions;
         if self.unavailable.len() == self.schedule.treatments.len() {
             return Some(Ending::NothingRuns);

@@ -363,9 +363,14 @@ fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<
     match (amount, device) {
         (None, _) => Ok(0),
         (Some(Amount::Bytes(bytes)), _) => Ok(bytes),
-        (Some(share), Some(device)) => Ok(share.bytes_of(device.size_bytes()?)),
+        (Some(share), Some(device)) => {
+            let size = device.size_bytes();
+            let node = device.node.display();
+            let unknown = |error| Failure::Failed(format!("the size of {node}: {error}"));
+            size.map(|bytes| share.bytes_of(bytes)).map_err(unknown)
+        }
         (Some(Amount::Share(_)), None) => Err(Failure::Unavailable(
-            "a share of the device is not possible: there is no device".to_owned(),
+            "there is no device to fill a share of: write an amount in bytes".to_owned(),
         )),
     }
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_host::{block_ioctl, program};
+use ssdlab_plan::{EQUALISED, NOT_EQUALISED};
 
 use super::block::{BlockLab, DeviceSource};
 use super::safety::{self, Survey};
@@ -190,8 +191,8 @@ impl DeviceSource for TargetDevice {
 
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
         let mut facts: Vec<_> = settings::recorded(device).into_iter().collect();
-        let equalised = if self.discards() { "discarded" } else { "no" };
-        facts.push(("equalised".to_owned(), equalised.to_owned()));
+        let equalised = if self.discards() { "discarded" } else { NOT_EQUALISED };
+        facts.push((EQUALISED.to_owned(), equalised.to_owned()));
         facts.extend(self.described().facts());
         facts
     }

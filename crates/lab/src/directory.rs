@@ -12,7 +12,7 @@ use rustix::fs::Access;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::{self, BlockDevice};
-use ssdlab_plan::{Discard, Setup};
+use ssdlab_plan::{Discard, MOUNT_TYPE, Setup};
 
 use super::held::HeldFolder;
 use super::lab::DIRECTORY;
@@ -129,7 +129,7 @@ impl Lab for DirectoryLab {
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         self.held = Some(held);
         let mut applied = BTreeMap::from([
-            ("mount_type".to_owned(), self.mount.kind.clone()),
+            (MOUNT_TYPE.to_owned(), self.mount.kind.clone()),
             ("mount_options".to_owned(), self.mount.options.join(",")),
         ]);
         applied.extend(self.device.iter().flat_map(settings::recorded));

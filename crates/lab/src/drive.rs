@@ -5,13 +5,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use miette::Diagnostic;
-use ssdlab_plan::Bytes;
+use ssdlab_plan::{Bytes, DRIVE_NAME};
 use thiserror::Error;
 
 /// The settings of a record that identify the drive of its trial.
 const SIZE: &str = "device_bytes";
 const MODEL: &str = "model";
-const NAME: &str = "identity";
 
 /// A drive or partition that exists before a run and after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +58,7 @@ impl ExistingDrive {
     pub(super) fn facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![(SIZE, self.size_bytes.to_string())];
         facts.extend(self.model.clone().map(|model| (MODEL, model)));
-        facts.extend(self.names.first().map(|name| (NAME, name.clone())));
+        facts.extend(self.names.first().map(|name| (DRIVE_NAME, name.clone())));
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -67,10 +66,10 @@ impl ExistingDrive {
     /// did not reach their drive have none of these.
     pub fn check(&self, applied: &BTreeMap<String, String>) -> Result<(), OtherDrive> {
         let mut differences: Vec<Difference> = Vec::new();
-        if let Some(name) = applied.get(NAME).filter(|name| !self.names.contains(name)) {
+        if let Some(name) = applied.get(DRIVE_NAME).filter(|name| !self.names.contains(name)) {
             let found =
                 if self.names.is_empty() { "none".to_owned() } else { self.names.join(", ") };
-            differences.push(("identity", name.clone(), found));
+            differences.push((DRIVE_NAME, name.clone(), found));
         }
         if let Some(model) = applied.get(MODEL).filter(|model| Some(*model) != self.model.as_ref())
         {

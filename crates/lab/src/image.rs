@@ -17,6 +17,7 @@ use ssdlab_host::missing::if_there;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_kernel::aged;
+use ssdlab_plan::{IS_BUFFERED, LOOP_DIRECT_IO};
 
 use super::block::{BlockLab, DeviceSource};
 use super::held::HeldFolder;
@@ -102,10 +103,10 @@ impl DeviceSource for Image {
     }
 
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
-        let direct = if loop_device::has_direct_io(&device.node) { "on" } else { "off" };
+        let direct = if loop_device::has_direct_io(&device.node) { "on" } else { IS_BUFFERED };
         vec![
             ("image_bytes".to_owned(), self.size_bytes.to_string()),
-            ("loop_direct_io".to_owned(), direct.to_owned()),
+            (LOOP_DIRECT_IO.to_owned(), direct.to_owned()),
         ]
     }
 }

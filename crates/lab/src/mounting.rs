@@ -11,7 +11,7 @@ use ssdlab_filesystem::{EXT4, Filesystem, JournalSupport};
 use ssdlab_host::block_ioctl;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_plan::{Atime, ChosenLevel, Discard, Setup};
+use ssdlab_plan::{Atime, ChosenLevel, Discard, MOUNT_TYPE, Setup};
 
 use super::LabError;
 
@@ -93,7 +93,7 @@ pub(super) fn mount(
     check_driver(setup, &driver)?;
     check_journal(setup, device)?;
     Ok(BTreeMap::from([
-        ("mount_type".to_owned(), mount.kind),
+        (MOUNT_TYPE.to_owned(), mount.kind),
         ("mount_options".to_owned(), mount.options.join(",")),
         ("driver".to_owned(), driver),
         ("driver_options".to_owned(), options.join(",")),

@@ -18,7 +18,7 @@ use ssdlab_host::program::{self, ProgramError, ProgramOutput, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_host::{kernel, mounts};
-use ssdlab_plan::Setup;
+use ssdlab_plan::{MOUNT_TYPE, Setup};
 
 use super::mounting::made;
 use super::{LabError, SURVEY_TIMEOUT, Tools};
@@ -133,7 +133,7 @@ pub(super) fn mount(
         });
     }
     Ok(BTreeMap::from([
-        ("mount_type".to_owned(), mount.kind),
+        (MOUNT_TYPE.to_owned(), mount.kind),
         ("mount_options".to_owned(), mount.options.join(",")),
     ]))
 }

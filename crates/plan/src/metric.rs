@@ -467,8 +467,13 @@ impl MetricRow {
     /// the latency of a concurrent reader.
     #[must_use]
     pub fn shows_discards(&self) -> bool {
-        matches!(self.source, Settled | DiscardedBytes | DiscardRequests)
-            || self.name.starts_with(READER_PREFIX)
+        matches!(self.source, Settled | DiscardedBytes | DiscardRequests) || self.is_of_reader()
+    }
+
+    /// Whether a concurrent reader gives it.
+    #[must_use]
+    pub fn is_of_reader(&self) -> bool {
+        self.name.starts_with(READER_PREFIX)
     }
 
     /// Whether it depends on the layers below the block layer: times, measured here or by programs,

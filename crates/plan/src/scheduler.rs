@@ -25,7 +25,7 @@ pub(super) fn read(level: &str) -> Result<&'static str, LevelError> {
     SCHEDULERS
         .into_iter()
         .find(|name| *name == today)
-        .ok_or_else(|| unknown(Factor::Scheduler, level, "none, mq-deadline, bfq, kyber"))
+        .ok_or_else(|| unknown(Factor::Scheduler, level, &SCHEDULERS.join(", ")))
 }
 
 /// The level that leaves every tunable as it is.

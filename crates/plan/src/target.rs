@@ -17,6 +17,32 @@ pub const SLC_CACHE_BYTES: &str = "slc_cache_bytes";
 /// The name under which these record its size on the real drive.
 pub const WHOLE_SLC_CACHE_BYTES: &str = "whole_slc_cache_bytes";
 
+/// The name under which trials record what identifies their drive, a by-id name.
+pub const DRIVE_NAME: &str = "identity";
+
+/// The name under which trials on a simulated drive record what identifies its specification.
+pub const DRIVE_IDENTITY: &str = "drive_identity";
+
+/// The name under which trials in the virtual lab record what identifies their kernel.
+pub const LAB_KERNEL: &str = "lab_kernel";
+
+/// The name under which trials record the type of their mount.
+pub const MOUNT_TYPE: &str = "mount_type";
+
+/// The name under which trials on a device record how it was brought into its first state, or
+/// [`NOT_EQUALISED`].
+pub const EQUALISED: &str = "equalised";
+
+/// What trials record of a device that could not be brought into its first state.
+pub const NOT_EQUALISED: &str = "no";
+
+/// The name under which trials on an image record whether its loop device bypasses memory, or
+/// [`IS_BUFFERED`].
+pub const LOOP_DIRECT_IO: &str = "loop_direct_io";
+
+/// What trials record of a loop device that does not bypass memory.
+pub const IS_BUFFERED: &str = "off";
+
 /// Where trials take place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {

@@ -10,7 +10,7 @@ use std::iter;
 use ssdlab_advice::{
     Analysis, Effect, NoRatio, RankedTreatment, StepRanking, TreatmentResult, TreatmentStatus,
 };
-use ssdlab_plan::metric::{Metric, READER_PREFIX, Source};
+use ssdlab_plan::metric::{Metric, Source};
 use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 use ssdlab_results::TrialStatus;
 
@@ -164,7 +164,7 @@ impl<'a> TableLayout<'a> {
         let metric = self.analysis.metric;
         let why = match phases.find(|step| step.name == phase) {
             None => "not done",
-            Some(step) if metric.name.starts_with(READER_PREFIX) && !step.reader => "no reader",
+            Some(step) if metric.is_of_reader() && !step.reader => "no reader",
             Some(step) if metric.is_of_days() && step.a_day.is_none() => "no `a_day`",
             Some(_) if metric.is_of_a_block() => "too few erases",
             Some(_) => "not measured",

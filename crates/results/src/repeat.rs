@@ -5,7 +5,7 @@ use serde::Serialize;
 use ssdlab_operations::cuts::{
     CutOutcome, CutVerdict, ExpectedVersions, FileOperation, FileState, Finding,
 };
-use ssdlab_plan::Levels;
+use ssdlab_plan::{DRIVE_IDENTITY, LAB_KERNEL, Levels};
 
 use super::record::Record;
 
@@ -174,8 +174,8 @@ impl ChangedInput {
         let both = [recorded, repeated];
         let changes = [
             of("ssdlab", both.map(program)),
-            of("lab_kernel", both.map(|record| applied(record, "lab_kernel"))),
-            of("drive_identity", both.map(|record| applied(record, "drive_identity"))),
+            of(LAB_KERNEL, both.map(|record| applied(record, LAB_KERNEL))),
+            of(DRIVE_IDENTITY, both.map(|record| applied(record, DRIVE_IDENTITY))),
             of("tools", both.map(tools)),
         ];
         changes.into_iter().flatten().collect()

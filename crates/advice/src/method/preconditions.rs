@@ -1,6 +1,10 @@
 //! Checks what was measured on: the machine, and the state of its filesystem and drive.
 
-use ssdlab_plan::{Factor, LabKind};
+use ssdlab_flash::Condition;
+use ssdlab_plan::{
+    DRIVE_IDENTITY, DRIVE_NAME, EQUALISED, Factor, LAB_KERNEL, LabKind, MOUNT_TYPE, NOT_EQUALISED,
+    Setup,
+};
 use ssdlab_results::{Record, StatedMethod};
 
 use super::check::{Check, Criterion};
@@ -38,7 +42,8 @@ pub(super) fn starting_state(run: &ExaminedRun<'_>) -> Check {
         let evidence = "in which state each trial found filesystem and drive is not said";
         return Check::unknown(criterion, evidence, advice);
     }
-    let is_unequal = |record: &&Record| record.applied.get("equalised").is_some_and(|v| v == "no");
+    let is_unequal =
+        |record: &&Record| record.applied.get(EQUALISED).is_some_and(|v| v == NOT_EQUALISED);
     if run.well.iter().any(is_unequal) {
         let evidence = "the drive was not brought back into one state";
         return Check::not_met(criterion, vec![Warning::NotEqualised], evidence, advice);
@@ -85,7 +90,7 @@ fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
         ("memory", &|r| r.environment.memory_bytes > 0),
         ("drive", &|r| r.environment.drive_model.is_some()),
         ("scheduler", &applied("scheduler", Factor::Scheduler)),
-        ("filesystem", &applied("mount_type", Factor::Filesystem)),
+        ("filesystem", &applied(MOUNT_TYPE, Factor::Filesystem)),
         ("mount options", &applied("mount_options", Factor::Mount)),
         ("version of the program", &|r| {
             r.imported.as_ref().is_none_or(|imported| imported.version.is_some())
@@ -108,10 +113,9 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
         let own = run.well.iter().filter(of_machine).find(is_own).unwrap_or(record);
         let drive = |record: &Record| {
             let model = record.environment.drive_model.clone();
-            (model, of(record, "identity"), of(record, "drive_identity"))
+            (model, of(record, DRIVE_NAME), of(record, DRIVE_IDENTITY))
         };
-        let kernel =
-            |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
+        let kernel = |record: &Record| (record.environment.kernel.clone(), of(record, LAB_KERNEL));
         // Treatments may differ in the kernel; an imported experiment also compares machines.
         let names_kernel = record.levels.0.contains_key(&Factor::Kernel);
         let of_kernel = if run.is_imported() || names_kernel { own } else { first };
@@ -151,8 +155,11 @@ pub(super) fn steady_state(run: &ExaminedRun<'_>) -> Check {
                   specification); fio: ramp_time, runtime of minutes, steadystate";
     if !run.is_imported() {
         let mut treatments = run.schedule.treatments.iter();
-        let is_steady = |level: &String| level == "steady" || level.starts_with("aged");
-        return if treatments.all(|t| t.levels.0.get(&Factor::Condition).is_some_and(is_steady)) {
+        let is_steady = |setup: &Setup| {
+            let condition = setup.simulated.condition;
+            matches!(condition, Condition::Steady | Condition::Aged { .. })
+        };
+        return if treatments.all(|t| t.setup.as_ref().is_ok_and(is_steady)) {
             Check::met(criterion, "each drive is brought into its steady state first")
         } else {
             let evidence = "trials begin on a drive that is not in its steady state";

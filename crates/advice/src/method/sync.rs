@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ssdlab_plan::io::{Io, IoSyncPolicy};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::transactions::{JournalMode, Synchronous, Transactions};
-use ssdlab_plan::{Bytes, Factor, LabKind};
+use ssdlab_plan::{Bytes, Factor, IS_BUFFERED, LOOP_DIRECT_IO, LabKind};
 use ssdlab_results::{Record, StatedMethod};
 
 use super::check::{Check, Criterion};
@@ -148,8 +148,8 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
         return imported_working_set(run);
     }
     let mut warnings = Vec::new();
-    let buffered = |value: &String| value == "off";
-    if run.well.iter().any(|r| r.applied.get("loop_direct_io").is_some_and(buffered)) {
+    let buffered = |value: &String| value == IS_BUFFERED;
+    if run.well.iter().any(|r| r.applied.get(LOOP_DIRECT_IO).is_some_and(buffered)) {
         warnings.push(Warning::BufferedLoop);
     }
     warnings.extend(cached(run));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 use ssdlab_host::meter::environment::Environment;
+use ssdlab_plan::MOUNT_TYPE;
 use ssdlab_plan::metric::{Metric, PHORONIX_HIGHER, PHORONIX_LOWER};
 
 use super::error::ImportFault;
@@ -235,7 +236,7 @@ impl System {
         let said =
             |element: &'static str| Some(text_of(node, element)).filter(|text| !text.is_empty());
         let applied = [
-            ("mount_type", get(&software, "File-System")),
+            (MOUNT_TYPE, get(&software, "File-System")),
             ("mount_options", in_json("disk-mount-options")),
             ("scheduler", in_json("disk-scheduler").map(|name| name.to_lowercase())),
             ("hardware", said("Hardware")),
