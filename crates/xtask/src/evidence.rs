@@ -103,9 +103,13 @@ const WANTED: usize = 2;
 const SEARCHED: &str = "\
 - How long an eMMC takes to flush: neither the patches about FUA and the cache of eMMC \
 (linux-mmc, 2022 and 2023) nor threads of benchmarks say it. That of `emmc` is a guess.
-- Discards: but for the P4510's, in 18 s, figures are of unknown ranges (a boot of macOS) or of \
-unknown drives.
-- A percentile under load of a drive with capacitors that is newer than 2021, or of one with QLC.
+- A synced write of an SD card alone: what is published goes through FAT on a microcontroller.
+- Discards of NVMe drives: but for the P4510's, in 18 s, figures are of unknown ranges (a boot of \
+macOS) or of unknown drives.
+- A percentile under load of a SATA drive, of a consumer NVMe drive other than a PM981a of 256 GB \
+and the 990 PRO, of one with QLC, or of a drive with capacitors that is newer than the P3700.
+- 4 KiB one at a time of a 660p or a T500, and of an SN570 or a 970 EVO a read of what was not \
+written just before: such files are in the SLC cache.
 - Of drives of 2023 or later with capacitors only StorageReview was found to publish more than \
 rates in order, and no 4 KiB one at a time; of synced writes there is nothing.
 - A second source of the synced writes of a 970 PRO, a 660p, a T500 or a 990 PRO with O_DSYNC.
