@@ -25,8 +25,8 @@ pub struct DeviceSpec {
     pub in_flight: u64,
     /// Its swap areas, in sectors.
     pub swap: Vec<Range<u64>>,
-    /// Whether it passes bios on without requests, as device mapper does: their completions are
-    /// reported and counted.
+    /// Whether it passes bios on without requests, as device mapper does: no event tells of their
+    /// completion by the sectors that were queued, so they count as written then.
     pub has_no_requests: bool,
 }
 
@@ -38,6 +38,8 @@ pub struct Device {
     /// Its rows.
     pub ledger: CauseLedger,
     pub(crate) marks: RangeMap<SectorMark>,
+    /// The marks of what went on to devices below.
+    passed: RangeMap<SectorMark>,
     pub(crate) edges: Edges,
     in_flight: u64,
 }
@@ -45,8 +47,8 @@ pub struct Device {
 impl Device {
     pub(crate) fn new(spec: DeviceSpec) -> Self {
         let in_flight = spec.in_flight;
-        let (ledger, marks, edges) = Default::default();
-        Self { spec, ledger, marks, edges, in_flight }
+        let (ledger, marks, passed, edges) = Default::default();
+        Self { spec, ledger, marks, passed, edges, in_flight }
     }
 
     pub(crate) fn has_number(&self, number: u64) -> bool {
@@ -54,11 +56,13 @@ impl Device {
     }
 
     pub(crate) fn mark(&mut self, sectors: Range<u64>, mark: SectorMark) {
-        // Marks of requests that never completed, as a device that was removed leaves them.
-        if self.marks.len() >= MOST_MARKS {
-            self.marks.clear();
-        }
-        self.marks.put(sectors, mark);
+        put(&mut self.marks, sectors, mark);
+    }
+
+    /// The marks of what is in flight.
+    pub(crate) fn in_flight_within(&self, sectors: &Range<u64>) -> Vec<(Range<u64>, &SectorMark)> {
+        let marks = if self.spec.has_no_requests { &self.passed } else { &self.marks };
+        marks.within(sectors)
     }
 
     /// Whether all of a range is swap.
@@ -74,8 +78,21 @@ impl Device {
     }
 
     /// A write was completed: its marks become rows.
-    pub(crate) fn completed(&mut self, time_ns: u64, sectors: Range<u64>) {
-        let pieces = self.marks.cut(&sectors);
+    pub(crate) fn completed(&mut self, time_ns: u64, sectors: &Range<u64>) {
+        let pieces = self.marks.cut(sectors);
+        self.enter(time_ns, sectors, pieces);
+    }
+
+    /// A write goes on to the devices below: its marks become rows, and go with it.
+    pub(crate) fn passed(&mut self, time_ns: u64, sectors: &Range<u64>) {
+        let pieces = self.marks.cut(sectors);
+        for (range, mark) in &pieces {
+            put(&mut self.passed, range.clone(), mark.clone());
+        }
+        self.enter(time_ns, sectors, pieces);
+    }
+
+    fn enter(&mut self, time_ns: u64, sectors: &Range<u64>, pieces: Vec<(Range<u64>, SectorMark)>) {
         let counted =
             self.spec.counted.start.max(sectors.start)..self.spec.counted.end.min(sectors.end);
         if counted.is_empty() {
@@ -86,7 +103,7 @@ impl Device {
             let (start, end) = (range.start.max(counted.start), range.end.min(counted.end));
             end.saturating_sub(start) * SECTOR_BYTES
         };
-        let bytes = bytes_in(&sectors);
+        let bytes = bytes_in(sectors);
         let mut parts = Vec::with_capacity(1);
         let mut known = 0;
         for (range, mark) in pieces {
@@ -128,4 +145,12 @@ impl Device {
             ledger.row(key).discarded_bytes += bytes;
         });
     }
+}
+
+fn put(marks: &mut RangeMap<SectorMark>, sectors: Range<u64>, mark: SectorMark) {
+    // Marks of requests that never completed, as a device that was removed leaves them.
+    if marks.len() >= MOST_MARKS {
+        marks.clear();
+    }
+    marks.put(sectors, mark);
 }

@@ -112,6 +112,38 @@ fn row(
     (program.to_owned(), kind, inode, bytes)
 }
 
+#[test]
+fn a_device_without_requests_counts_what_is_queued_to_it_and_passes_its_causes_on() {
+    const MAPPED: u64 = 253 << 20;
+    let mut stage = Stage::new(ModelSpec::Generic, Layout::unknown());
+    let mapped = stage.watch.add_device(DeviceSpec { has_no_requests: true, ..spec(MAPPED) });
+    for (thread, bytes) in [(A, 4096), (B, 8192)] {
+        let reading = |at_ns, written_bytes| WrittenReading {
+            began_ns: at_ns,
+            ended_ns: at_ns,
+            written_bytes,
+        };
+        stage.watch.begin(mapped, reading(stage.now_ns, 0));
+        stage.now_ns += 10_000_000;
+        let numbers = [64, bytes / 512, letters("WS")];
+        stage.event_of(thread, EventPoint::Queued, MAPPED, &numbers);
+        // Sectors outside of the filesystem below, which a mirror writes twice.
+        for to in [1 << 30, 2 << 30] {
+            stage.event(FLUSHER, EventPoint::Remapped, &[to, bytes / 512, MAPPED, 64]);
+            stage.queue(FLUSHER, to, bytes / 512, "WS").complete(to, bytes / 512);
+        }
+        stage.watch.set_next(mapped, reading(stage.now_ns + 10_000_000, bytes));
+        assert!(stage.watch.settle(mapped, false).unwrap().is_exact());
+    }
+    let ledger = &stage.watch.devices()[mapped].ledger;
+    let of = |program: &str| {
+        let rows =
+            ledger.rows().filter(|(key, _)| stage.watch.tasks.name(key.causer).program == program);
+        rows.map(|(_, amounts)| amounts.bytes).sum::<u64>()
+    };
+    assert_eq!((of("a"), of("b")), (4096, 8192));
+}
+
 /// A journal of 1 MiB at 1 MiB, and a table of inodes of 64 KiB at 2 MiB.
 fn ext() -> Stage {
     let area = |offset_bytes, length_bytes, kind| Area { offset_bytes, length_bytes, kind };

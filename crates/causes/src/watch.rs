@@ -377,11 +377,11 @@ impl Watch {
             }
             BlockOperation::Write { .. } if self.devices[device].is_swap(&range) => {
                 let mark = SectorMark { kind: WrittenKind::Swap, inode: None, causes: actor.own() };
-                self.devices[device].mark(range, mark);
+                self.devices[device].mark(range.clone(), mark);
             }
             BlockOperation::Write { is_metadata } => match place {
                 Some((filesystem, member)) => {
-                    self.write_queued(filesystem, member, &actor, range, is_metadata);
+                    self.write_queued(filesystem, member, &actor, range.clone(), is_metadata);
                 }
                 None => {
                     // A layer above may have marked it.
@@ -392,6 +392,10 @@ impl Watch {
                     }
                 }
             },
+        }
+        let is_write = matches!(BlockOperation::of(letters), BlockOperation::Write { .. });
+        if is_write && self.devices[device].spec.has_no_requests {
+            self.devices[device].passed(event.time_ns, &range);
         }
     }
 
@@ -429,7 +433,7 @@ impl Watch {
             && let Some(range) = sector_range(sector, sectors)
             && let BlockOperation::Write { .. } = BlockOperation::of(letters)
         {
-            self.devices[device].completed(event.time_ns, range);
+            self.devices[device].completed(event.time_ns, &range);
         }
     }
 
@@ -440,7 +444,7 @@ impl Watch {
         let Some(range) = sector_range(above_sector, sectors).filter(|_| above != below) else {
             return;
         };
-        let marked = self.devices[above].marks.within(&range);
+        let marked = self.devices[above].in_flight_within(&range);
         let moved = |found: Range<u64>| {
             sector + (found.start - range.start)..sector + (found.end - range.start)
         };
