@@ -234,7 +234,7 @@ pub fn in_guests<T>(
     // Each guest prepares its own. What of its input is missing or has changed is said before.
     PreparedWorkload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let mut journal = restore::journal()?;
-    let (guests, _) = guests(schedule, run_options, &mut journal, interrupt)?;
+    let guests = guests(schedule, run_options, &mut journal, interrupt)?;
     let done = act(*guests)?;
     journal.finish().into_diagnostic()?;
     Ok(done)

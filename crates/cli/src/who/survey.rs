@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
     BtrfsChunk, BtrfsGeometry, DeviceSpec, FilesystemSpec, Member, ModelSpec, Watch, bdi_number,
 };
