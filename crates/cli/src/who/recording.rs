@@ -266,7 +266,10 @@ impl Counted {
         let below = self.target.below.iter().zip(&self.below).map(|(pair, before)| {
             let after = pair.written_bytes();
             let grown = [0, 1].map(|end| after[end].wrapping_sub(before[end]));
-            LayerCounts::new(pair.upper.0.clone(), pair.lower.0.clone(), grown, true)
+            let (upper, lower) = (pair.upper.0.clone(), pair.lower.0.clone());
+            let counts = LayerCounts::new(upper, lower, grown, true);
+            let amplification = counts.amplification.filter(|_| !pair.is_one_of_several);
+            LayerCounts { amplification, ..counts }
         });
         above.chain(below).collect()
     }

@@ -90,7 +90,7 @@ pub struct CommitRow {
     pub carried_bytes: u64,
 }
 
-/// A device on another, and what was written to both.
+/// A device on another, directly or through layers, and what was written to both.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LayerCounts {
     /// The kernel's name of the upper.
@@ -103,7 +103,8 @@ pub struct LayerCounts {
     pub below_bytes: u64,
     /// Whether others may have written to the lower, too, and are counted.
     pub is_shared: bool,
-    /// `below_bytes` by `bytes`; absent if nothing was written to the upper.
+    /// `below_bytes` by `bytes`; absent if nothing was written to the upper, or if another device
+    /// of the stack is on the lower, too.
     pub amplification: Option<f64>,
 }
 

@@ -47,13 +47,15 @@ pub struct WatchTarget {
     pub below: Vec<StackedPair>,
 }
 
-/// A device on another.
+/// A device on another, directly or through layers.
 #[derive(Debug, Clone)]
 pub struct StackedPair {
     /// The upper, by name and number.
     pub upper: (String, String),
     /// The lower.
     pub lower: (String, String),
+    /// Whether another device of the stack is on the lower, too, as a thin pool's metadata are.
+    pub is_one_of_several: bool,
 }
 
 /// A btrfs filesystem, whose chunks change.
@@ -548,7 +550,7 @@ fn loop_names() -> Vec<String> {
 
 /// What a disk lies on, nearest first: a loop device's file, and devices of device mapper and md.
 fn below(disk: &BlockDevice) -> Vec<StackedPair> {
-    let mut found = Vec::new();
+    let mut found: Vec<StackedPair> = Vec::new();
     let mut next = vec![disk.clone()];
     while let Some(above) = next.pop() {
         let mut lower = in_folder(&above.folder.join("slaves"));
@@ -561,8 +563,24 @@ fn below(disk: &BlockDevice) -> Vec<StackedPair> {
             found.push(StackedPair {
                 upper: (above.name.clone(), above.number.clone()),
                 lower: (device.name.clone(), device.number.clone()),
+                is_one_of_several: false,
             });
             next.extend(device.disk().ok());
+        }
+    }
+    for at in 0..found.len() {
+        let StackedPair { upper, lower, .. } = found[at].clone();
+        let mut others = found.iter().filter(|other| other.lower == lower);
+        if others.any(|other| other.upper != upper) {
+            found[at].is_one_of_several = true;
+        }
+    }
+    let own = (disk.name.clone(), disk.number.clone());
+    let shared: Vec<StackedPair> =
+        found.iter().filter(|pair| pair.is_one_of_several).cloned().collect();
+    for StackedPair { lower, .. } in shared {
+        if !found.iter().any(|pair| (&pair.upper, &pair.lower) == (&own, &lower)) {
+            found.push(StackedPair { upper: own.clone(), lower, is_one_of_several: false });
         }
     }
     found
