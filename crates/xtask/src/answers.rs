@@ -94,7 +94,7 @@ fn index(rows: &[IndexRow], before: &str) -> String {
     let row_before = |name: &str| before.lines().find(|row| row.contains(&page_link(name)));
     if rows.iter().any(|row| row.answer.is_none() && row_before(row.plan.name).is_none()) {
         page += "\nThe others have been run with an earlier version: [the founding \
-                 questions](gallery.md), [today's](today.md).\n";
+                 questions](gallery.md).\n";
     }
     for (era, heading) in [
         (QuestionEra::Founding, "From the posts that ssdlab was made for"),
