@@ -14,7 +14,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual answers \
-	who-beside who-bench install deb dist test test-virtual check lint rustdoc bench validation kill-test crash-test \
+	who-beside who-kernels who-bench install deb dist test test-virtual check lint rustdoc bench validation kill-test crash-test \
 	fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers the README's question in the virtual lab.
@@ -141,6 +141,12 @@ bench: kernel
 who-beside: build
 	scripts/install-packages who
 	$(SUDO) scripts/measure-who beside $(SSDLAB)
+
+# `ssdlab who` under stock kernels, on layers and filesystems that this machine may lack: the table in
+# docs/how-to/who.md. As root, a quarter of an hour for each kernel.
+who-kernels: build
+	scripts/install-packages who-kernels
+	$(SUDO) scripts/who-kernels $(SSDLAB) target/who-kernels
 
 # What recording who writes costs: the numbers in docs/speed.md. As root.
 MINUTES = 60
