@@ -44,6 +44,7 @@ mod play;
 pub mod power_cut;
 mod prefetch;
 pub mod presets;
+pub mod probe;
 mod random;
 mod rated;
 pub mod simulation;
@@ -69,7 +70,7 @@ pub use play::{PlayedRequest, play};
 pub use power_cut::{
     LoggedRequest, PowerCut, PowerCuts, RequestLogError, RevertedSectors, Survivor, Version,
 };
-pub use rated::{Ratings, rated};
+pub use rated::{MeasuredDrive, Ratings, measured, rated};
 pub use specification::{Flush, Levelling, PowerFault, Specification};
 pub use units::{Block, LogicalPage, MILLION, Nanos, PageRun, PhysicalPage};
 pub use wear::{Lifetime, WearBin, WearSummary};

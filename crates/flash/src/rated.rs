@@ -17,6 +17,10 @@ use crate::figures::{FigureCheck, FigureQuantity};
 use crate::grounded::{grounded, values};
 use crate::specification::{Specification, Timing};
 
+mod measured;
+
+pub use measured::{MeasuredDrive, measured};
+
 /// The ratings on a drive's box; none where it says nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ratings {
@@ -60,13 +64,20 @@ pub fn rated(name: &str, ratings: &Ratings, like: &str) -> Result<String, DriveF
     let mut made = RatedDrive::like(like)?;
     made.set_sizes(ratings)?;
     made.set_times(ratings)?;
-    let text = made.text(name);
+    let head = format!(
+        "# Made from the ratings on the box of a drive. Values whose basis is \"datasheet\"\n\
+         # or \"fitted\" are rated, or follow from a rating; all others are assumed to be\n\
+         # as in {}. A box does not say what a flush or a discard takes.\n",
+        made.like.name
+    );
+    let text = made.text(&head, name, "by the ratings on its box");
     // Its places are those of a file that nobody has seen.
     made.check(&text).map_err(|error| DriveFileError { at: None, ..error })?;
     Ok(text)
 }
 
 /// A drive that is being made.
+#[derive(Clone)]
 struct RatedDrive {
     like: DriveFile,
     specification: Specification,
@@ -278,19 +289,15 @@ impl RatedDrive {
         );
     }
 
-    /// The file.
-    fn text(&self, name: &str) -> String {
+    /// The file: a comment, the drive's name, and what its values are from.
+    fn text(&self, head: &str, name: &str, origin: &str) -> String {
         let like = &self.like.name;
         let of_drive = self.like.description.as_str();
         let text = |text: &str| toml::Value::from(text).to_string();
         let mut out = format!(
-            "# Made from the ratings on the box of a drive. Values whose basis is \"datasheet\"\n\
-             # or \"fitted\" are rated, or follow from a rating; all others are assumed to be\n\
-             # as in {}. A box does not say what a flush or a discard takes.\n\n\
-             name = {}\ndescription = {}\n\n",
-            text(like),
+            "{head}\nname = {}\ndescription = {}\n\n",
             text(name),
-            text(&format!("by the ratings on its box, otherwise as {like}: {of_drive}")),
+            text(&format!("{origin}, otherwise as {like}: {of_drive}")),
         );
         let is_inner = |key: &&String| key.contains('.');
         for (key, value) in self.values.iter().filter(|(key, _)| !is_inner(key)) {

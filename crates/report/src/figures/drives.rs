@@ -13,7 +13,7 @@ use super::figure::{Agreement, Figure, FigureReference, PublishedAmount};
 
 /// Simulates a drive and computes its figures, which takes up to a few seconds.
 #[must_use]
-pub fn of_drive(Preset { name, text }: Preset) -> Vec<Figure> {
+pub fn of_drive(Preset { name, text, .. }: Preset) -> Vec<Figure> {
     let file = DriveFile::parse(text).expect("a test parses every preset");
     let values = grounded(text).expect("a test grounds every preset");
     let is_fitted = |id: &String, figure: &DriveFigure| {
