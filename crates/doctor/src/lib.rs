@@ -1,15 +1,17 @@
-//! Whether a machine is set up right for its drives.
+//! Whether a machine is set up right for its drives, and a drive fast enough for programs.
 //!
 //! Reads what sysfs, procfs and configuration files tell anyone. Nothing is written, and no device
 //! is opened. Each check is a file of `checks`, with the evidence for what it says.
 
 mod checks;
 mod configuration;
+mod demand;
 mod finding;
 mod machine;
 mod place;
 
 pub use self::checks::examine;
+pub use self::demand::{DemandOutcome, DemandVerdict, SyncedSpeed};
 pub use self::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 pub use self::machine::{InspectedMachine, SpaceUse};
 pub use self::place::MachinePlace;
