@@ -12,7 +12,7 @@ use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
 use ssdlab_results::import::ImportError;
 use ssdlab_results::{Ending, Record, StoreError, TrialStatus};
-use ssdlab_workload::{InputError, WorkloadError};
+use ssdlab_workload::{InputError, ProbeFileError, WorkloadError};
 
 use super::output;
 
@@ -158,6 +158,9 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<TaskError>() {
         return of_task(error);
     }
+    if let Some(error) = error.downcast_ref::<ProbeFileError>() {
+        return of_probe(error);
+    }
     if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
         return Exit::Interrupted;
     }
@@ -212,6 +215,16 @@ fn of_lab(error: &LabError) -> Exit {
         LabError::Step { cause, .. } if is_in_use(cause) => Exit::Refused,
         LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
         _ => Exit::Failed,
+    }
+}
+
+fn of_probe(error: &ProbeFileError) -> Exit {
+    match error {
+        ProbeFileError::Folder { .. }
+        | ProbeFileError::InMemory(_)
+        | ProbeFileError::NotDirect { .. } => Exit::Wrong,
+        ProbeFileError::NoSpace { .. } | ProbeFileError::NoRing(_) => Exit::Lacking,
+        ProbeFileError::Request(_) | ProbeFileError::Engine(_) => Exit::Failed,
     }
 }
 

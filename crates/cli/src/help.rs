@@ -9,7 +9,7 @@ use super::exit::Exit;
 
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("This machine", &["who", "doctor"]),
+    ("This machine", &["who", "doctor", "probe"]),
     ("Experiments", &["run", "ask", "crashtest", "check", "record", "restore"]),
     (
         "Results",
@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 41] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 42] = [
     (
         "who",
         &[
@@ -39,6 +39,16 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 41] = [
         &[
             ("Check this machine", "ssdlab doctor"),
             ("The same, for an issue", "ssdlab doctor --markdown"),
+        ],
+    ),
+    (
+        "probe",
+        &[
+            ("Measure the drive that a folder is on", "ssdlab probe --dir /var/lib"),
+            (
+                "Also write a drive file to start from",
+                "ssdlab probe --dir /var/lib --out my-drive.toml",
+            ),
         ],
     ),
     (

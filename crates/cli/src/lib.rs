@@ -40,6 +40,7 @@ mod names;
 mod node_drives;
 mod output;
 mod plan_arguments;
+mod probe;
 mod progress;
 mod record;
 mod report;
@@ -92,6 +93,14 @@ enum Command {
     /// What could be better is said with its reason and what to do. Exits with 0 if nothing is to
     /// be done, and with 1 if something is.
     Doctor(doctor::DoctorCommand),
+    /// Measure what the drive below a folder takes, and what that is fast enough for.
+    ///
+    /// Takes about a minute at most, writes less than 1 GB, and needs no root: it makes a file
+    /// without a name in the folder, opens no device and changes nothing else. Says whether the
+    /// drive is fast enough for etcd, Ceph and two databases by what is published of them, which
+    /// shipped drive it is like, and what cannot be seen so. With --out it writes a drive file to
+    /// start from.
+    Probe(probe::ProbeCommand),
     /// Run a plan, or resume a run.
     Run(run::RunCommand),
     /// Ask which filesystem does some work best, without a plan file.
@@ -228,6 +237,7 @@ fn run(command: Command) -> Result<Exit, Report> {
     match command {
         Command::Who(who) => who.run(),
         Command::Doctor(doctor) => doctor.run(),
+        Command::Probe(probe) => probe.run(),
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
         Command::Crashtest(crashtest) => crashtest.run(),

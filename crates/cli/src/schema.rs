@@ -16,6 +16,7 @@ use super::list::ListOutput;
 use super::method::MethodOutput;
 use super::model_output::ModelOutput;
 use super::output;
+use super::probe::ProbeOutput;
 use super::trace::TraceOutput;
 use super::who::{SinceBoot, WhoOutput};
 
@@ -66,6 +67,8 @@ pub enum JsonFormat {
     Trace,
     /// The output of `ssdlab doctor --json`.
     Doctor,
+    /// The output of `ssdlab probe --json`.
+    Probe,
     /// The output of `ssdlab who --json`, of what was written since boot.
     Who,
     /// The output of `ssdlab who --json` with `--for` or a command; with a device, it is one of the
@@ -103,6 +106,7 @@ impl JsonFormat {
             Self::Simulation => schema_for!(SimulationOutcome),
             Self::Trace => schema_for!(TraceOutput<'_>),
             Self::Doctor => schema_for!(DoctorOutput),
+            Self::Probe => schema_for!(ProbeOutput),
             Self::Who => schema_for!(SinceBoot),
             Self::WhoRecording => schema_for!(WhoOutput),
         }
