@@ -13,8 +13,9 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual answers \
-	who-beside who-kernels who-bench install deb dist test test-virtual check lint rustdoc bench validation kill-test crash-test \
+.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check probe-table adversaries reference \
+	manual answers who-beside who-kernels who-bench install deb dist test test-virtual check lint rustdoc bench \
+	validation kill-test crash-test \
 	fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers the README's question in the virtual lab.
@@ -93,6 +94,13 @@ cross-check: kernel-6.12
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
 	$(CARGO) xtask evidence
+
+# Probes every shipped drive, served in real time: the table in docs/how-to/probe.md (half an hour).
+# On an idle machine.
+probe-table:
+	scripts/install-packages build run test
+	$(SUDO) env SSDLAB_PROBE_ALL=1 $$(command -v $(CARGO)) test --release --locked --test machine \
+		-- --nocapture a_probe_names_served_drives
 
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel

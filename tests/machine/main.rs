@@ -9,6 +9,7 @@ mod failures;
 mod in_mid_run;
 mod labs;
 mod ledger;
+mod probing;
 #[path = "../common/program.rs"]
 mod program;
 mod reading;
@@ -109,6 +110,7 @@ fn main() {
         undoing::cases(),
         workloads::cases(),
         serving::cases(),
+        probing::cases(),
         who::cases(),
     ];
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
