@@ -45,7 +45,7 @@ pub struct RunOptions<'a> {
 /// An executor that is ready.
 pub enum ReadyExecutor<'a> {
     /// This machine, and whether requests are recorded.
-    Here(LocalExecutor<'a>, bool),
+    Here(Box<LocalExecutor<'a>>, bool),
     Guests(Box<Guests<'a>>),
 }
 
@@ -78,7 +78,7 @@ impl ReadyExecutor<'_> {
     /// The executor.
     pub fn executor(&mut self) -> &mut dyn Executor {
         match self {
-            Self::Here(here, _) => here,
+            Self::Here(here, _) => &mut **here,
             Self::Guests(guests) => &mut **guests,
         }
     }
@@ -133,7 +133,7 @@ pub fn with_executor<T>(
         aged: &Store::of_user(),
         tools: conductor::tools(schedule),
     };
-    act(ReadyExecutor::Here(here, !run_options.no_trace))
+    act(ReadyExecutor::Here(Box::new(here), !run_options.no_trace))
 }
 
 /// Refuses what `run` would refuse before its first trial for the plan's own sake, as far as the

@@ -10,14 +10,14 @@ mod since_boot;
 mod summary;
 mod survey;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use miette::Report;
 use ssdlab_quantity::Span;
 
 use self::exact::ExactRecording;
-use self::output::By;
+use self::output::{By, OutputFormat};
 use super::exit::{Exit, UsageError};
 
 pub use self::since_boot::SinceBoot;
@@ -61,19 +61,6 @@ pub struct WhoCommand {
     /// Record while this command runs, until its filesystem is synced; needs root.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-}
-
-/// How the result is put out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutputFormat<'a> {
-    /// For people.
-    Text,
-    /// For issues and forums.
-    Markdown,
-    /// For programs: one object.
-    Json,
-    /// A file in Prometheus's format; of a recording, written anew every minute.
-    Prometheus(&'a Path),
 }
 
 impl WhoCommand {

@@ -1,7 +1,8 @@
 //! The running machine: thin calls into the kernel and its tables, without policy but for
 //! `measurement_lock`, the lock by which all measurements on it take turns.
 //!
-//! Rooms that change the machine (lab) and rooms that read it (doctor, workload) share these, so that each fact about the kernel's interfaces is written once.
+//! Rooms that change the machine (lab) and rooms that read it (doctor, workload) share these, so
+//! that each fact about the kernel's interfaces is written once.
 
 pub mod base_folder;
 pub mod block_ioctl;

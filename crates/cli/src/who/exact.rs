@@ -14,10 +14,9 @@ use miette::{IntoDiagnostic, Report, WrapErr};
 use rustix::process::{Pid, Signal, kill_process};
 use ssdlab_host::interrupt::Interrupt;
 
-use super::OutputFormat;
 use super::exposition;
 use super::live::LiveView;
-use super::output::{self, By};
+use super::output::{self, By, OutputFormat};
 use super::recording::WhoRecording;
 use super::summary::WhoOutput;
 use super::survey::WatchSurvey;

@@ -10,6 +10,19 @@ use ssdlab_report::{bytes, counted};
 
 use super::summary::{DeviceWrites, LayerCounts, WhoOutput, WriteRow};
 
+/// How the result is put out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat<'a> {
+    /// For people.
+    Text,
+    /// For issues and forums.
+    Markdown,
+    /// For programs: one object.
+    Json,
+    /// A file in Prometheus's format; of a recording, written anew every minute.
+    Prometheus(&'a Path),
+}
+
 /// The most rows of a table; the rest is one row.
 const MOST_ROWS: usize = 30;
 

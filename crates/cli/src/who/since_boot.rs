@@ -18,7 +18,7 @@ use miette::Report;
 use self::reading::MachineView;
 use super::super::exit::Exit;
 use super::super::output;
-use super::OutputFormat;
+use super::output::OutputFormat;
 
 pub use self::drive_writes::SinceBoot;
 
