@@ -157,8 +157,8 @@ pub enum GuestsError {
     /// The system of the plan's commands cannot be made.
     #[error("cannot copy {} for guests: {cause}", path.display())]
     #[diagnostic(help(
-        "`root` in the plan's [workload.system] names a folder or a tar archive, `add` names files \
-         and folders"
+        "the root of a system (`--root`) is a folder, a tar archive or the image of a container, and \
+         only files and folders are added to it (`--add`); as whoever may read them"
     ))]
     System {
         /// What was to be copied.
@@ -189,7 +189,7 @@ impl GuestsError {
             self,
             Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. })
                 | Self::Input(InputError::Interrupted)
-        )
+        ) || matches!(self, Self::System { cause, .. } if cause.kind() == io::ErrorKind::Interrupted)
     }
 
     /// Whether this machine lacks something.

@@ -111,10 +111,9 @@ impl<'a> Guests<'a> {
         let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
         let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
-        let hypervisor = Hypervisor::open(each * jobs as u64, interrupt, journal)?;
+        let mut hypervisor = Hypervisor::open(each * jobs as u64, interrupt, journal)?;
         let load = |(level, kernel)| Ok((level, hypervisor.load(kernel)?));
         let kernels = kernels.into_iter().map(load).collect::<Result<_, GuestsError>>()?;
-        let root = &hypervisor.root;
         let mut programs = BTreeSet::from([("fstrim", "util-linux")]);
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let is_checked = schedule.verify || schedule.cuts.is_some();
@@ -136,15 +135,18 @@ impl<'a> Guests<'a> {
                 }
             }
         }
+        let mut tools = super::tools(schedule);
+        if let Some(system) = &schedule.workload.system {
+            let made = system::make(hypervisor.root.folder(), system, interrupt)?;
+            hypervisor.root.show(made.in_place);
+            tools.push(made.name);
+        }
+        let root = &hypervisor.root;
         for (name, package) in programs {
             // The record of the treatment that needs it will say what is missing.
             if let Ok(path) = program::find(name, package) {
                 root.add_program(&path, hypervisor.rules())?;
             }
-        }
-        let mut tools = super::tools(schedule);
-        if let Some(system) = &schedule.workload.system {
-            tools.push(system::make(root.folder(), system, interrupt)?);
         }
         for name in schedule.programs() {
             tools.push(add_command(root, name, hypervisor.rules())?);

@@ -9,12 +9,14 @@
 
 mod channel;
 mod confinement;
+mod in_place;
 mod init;
 mod machine;
 mod root;
 
 pub use channel::{GuestChannel, HostChannel};
 pub use confinement::is_confined;
+pub use in_place::{InPlace, can_show};
 pub use init::{prepare, shut_down};
 pub use machine::{GuestExit, GuestMachine, MachineError, pin, room};
 pub use root::{Root, RootError};

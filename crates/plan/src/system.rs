@@ -18,8 +18,8 @@ use super::lab_kind::LabKind;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "System")]
 pub struct WrittenSystem {
-    /// A folder or a tar archive with the whole system (default: `/usr`, `/bin`, `/sbin`, `/lib*`
-    /// and `/etc` of this machine, as far as everybody may read them).
+    /// A folder, a tar archive or the image of a container with the whole system (default: `/usr`,
+    /// `/bin`, `/sbin`, `/lib*` and `/etc` of this machine, as far as everybody may read them).
     #[schemars(example = &"debian.tar")]
     pub root: Option<PathBuf>,
     /// Files and folders of this machine that are there, too, each at its own path.
@@ -40,7 +40,7 @@ pub struct WrittenSystem {
 /// The system that commands run in, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandSystem {
-    /// The whole system: a folder or a tar archive, an absolute path; none if it is this machine's.
+    /// The whole system: a folder or an archive, an absolute path; none if it is this machine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
     /// Files and folders that are there, too: absolute paths.

@@ -27,6 +27,7 @@ use thiserror::Error;
 
 use super::Root;
 use super::confinement::{Confinement, GuestFiles};
+use super::in_place::Namespace;
 
 /// The boot time of every guest: 2020-01-01T00:00:00Z.
 const EPOCH: Nanos = Nanos(1_577_836_800_000_000_000);
@@ -165,7 +166,8 @@ impl GuestMachine<'_> {
             memory,
         };
         let confinement = Confinement::new(needs).map_err(step("confine the lab kernel"))?;
-        let mut guest = Guest::start(command, confinement)?;
+        let namespace = Namespace::new(self.root.in_place());
+        let mut guest = Guest::start(command, namespace, confinement)?;
         let process =
             GuestProcess::new(&guest.child, self.timeout).map_err(step("watch the guest"))?;
         let kernel = process.as_fd().try_clone_to_owned().map_err(step("watch the guest"))?;
@@ -285,11 +287,16 @@ struct Guest {
 }
 
 impl Guest {
-    fn start(mut command: Command, mut confined: Confinement) -> Result<Self, MachineError> {
+    fn start(
+        mut command: Command,
+        namespace: Namespace,
+        mut confined: Confinement,
+    ) -> Result<Self, MachineError> {
         command.process_group(0);
         // SAFETY: between fork and exec the closure makes system calls and allocates nothing.
         unsafe {
             command.pre_exec(move || {
+                namespace.enter()?;
                 set_parent_process_death_signal(Some(Signal::KILL))?;
                 confined.enter()
             });

@@ -15,6 +15,8 @@ use miette::Diagnostic;
 use ssdlab_host::program::{self, ProgramError, Rules};
 use thiserror::Error;
 
+use super::InPlace;
+
 /// The loader of 64-bit programs, at the place their headers name (System V ABI, AMD64
 /// supplement, 1.0, 5.2.1 and the GNU C library).
 const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
@@ -50,12 +52,13 @@ pub enum RootError {
 #[derive(Debug)]
 pub struct Root {
     folder: PathBuf,
+    in_place: Vec<InPlace>,
 }
 
 impl Root {
     /// Makes a root in an empty folder, with this program as its first process.
     pub fn make(folder: &Path, rules: Rules<'_>) -> Result<Self, RootError> {
-        let root = Self { folder: folder.to_owned() };
+        let root = Self { folder: folder.to_owned(), in_place: Vec::new() };
         for name in [PROGRAMS, LIBRARIES, "lib64", "etc", "dev", "proc", "sys", "run", "tmp", "var"]
         {
             let path = folder.join(name);
@@ -82,6 +85,16 @@ impl Root {
         File::create_new(&path)
             .and_then(|mut file| io::copy(contents, &mut file).map(drop))
             .map_err(at(&path))
+    }
+
+    /// Shows folders and files of this machine in it: those that [`can_show`](super::can_show).
+    pub fn show(&mut self, in_place: Vec<InPlace>) {
+        self.in_place = in_place;
+    }
+
+    /// What it shows.
+    pub(super) fn in_place(&self) -> &[InPlace] {
+        &self.in_place
     }
 
     /// The root's folder.
