@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use super::common::shown;
 use super::support::{Place, kernel};
 
-pub const CASES: [(&str, fn()); 7] = [
+pub const CASES: [(&str, fn()); 9] = [
     ("a_rename_without_a_sync_of_its_directory_is_named", forgets_directory),
     ("a_line_printed_before_its_sync_is_named", acknowledges_early),
     ("data_that_rely_on_the_order_of_writes_are_named", relies_on_order),
@@ -16,11 +16,14 @@ pub const CASES: [(&str, fn()); 7] = [
     ("a_correct_program_is_clean_and_repeatable", correct),
     ("a_shell_and_what_is_added_are_there_and_nothing_else", shell),
     ("programs_that_poll_come_to_an_end", polls),
+    ("a_program_that_promises_nothing_is_not_said_to_keep_it", silent),
+    ("a_budget_that_is_spent_early_is_reported", spent),
 ];
 
 /// Cases that take long, or need other languages: `make crash-test`.
-pub const LONG: [(&str, fn()); 3] = [
+pub const LONG: [(&str, fn()); 4] = [
     ("crash_long_a_correct_program_is_clean_after_ten_thousand_cuts", ten_thousand),
+    ("crash_long_a_system_is_the_same_in_place_and_copied", same),
     ("crash_long_java_runs_and_is_judged", java),
     ("crash_long_go_runs_and_is_judged", go),
 ];
@@ -187,6 +190,38 @@ fn polls() {
     let place = Place::new();
     let output = crashtest(&place, run, "true", &["--filesystem", "ext4", "--cuts", "2"]);
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+}
+
+fn silent() {
+    let output =
+        crashtest(&Place::new(), "touch file", "true", &["--filesystem", "ext4", "--cuts", "4"]);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    let screen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(screen.contains("Nothing was promised") && !screen.contains("Yes"), "{screen}");
+}
+
+fn spent() {
+    let place = Place::new();
+    let junit = place.path("junit.xml");
+    let more = ["--budget", "1 ms", "--junit", junit.to_str().unwrap()];
+    let output = crashtest(&place, "echo 1", "true", &more);
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    let xml = fs::read_to_string(junit).unwrap();
+    assert!(xml.contains("tests=\"3\" failures=\"0\" errors=\"3\""), "{xml}");
+    assert!(place.journals().is_empty(), "something is left");
+}
+
+/// What is added below `/usr` has all of it copied.
+fn same() {
+    let run = program("    put(\"f\" + n, n * 1000); os.fsync(top)");
+    let traces = |more: &[&str]| {
+        let place = Place::new();
+        let all = [&["--filesystem", "ext4", "--cuts", "10"], more].concat();
+        let output = crashtest(&place, &run, CHECK, &all);
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+        fingerprints(&place.path("data/ssdlab"))
+    };
+    assert_eq!(traces(&[]), traces(&["--add", "/usr/bin/env"]));
 }
 
 fn ten_thousand() {

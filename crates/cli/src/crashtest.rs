@@ -11,16 +11,19 @@ use ssdlab_conductor::{CutOfRun, Guests, SurvivorChoice, TaskError};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::ptrace;
 use ssdlab_operations::cuts::{CutOutcome, DataVerdict};
-use ssdlab_plan::{CrashTest, Factor, Overrides, Span};
+use ssdlab_plan::{CrashTest, Factor, Overrides, PlanError, Span, WriteErrors};
 use ssdlab_report::{CrashExample, CrashReport, CrashRow, crash_screen};
 use ssdlab_results::{CrashCause, Ending, Record, TrialStatus};
 
 use super::executors::{self, RunOptions};
-use super::exit::{Exit, UsageError};
+use super::exit::{self, Exit, UsageError};
 use super::plan_arguments::{self, ResolvedPlan};
 use super::results_folder::ResultsArguments;
 use super::run::{self, PerformedRun};
 use super::{junit, output, report};
+
+/// The largest number of power cuts on a filesystem.
+const MOST_CUTS: i64 = 10_000_000;
 
 /// Arguments of `ssdlab crashtest`.
 #[derive(Debug, Args)]
@@ -37,7 +40,8 @@ pub struct CrashtestCommand {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "ext4,xfs,btrfs")]
     filesystem: Vec<String>,
     /// The number of power cuts on each filesystem.
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 500,
+        value_parser = clap::value_parser!(u32).range(1..=MOST_CUTS))]
     cuts: u32,
     /// The simulated drive: a drive file, or a name from `ssdlab drive list` (default: x25m-g2,
     /// which does what a flush says and has no capacitors).
@@ -46,8 +50,8 @@ pub struct CrashtestCommand {
     /// The seed of all randomness (default 1).
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// The system that the commands run in: a folder or a tar archive (default: this machine's
-    /// /usr, /bin, /sbin, /lib* and /etc).
+    /// The system that the commands run in: a folder, a tar archive, or an image that `podman save`
+    /// or `docker save` has written (default: this machine's /usr, /bin, /sbin, /lib* and /etc).
     #[arg(long, value_name = "DIR|TAR")]
     root: Option<PathBuf>,
     /// Add a file or folder of this machine to it, at its own path.
@@ -55,7 +59,7 @@ pub struct CrashtestCommand {
     add: Vec<PathBuf>,
     /// Have a share of the drive's writes of files' data, or of its flushes, fail: `2 % of writes`.
     /// A program that ignores what fsync returns then acknowledges what is not there.
-    #[arg(long, value_name = "SHARE of writes|flushes")]
+    #[arg(long, value_name = "SHARE of writes|flushes", value_parser = share_of_requests)]
     write_errors: Option<String>,
     /// Stop after this time; what has been found by then counts.
     #[arg(long, value_name = "TIME")]
@@ -98,21 +102,26 @@ impl CrashtestCommand {
             let found = self.report(guests, &performed, &interrupt);
             Ok((performed, found))
         };
-        let (performed, found) = run::perform(resolved, &folder, options, &interrupt, report)?;
-        output::print_coloured(&crash_screen(&found, output::style()));
-        if let Some(file) = &self.junit {
-            junit::write(file, &found, began.elapsed())?;
-        }
+        let (performed, found) = match run::perform(resolved, &folder, options, &interrupt, report)
+        {
+            Err(error) if self.is_spent(&interrupt) && exit::code(&error) == Exit::Interrupted => {
+                self.tell(&self.nothing_tried(), began)?;
+                return Ok(Exit::Wrong);
+            }
+            done => done?,
+        };
+        self.tell(&found, began)?;
         let is_lost = found.rows.iter().any(|row| row.found.count > 0);
         let has_cuts = found.rows.iter().any(|row| row.found.of > 0);
         Ok(match performed.ended {
             _ if is_lost => Exit::Failed,
             Err(error) => return Err(error.into()),
             Ok(Ending::Interrupted) if self.budget.is_none() => Exit::Interrupted,
+            // What was not tried is not known to survive.
+            Ok(Ending::Interrupted) if !has_cuts => Exit::Wrong,
             Ok(ending) if !has_cuts || !found.failures.is_empty() => {
                 match Exit::of_run(ending, &performed.records) {
                     Exit::Failed => Exit::Wrong,
-                    // What was not tried is not known to survive.
                     Exit::Done => Exit::Lacking,
                     other => other,
                 }
@@ -146,7 +155,45 @@ impl CrashtestCommand {
             write_errors: self.write_errors.clone(),
         };
         let overrides = Overrides { seed: self.seed, ..Overrides::default() };
-        plan_arguments::resolve_generated(CrashTest::NAME, test.to_string(), &overrides)
+        let resolved =
+            plan_arguments::resolve_generated(CrashTest::NAME, test.to_string(), &overrides);
+        // Its place in a plan that nobody has written says nothing.
+        resolved.map_err(|error| {
+            let help = error.help().map(|help| help.to_string());
+            match (error.downcast_ref::<PlanError>().map(ToString::to_string), help) {
+                (Some(fault), Some(help)) => UsageError::report(fault, help),
+                _ => error,
+            }
+        })
+    }
+
+    /// Prints what was found.
+    fn tell(&self, found: &CrashReport, began: Instant) -> Result<(), Report> {
+        output::print_coloured(&crash_screen(found, output::style()));
+        if let Some(file) = &self.junit {
+            junit::write(file, found, began.elapsed())?;
+        }
+        Ok(())
+    }
+
+    /// What is known if the budget is spent before a run has begun.
+    fn nothing_tried(&self) -> CrashReport {
+        let why = "the budget was spent before its first power cut";
+        let failures =
+            self.filesystem.iter().map(|name| (name.trim().to_owned(), why.to_owned())).collect();
+        CrashReport {
+            rows: Vec::new(),
+            failures,
+            example: None,
+            has_promised: false,
+            limits: Vec::new(),
+            run: None,
+        }
+    }
+
+    /// Whether the budget has ended the run.
+    fn is_spent(&self, interrupt: &Interrupt) -> bool {
+        self.budget.is_some() && interrupt.is_set()
     }
 
     fn run_options(&self) -> RunOptions<'_> {
@@ -197,7 +244,7 @@ impl CrashtestCommand {
         }
         let run = report::beyond_name(folder).unwrap_or_else(|| performed.id.clone());
         let mut limits = Vec::new();
-        if self.budget.is_some() && interrupt.is_set() {
+        if self.is_spent(interrupt) {
             limits.push("The budget was spent: fewer cuts were made than asked for.".to_owned());
         }
         if !ptrace::can_fix_addresses() {
@@ -220,8 +267,14 @@ impl CrashtestCommand {
             }
         }
         let example = example.map(|(example, ..)| example);
-        CrashReport { rows, failures, example, limits, run }
+        let has_promised = guests.have_heard_lines();
+        CrashReport { rows, failures, example, has_promised, limits, run: Some(run) }
     }
+}
+
+/// Which requests fail, as a plan says it.
+fn share_of_requests(text: &str) -> Result<String, String> {
+    text.parse::<WriteErrors>().map(|_| text.to_owned())
 }
 
 /// A path, and what it leads to if it is a link.

@@ -129,7 +129,8 @@ fn rendered(error: &Report, theme: GraphicalTheme) -> String {
     }
 }
 
-fn code(error: &Report) -> Exit {
+/// The exit code of an error.
+pub fn code(error: &Report) -> Exit {
     let is_wrong = error.is::<PlanError>()
         || error.is::<UsageError>()
         || error.is::<Incomparable>()

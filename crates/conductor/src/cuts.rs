@@ -151,11 +151,15 @@ impl Guests<'_> {
             !self.has_errors() || program::is_missing(how)
         };
         let Some(says) = failed.filter(|says| is_asked(says)) else { return Ok(()) };
-        Err(Failure::Failed(format!(
-            "the check of [cuts] must accept what the trial leaves without a power cut, but: \
-             {says} (it runs in the trial's directory, with the programs that `run`, `check` and \
+        let hint = if self.schedule.workload.system.is_some() {
+            ""
+        } else {
+            " (it runs in the trial's directory, with the programs that `run`, `check` and \
              `programs` name and no others; to test it: --lab directory with the check as a last \
              phase)"
+        };
+        Err(Failure::Failed(format!(
+            "the check must accept what the trial leaves without a power cut, but: {says}{hint}"
         )))
     }
 

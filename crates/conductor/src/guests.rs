@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
@@ -67,6 +68,8 @@ pub struct Guests<'a> {
     pub(super) packs: bool,
     jobs: usize,
     tools: Vec<String>,
+    /// Whether a program has printed a line.
+    has_heard: AtomicBool,
 }
 
 /// What the caller of a virtual lab provides.
@@ -173,6 +176,7 @@ impl<'a> Guests<'a> {
             packs: false,
             jobs,
             tools,
+            has_heard: AtomicBool::new(false),
         })
     }
 
@@ -187,6 +191,12 @@ impl<'a> Guests<'a> {
     #[must_use]
     pub const fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// Whether a program of a trial has printed a line, which its check is told.
+    #[must_use]
+    pub fn have_heard_lines(&self) -> bool {
+        self.has_heard.load(Ordering::Relaxed)
     }
 
     /// Keeps the files of each filesystem that is recovered: for a cut that is looked at.
@@ -262,8 +272,7 @@ impl<'a> Guests<'a> {
         }
         let create = |log: PathBuf| File::create(&log).map_err(Failure::step("make", &log));
         let log = self.log_of(trial).map(create).transpose()?.map(BufWriter::new);
-        let mut layout = None;
-        let (mut ended, mut executed) = (String::new(), Vec::new());
+        let (mut layout, mut ended, mut executed) = (None, String::new(), Vec::new());
         let kernel = self.kernel(setup);
         let run = GuestRun {
             name: &format!("guest-{}", trial.position),
@@ -298,6 +307,7 @@ impl<'a> Guests<'a> {
                     _ => {}
                 }
             })?;
+        self.has_heard.fetch_or(!trial_log.said.is_empty(), Ordering::Relaxed);
         if let Some(logs) = &self.logs {
             write_ledger::write_executed(&write_ledger::functions_of(logs, trial), &executed)?;
         }

@@ -118,7 +118,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &GuestChannel) -> io
             }
             Err(error) => (Err(error.to_string()), Vec::new(), None),
         };
-        let unasked = |error| io::Error::other(format!("the check of [cuts] cannot run: {error}"));
+        let unasked = |error| io::Error::other(format!("the check cannot run: {error}"));
         let data = data.transpose().map_err(unasked)?;
         let checked = recovered.checked.map(FsckResult::from);
         tell(Message::Recovered(Recovery { checked_before, mounted, found, checked, data }))?;

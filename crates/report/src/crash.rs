@@ -32,10 +32,12 @@ pub struct CrashReport {
     pub failures: Vec<(String, String)>,
     /// What was looked into.
     pub example: Option<CrashExample>,
+    /// Whether the program has printed a line, and so promised anything.
+    pub has_promised: bool,
     /// What limits the answer, a sentence each.
     pub limits: Vec<String>,
-    /// The run.
-    pub run: String,
+    /// The run; none if it has not begun.
+    pub run: Option<String>,
 }
 
 /// The cuts on one filesystem.
@@ -97,7 +99,10 @@ pub fn crash_screen(report: &CrashReport, style: Style) -> String {
         for limit in &report.limits {
             writeln!(out, "{}", row("But", limit))?;
         }
-        writeln!(out, "{}", row("More", &format!("ssdlab report {} --tables", report.run)))
+        if let Some(run) = &report.run {
+            writeln!(out, "{}", row("More", &format!("ssdlab report {run} --tables")))?;
+        }
+        Ok(())
     })
 }
 
@@ -113,6 +118,13 @@ fn answer(report: &CrashReport) -> String {
     };
     if found.is_empty() {
         let all: Vec<&CrashRow> = report.rows.iter().collect();
+        if !report.has_promised {
+            return format!(
+                "Nothing was promised: the program printed no line. So only the check was tried: \
+                 it accepted what {cuts} power cuts on {} left.",
+                names(&all)
+            );
+        }
         return format!(
             "Yes, as far as {cuts} power cuts on {} can tell: nothing that was acknowledged was \
              lost, and the check never failed.",
@@ -120,11 +132,12 @@ fn answer(report: &CrashReport) -> String {
         );
     }
     let lost: u64 = found.iter().map(|row| row.found.count).sum();
-    let mut says = format!(
-        "No. After {lost} of {cuts} power cuts something acknowledged was lost or the check \
-         failed, on {}.",
-        names(&found)
-    );
+    let what = if report.has_promised {
+        "something acknowledged was lost or the check failed"
+    } else {
+        "the check failed, though the program printed no line and so promised nothing"
+    };
+    let mut says = format!("No. After {lost} of {cuts} power cuts {what}, on {}.", names(&found));
     let said = report.example.as_ref().and_then(|example| example.cause.as_ref()?.said.clone());
     if let Some(said) = said {
         let _ = write!(says, " At the cut below the last line printed was \"{}\".", quote(&said));

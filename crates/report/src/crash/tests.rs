@@ -14,8 +14,9 @@ fn row(filesystem: &str, count: u64, interval: [f64; 2]) -> CrashRow {
 }
 
 fn report(rows: Vec<CrashRow>, example: Option<CrashExample>) -> CrashReport {
-    let run = "crashtest-1".to_owned();
-    CrashReport { rows, failures: Vec::new(), example, limits: Vec::new(), run }
+    let run = Some("crashtest-1".to_owned());
+    let (failures, limits) = (Vec::new(), Vec::new());
+    CrashReport { rows, failures, example, has_promised: true, limits, run }
 }
 
 fn check_shape(screen: &str) {
@@ -32,6 +33,20 @@ fn nothing_found_has_a_bound() {
     check_shape(&screen);
     assert!(screen.contains("Yes, as far as 1000 power cuts on ext4 and xfs"), "{screen}");
     assert!(screen.contains("less than 0.6 %"), "{screen}");
+}
+
+#[test]
+fn where_nothing_was_promised_the_answer_is_no_yes() {
+    let rows = |count| vec![row("ext4", count, [0.0, 0.0073])];
+    let screen = |rows| {
+        let silent = CrashReport { has_promised: false, ..report(rows, None) };
+        crash_screen(&silent, Style::default())
+    };
+    check_shape(&screen(rows(0)));
+    assert!(!screen(rows(0)).contains("Yes"), "{}", screen(rows(0)));
+    assert!(screen(rows(0)).contains("Nothing was promised: the program printed no line."));
+    check_shape(&screen(rows(3)));
+    assert!(screen(rows(3)).contains("No. After 3 of 500 power cuts the check failed"));
 }
 
 #[test]
