@@ -14,7 +14,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check probe-table adversaries reference \
-	manual answers who-beside who-kernels who-bench install deb dist test test-virtual check lint rustdoc bench \
+	manual answers who-beside who-kernels who-bench databases install deb dist test test-virtual check lint rustdoc bench \
 	validation kill-test crash-test \
 	fuzz fuzz-targets clean
 
@@ -105,6 +105,11 @@ probe-table:
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel
 	$(CARGO) test --release --locked --test adversaries -- --ignored
+
+# Power cuts of databases as they come from their registries (hours; what is measured is kept): docs/databases.md.
+databases: kernel
+	scripts/install-packages build run databases
+	scripts/databases run $(SSDLAB) target/databases
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel

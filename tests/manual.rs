@@ -32,6 +32,7 @@ fn main() {
     let mut trials = vec![
         trial("links_lead_somewhere", links::lead_somewhere),
         trial("commands_that_no_test_runs_are_known", known::are_known),
+        trial("the_page_of_databases_is_what_its_script_writes", databases),
     ];
     let lacking = kernel::find(None).err();
     for page in Page::all() {
@@ -48,6 +49,14 @@ fn main() {
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn databases() {
+    let script = root().join("scripts/databases");
+    let output = Command::new("python3").arg(script).args(["page", "--print"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let page = fs::read_to_string(root().join("docs/databases.md")).unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout) == page, "run scripts/databases page");
 }
 
 fn commands_do_what_it_says(page: &Page) {

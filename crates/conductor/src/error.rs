@@ -157,8 +157,8 @@ pub enum GuestsError {
     /// The system of the plan's commands cannot be made.
     #[error("cannot copy {} for guests: {cause}", path.display())]
     #[diagnostic(help(
-        "the root of a system (`--root`) is a folder, a tar archive or the image of a container, and \
-         only files and folders are added to it (`--add`); as whoever may read them"
+        "the root of a system (`--root`) is a folder, a tar archive or the image of a container; \
+         only files and folders are added to it (`--add`)"
     ))]
     System {
         /// What was to be copied.
@@ -185,11 +185,12 @@ impl GuestsError {
     /// Whether the run was to stop.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::System { cause, .. } => cause.kind() == io::ErrorKind::Interrupted,
             Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. })
-                | Self::Input(InputError::Interrupted)
-        ) || matches!(self, Self::System { cause, .. } if cause.kind() == io::ErrorKind::Interrupted)
+            | Self::Input(InputError::Interrupted) => true,
+            _ => false,
+        }
     }
 
     /// Whether this machine lacks something.
