@@ -192,7 +192,7 @@ func check(database, setting string) error {
 	}
 	s, err := open(database, setting)
 	if err != nil {
-		return fmt.Errorf("unreadable: %w", err)
+		return fmt.Errorf("unreadable: %w (%d acknowledged)", err, acknowledged)
 	}
 	found, err := s.get("last")
 	if err != nil {

@@ -145,7 +145,7 @@ def check(open_store):
     try:
         store = open_store()
     except Exception as error:
-        sys.exit(f"unreadable: {error}".replace("\n", " "))
+        sys.exit(f"unreadable: {error} ({acknowledged} acknowledged)".replace("\n", " "))
     last = int(store.get("last") or 0)
     if last < acknowledged:
         sys.exit(f"lost: {acknowledged} acknowledged, last is {last}")

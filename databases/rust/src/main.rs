@@ -158,7 +158,8 @@ fn check(open: &dyn Fn() -> Result<Box<dyn Store>>) -> Result<()> {
             Ok(())
         };
     }
-    let store = open().map_err(|error| format!("unreadable: {error}"))?;
+    let store =
+        open().map_err(|error| format!("unreadable: {error} ({acknowledged} acknowledged)"))?;
     let get = |name: &str| store.get(name).map_err(|error| format!("unreadable: {error}"));
     let last: u32 = get(LAST)?.unwrap_or_default().parse().unwrap_or(0);
     if last < acknowledged {
