@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 19, files: 785, lines: 115_180 };
+const MOST: Size = Size { crates: 19, files: 788, lines: 115_770 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;
@@ -198,10 +198,11 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         .filter(|(_, text)| text.contains("unsafe {") || text.contains("unsafe impl"))
         .map(|(path, _)| path)
         .collect();
-    // Only a prefetch, a ring, ioctls, the step between fork and exec, a signal's handler, and the
+    // Only a prefetch, a ring, ioctls, the step between fork and exec, a namespace, a signal's handler, and the
     // lab kernel's own call need it.
     let known = [
         "crates/disk/src/guest/confinement/tests.rs",
+        "crates/disk/src/guest/in_place.rs",
         "crates/disk/src/guest/machine.rs",
         "crates/disk/src/vhost/shrunk.rs",
         "crates/flash/src/prefetch.rs",
