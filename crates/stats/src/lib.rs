@@ -8,7 +8,7 @@
 //! changed while it was measured, and the number of runs needed ([`runs_to_separate`]). Without
 //! pairs, as between two experiments, [`UnpairedRatio`] estimates from two samples; if each machine
 //! has its own pairs, [`Heterogeneity`] estimates what they have in common, and which of them
-//! differs.
+//! differs. Of a machine that goes on working, [`Switchback`] compares totals.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
 //! (in [`Resamples`] and [`p_of_labels`]) comes from a seed the caller gives. Equal arguments give
@@ -38,6 +38,7 @@ mod runs;
 mod signs;
 mod student;
 mod summary;
+mod switchback;
 mod unpaired;
 
 pub use bca::{FEWEST_RESAMPLES, Resamples};
@@ -54,4 +55,5 @@ pub use ranking::RankEstimate;
 pub use runs::{MOST_RUNS, runs_to_separate};
 pub use signs::p_of_signs;
 pub use summary::Summary;
+pub use switchback::{Switchback, even_blocks};
 pub use unpaired::UnpairedRatio;
