@@ -33,6 +33,7 @@ pub mod processes;
 pub mod program;
 pub mod ptrace;
 pub mod regular_file;
+pub mod remount;
 pub mod sync;
 pub mod sysfs;
 pub mod task_table;

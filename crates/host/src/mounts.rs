@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::mount::UnmountFlags;
+use rustix::mount::{MountFlags, UnmountFlags};
 use serde::{Deserialize, Serialize};
 
 use super::missing::if_there;
@@ -18,6 +18,22 @@ use super::processes;
 use super::sysfs::block_number;
 
 const TABLE: &str = "/proc/self/mountinfo";
+
+/// Mount options that are flags of mount(2), not options of a filesystem.
+pub const FLAGS: [(&str, MountFlags); 12] = [
+    ("noatime", MountFlags::NOATIME),
+    ("relatime", MountFlags::RELATIME),
+    ("strictatime", MountFlags::STRICTATIME),
+    ("nodiratime", MountFlags::NODIRATIME),
+    ("lazytime", MountFlags::LAZYTIME),
+    ("sync", MountFlags::SYNCHRONOUS),
+    ("dirsync", MountFlags::DIRSYNC),
+    ("nodev", MountFlags::NODEV),
+    ("nosuid", MountFlags::NOSUID),
+    ("nosymfollow", MountFlags::NOSYMFOLLOW),
+    ("noexec", MountFlags::NOEXEC),
+    ("silent", MountFlags::SILENT),
+];
 
 /// One mounted filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,27 +9,11 @@ use std::path::Path;
 use rustix::mount::MountFlags;
 use ssdlab_filesystem::{EXT4, Filesystem, JournalSupport};
 use ssdlab_host::block_ioctl;
-use ssdlab_host::mounts::{self, Mount};
+use ssdlab_host::mounts::{self, FLAGS, Mount};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::{Atime, ChosenLevel, Discard, MOUNT_TYPE, Setup};
 
 use super::LabError;
-
-/// Words of a free `mount` option that are flags of mount(2), not options of a filesystem.
-const FLAGS: [(&str, MountFlags); 12] = [
-    ("noatime", MountFlags::NOATIME),
-    ("relatime", MountFlags::RELATIME),
-    ("strictatime", MountFlags::STRICTATIME),
-    ("nodiratime", MountFlags::NODIRATIME),
-    ("lazytime", MountFlags::LAZYTIME),
-    ("sync", MountFlags::SYNCHRONOUS),
-    ("dirsync", MountFlags::DIRSYNC),
-    ("nodev", MountFlags::NODEV),
-    ("nosuid", MountFlags::NOSUID),
-    ("nosymfollow", MountFlags::NOSYMFOLLOW),
-    ("noexec", MountFlags::NOEXEC),
-    ("silent", MountFlags::SILENT),
-];
 
 /// Words that mount(8) turns into the absence of a flag, so that nothing is asked for and nothing
 /// is listed.

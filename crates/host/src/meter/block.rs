@@ -44,6 +44,10 @@ pub struct CounterReading {
     pub reads_ms: u64,
     /// The same of all other requests.
     pub others_ms: u64,
+    /// The same of writes, which are among these.
+    pub writes_ms: u64,
+    /// The same of flushes.
+    pub flushes_ms: u64,
 }
 
 impl Counters {
@@ -71,6 +75,7 @@ pub fn read(number: &str) -> io::Result<CounterReading> {
         // Flushes are counted for whole disks only; no other partition of the disk is in use.
         let disk = parse(&fs::read_to_string(folder.join("../stat"))?)?;
         reading.counters.flushes = disk.counters.flushes;
+        reading.flushes_ms = disk.flushes_ms;
     }
     Ok(reading)
 }
@@ -108,6 +113,8 @@ pub fn parse(text: &str) -> io::Result<CounterReading> {
         in_flight: number(8),
         reads_ms: number(3),
         others_ms: [7, 14, 16].map(number).into_iter().fold(0, u64::wrapping_add),
+        writes_ms: number(7),
+        flushes_ms: number(16),
     })
 }
 

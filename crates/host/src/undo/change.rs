@@ -19,7 +19,7 @@ use crate::mounts::{self, MountElsewhere, MountIdentity};
 use crate::open_files::{self, Object, OpenFileHolder};
 use crate::program::{self, Rules};
 use crate::sysfs::{self, disk_sequence};
-use crate::{drive_identity, loop_device, processes, tracefs};
+use crate::{drive_identity, loop_device, processes, remount, tracefs};
 use serde::{Deserialize, Serialize};
 
 use super::{UndoError, attribute, name};
@@ -105,6 +105,25 @@ pub enum Change {
         /// The value it had.
         before: String,
     },
+    /// A mounted filesystem of the user got other options.
+    Remount {
+        /// The mount point.
+        #[serde(with = "name")]
+        target: PathBuf,
+        /// The filesystem's number, as `major:minor`.
+        device: String,
+        /// The words that were in force.
+        before: Vec<String>,
+    },
+    /// A setting of the kernel's writeback was changed.
+    Sysctl {
+        /// Its name, as sysctl(8) has it.
+        name: String,
+        /// The value it had.
+        before: String,
+        /// The value it was given.
+        after: String,
+    },
     /// The write cache of a drive was switched, which a SCSI drive may remember without power.
     WriteCache {
         /// The drive's persistent identity: after a reboot its name may be another drive's.
@@ -187,6 +206,10 @@ impl Change {
             Self::Tuning { path, before, .. } => {
                 (path.as_path(), attribute::is_tuning(path, before))
             }
+            Self::Remount { target, before, .. } => {
+                (target.as_path(), before.iter().all(|word| remount::can_be_put_back(word)))
+            }
+            Self::Sysctl { name, before, after } => (unnamed, is_writeback(name, before, after)),
             Self::WriteCache { before, after, .. } => {
                 (unnamed, [before, after].iter().all(|value| CACHE_TYPES.contains(&value.as_str())))
             }
@@ -224,6 +247,10 @@ impl Change {
             }
             Self::Tuning { path, scheduler, before, .. } => tune_again(path, scheduler, before),
             Self::Sysfs { path, before, after, .. } => restore_value(path, before, after),
+            Self::Remount { target, device, before } => put_back(target, device, before),
+            Self::Sysctl { name, before, after } => {
+                restore_value(&writeback_path(name), before, after)
+            }
             Self::WriteCache { drive, before, after } => {
                 restore_write_cache(Path::new(drive_identity::DISKS), drive, before, after)
             }
@@ -272,6 +299,39 @@ fn end_daemon(folders: &[PathBuf], marker: &str, timeout: Duration) -> Result<()
             .map_err(|cause| UndoError::new("remove", folder, cause))?;
     }
     Ok(())
+}
+
+/// Gives a mount the options that it had, unless another filesystem is there by now.
+fn put_back(target: &Path, device: &str, before: &[String]) -> Result<(), UndoError> {
+    let failed = |cause| UndoError::new("put back the mount options of", target, cause);
+    let mount = mounts::at(target).map_err(failed)?.filter(|mount| mount.device == device);
+    let Some(mount) = mount else { return Ok(()) };
+    let is_back = |word: &String| remount::in_force(&mount, word).as_ref() == Some(word);
+    if before.iter().all(is_back) {
+        return Ok(());
+    }
+    remount::put_in_force(&mount, before).map_err(failed)
+}
+
+/// The file of a setting of writeback.
+#[must_use]
+pub fn writeback_path(name: &str) -> PathBuf {
+    Path::new("/proc/sys").join(name.replace('.', "/"))
+}
+
+/// Whether it is a setting of writeback that a run may change, with values that it can have. One in
+/// bytes sets the one in per cent to 0, which cannot be set; so those in bytes are left alone.
+#[must_use]
+pub fn is_writeback(name: &str, before: &str, after: &str) -> bool {
+    let is_number = |value: &str| value.parse::<u32>().is_ok();
+    let is_share = |value: &str| value.parse::<u32>().is_ok_and(|share| (1..=100).contains(&share));
+    match name {
+        "vm.dirty_expire_centisecs" | "vm.dirty_writeback_centisecs" => {
+            is_number(before) && is_number(after)
+        }
+        "vm.dirty_ratio" | "vm.dirty_background_ratio" => is_share(before) && is_share(after),
+        _ => false,
+    }
 }
 
 /// Exports a pool; those imported by a kernel driver are in its folder of statistics.

@@ -40,9 +40,11 @@ fn paths(change: &Change) -> Vec<&Path> {
             vec![path]
         }
         Change::Loop { device, .. } => vec![device],
-        Change::Mount { target, .. } | Change::Served { target } => vec![target],
+        Change::Mount { target, .. }
+        | Change::Served { target }
+        | Change::Remount { target, .. } => vec![target],
         Change::Trace { instance } => vec![instance],
         Change::Daemon { folders } => folders.iter().map(AsRef::as_ref).collect(),
-        Change::Pool { .. } | Change::WriteCache { .. } => Vec::new(),
+        Change::Pool { .. } | Change::Sysctl { .. } | Change::WriteCache { .. } => Vec::new(),
     }
 }
