@@ -248,7 +248,7 @@ fn intervals(
 fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let is_of_the_drive = |claim: &Judgement| claim.claim.metric.is_of_the_drive();
     let shows = |claim: &Judgement| match origin {
-        Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
+        Origin::Lab(LabKind::Virtual | LabKind::Device | LabKind::Live) => true,
         Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
         // The device's counters include the I/O of other programs.
         Origin::Lab(LabKind::Directory) => is_of_the_drive(claim),

@@ -1,7 +1,7 @@
 //! One case of a claim: the treatments it compares, and what was measured.
 
-use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::{Bounds, Claim};
+use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, Heterogeneity, LogRatio, p_of_signs};
 
 use super::CONFIDENCE;
@@ -9,6 +9,7 @@ use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, OpenReason, Ou
 use super::nothing::Signs;
 use super::over_drives::guarantee;
 use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
+use super::switchback::LiveRatio;
 
 /// A claim about one pair of treatments, or about one treatment and all its rivals.
 #[derive(Clone, Copy)]
@@ -45,6 +46,11 @@ impl Case<'_> {
     /// What the case is tested on, and the number of blocks that it rests on, or why there is
     /// nothing.
     pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(CaseSample, usize), String> {
+        if let Some(baseline) = self.baseline.filter(|_| blocks.are_live()) {
+            let live = blocks.compare_totals(self.side, baseline)?;
+            let n = live.blocks;
+            return Ok((CaseSample::Live(live), n));
+        }
         let over_blocks = match self.measured(blocks) {
             Ok(over_blocks) => over_blocks,
             Err(why) => {
@@ -79,6 +85,8 @@ pub(super) enum CaseSample {
     },
     /// Pairs without a ratio, as one side has nothing.
     Signs(Signs),
+    /// Stretches of a running machine's time.
+    Live(LiveRatio),
 }
 
 impl CaseSample {
@@ -87,12 +95,15 @@ impl CaseSample {
         match self {
             Self::Blocks(ratio) => ratio.sd_log() == Some(0.0),
             Self::Hosts { are_equal, .. } => *are_equal,
-            Self::Signs(_) => false,
+            Self::Signs(_) | Self::Live(_) => false,
         }
     }
 
     /// Why it is of too few runs or hosts for a verdict, if it is.
     fn why_too_small(&self, runs: usize) -> Option<OpenReason> {
+        if let Self::Live(live) = self {
+            return live.why_open();
+        }
         let (of, what, missing) = match self {
             Self::Hosts { across, are_equal: true } if runs >= FEWEST_RUNS => {
                 (across.k, "hosts", None)
@@ -126,6 +137,7 @@ impl CaseSample {
                 (EstimatedValue::Ratio { ratio: across.ratio(), interval }, Some(across.k))
             }
             Self::Signs(signs) => (EstimatedValue::AgainstNothing(signs.found()), None),
+            Self::Live(live) => return live.estimate(),
         };
         ClaimEstimate { found, n, across_hosts, p: None }
     }
@@ -144,6 +156,7 @@ impl CaseSample {
         match self {
             Self::Blocks(ratio) => ratio.p_above(bound).zip(ratio.p_below(bound)).expect(TESTED),
             Self::Signs(signs) => signs.p_above_and_below(bound),
+            Self::Live(live) => live.p_above_and_below(bound),
             Self::Hosts { across, are_equal } => {
                 // If all are equal, the sign test, as of blocks.
                 let least = if *are_equal { p_of_signs(across.k, across.k) } else { 0.0 };
@@ -229,7 +242,11 @@ pub(super) fn measure(
 
 /// Why a claim about an amount cannot be judged by what this run measured.
 pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
-    schedule.unlike(claim.metric).filter(|_| claim.is_absolute())
+    let is_live = schedule.is_in(LabKind::Live);
+    let why =
+        || "how much it is depends on what the machine does; the live lab compares".to_owned();
+    let live = (is_live && claim.is_absolute()).then(why);
+    live.or_else(|| schedule.unlike(claim.metric).filter(|_| claim.is_absolute()))
 }
 
 /// The p-values of "it holds" and "it is refuted", from those of each bound: it holds if it is

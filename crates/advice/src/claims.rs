@@ -21,6 +21,7 @@
 
 use std::borrow::Cow;
 
+use ssdlab_plan::live::LOOKS;
 use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
@@ -150,6 +151,11 @@ fn why_open(claim: &Claim, evidence: CaseTests, error: f64, pools: bool) -> Open
             let more = equal_runs(error).saturating_sub(done(signs.n()));
             let is_open = claim.bounds().values().all(|bound| signs.agree(bound));
             u32::try_from(more.max(1)).ok().filter(|_| is_open)
+        }
+        // After the last look no more blocks help.
+        CaseBasis::Sample(CaseSample::Live(live)) => {
+            let next = LOOKS.into_iter().find(|look| *look as usize > live.blocks);
+            next.map(|next| next.saturating_sub(u32::try_from(live.blocks).unwrap_or(next)))
         }
         CaseBasis::Sample(CaseSample::Hosts { .. }) => {
             return "only more hosts may tell".to_owned().into();

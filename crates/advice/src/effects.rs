@@ -30,10 +30,11 @@ pub struct Effect {
     /// The treatment it is compared with.
     pub baseline: Levels,
     /// The geometric mean of the ratios within blocks or, of imported trials, which are in none,
-    /// the ratio of the geometric means.
+    /// the ratio of the geometric means; of a running machine the ratio of the totals.
     pub ratio: f64,
     /// Student's t interval of it, 95 %, of imported trials Welch's; absent for one block, and for
-    /// fewer than six equal ones.
+    /// fewer than six equal ones. Of a running machine that of the randomisation test, 95 % over
+    /// all looks; absent before the first, and where nothing can be said about the total.
     pub interval: Option<[f64; 2]>,
     /// The `BCa` bootstrap interval, 95 %, which assumes no distribution but is too narrow for
     /// few blocks; absent below three, for fewer than six equal ones, and for imported trials.
@@ -79,8 +80,8 @@ pub struct NoRatio {
 /// Every difference of the plan's metric that has no ratio, as one side has nothing.
 pub(super) fn without_ratio(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<NoRatio> {
     let mut found = Vec::new();
-    // Imported trials are in no blocks.
-    let is_paired = schedule.origin() != Origin::Imported;
+    // Imported trials are in no blocks, and totals of a running machine have ratios.
+    let is_paired = schedule.origin() != Origin::Imported && !blocks.are_live();
     for (index, treatment) in schedule.treatments.iter().enumerate().filter(|_| is_paired) {
         let Some(baseline) = treatment.baseline else { continue };
         for phase in shared_phases(schedule, index, baseline) {
@@ -126,6 +127,8 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 let [own, other] = [index, baseline].map(|treatment| quantity.of(treatment));
                 let ratio = if schedule.origin() == Origin::Imported {
                     blocks.compare_unpaired(quantity, [index, baseline])
+                } else if blocks.are_live() {
+                    blocks.compare_totals(own, other).ok().map(Ratio::Live)
                 } else {
                     blocks.compare(own, Some(other), StepChoice::LastStep).ok().map(Ratio::Paired)
                 };
@@ -136,7 +139,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     // The bootstrap dominates the time that a report of a long run takes.
     let paired = ratios.iter().filter_map(|(.., ratio)| match ratio {
         Ratio::Paired(ratio) => Some(ratio.n()),
-        Ratio::Unpaired(..) => None,
+        Ratio::Unpaired(..) | Ratio::Live(_) => None,
     });
     let numbers: BTreeSet<usize> = paired.collect();
     let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
@@ -148,6 +151,10 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 Ratio::Paired(of) => {
                     let bootstrap = of.bca(&resamples[&of.n()], CONFIDENCE);
                     (of.ratio(), of.interval(CONFIDENCE), bootstrap, of.p_differs(), of.n())
+                }
+                Ratio::Live(of) => {
+                    let p = of.p_differs();
+                    (of.ratio(), of.interval().filter(|_| p.is_some()), None, p, of.blocks)
                 }
                 Ratio::Unpaired(of, n) => {
                     (of.ratio(), of.interval(CONFIDENCE), None, of.p_differs(), n)

@@ -262,6 +262,7 @@ pub(super) fn scope(origin: Origin, metric: Metric) -> Option<&'static str> {
         LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
         LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
         LabKind::Directory if !is_of_the_drive => Some("with whatever else ran there"),
+        LabKind::Live => Some("of this machine at its own work"),
         _ => None,
     }
 }

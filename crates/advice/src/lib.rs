@@ -30,6 +30,7 @@ mod ranking;
 mod separation;
 #[cfg(test)]
 mod simulated;
+mod switchback;
 mod treatment;
 mod warning;
 mod warnings;

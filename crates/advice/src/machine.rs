@@ -24,7 +24,9 @@ impl<'a> MeasuredMachine<'a> {
     /// every machine, and if the record names none.
     pub fn of(record: &'a Record) -> Option<Self> {
         let depends = match record.lab {
-            Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory) => true,
+            Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory | LabKind::Live) => {
+                true
+            }
             Origin::Lab(LabKind::Virtual) | Origin::Imported => false,
         };
         let attempt = record.attempt.as_ref().filter(|_| depends)?;

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use ssdlab_plan::metric::{FEWEST_ERASES, Metric};
-use ssdlab_plan::{Schedule, differ_in_machine};
+use ssdlab_plan::metric::{DIRTIED_BYTES, FEWEST_ERASES, Metric, Source};
+use ssdlab_plan::{LabKind, Schedule, differ_in_machine};
 use ssdlab_results::{PhaseRecord, Record, TrialStatus};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
 
 use super::machine::{Host, MeasuredMachine};
 use super::nothing::Signs;
+use super::switchback::{self, LiveRatio};
 
 /// Whether two treatments are meant to run on different machines.
 fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> bool {
@@ -88,6 +89,8 @@ pub(super) enum Ratio {
     /// Of independent samples, with the size of the smaller: imported trials are in no blocks, and
     /// pairs would be those of an order that means nothing.
     Unpaired(UnpairedRatio, usize),
+    /// Of a running machine.
+    Live(LiveRatio),
 }
 
 /// The two sides' values in a block, 1 in place of a missing baseline, and the machine if all ran
@@ -115,7 +118,28 @@ impl<'a> Blocks<'a> {
                 place.get_or_insert(record);
             }
         }
-        Self { schedule, blocks }
+        let own = Self { schedule, blocks };
+        if schedule.is_in(LabKind::Live) { own.at_last_look() } else { own }
+    }
+
+    /// Only the whole blocks at the last look of a run of the live lab.
+    fn at_last_look(mut self) -> Self {
+        let has_run = |treatment: usize| {
+            self.blocks.values().any(|block: &Vec<Option<&Record>>| block[treatment].is_some())
+        };
+        let able: Vec<usize> =
+            (0..self.schedule.treatments.len()).filter(|own| has_run(*own)).collect();
+        self.blocks.retain(|_, block| able.iter().all(|own| block[*own].is_some()));
+        let judged = switchback::looked_at(self.blocks.len());
+        if let Some(first) = self.blocks.keys().nth(judged).copied() {
+            self.blocks.split_off(&first);
+        }
+        self
+    }
+
+    /// Whether they are stretches of a running machine's time.
+    pub fn are_live(&self) -> bool {
+        self.schedule.is_in(LabKind::Live)
     }
 
     pub fn before(mut self, block: u32) -> Self {
@@ -124,13 +148,37 @@ impl<'a> Blocks<'a> {
     }
 
     /// The paired log-ratio of two sides, or of one to a unit of the metric, or why there is none.
-    /// If some trials lack the metric, there is none: the others are a biased sample.
     pub fn compare(
         &self,
         side: ComparedSide<'_>,
         baseline: Option<ComparedSide<'_>>,
         which: StepChoice,
     ) -> Result<LogRatio, String> {
+        let metric = side.quantity.metric;
+        let values = self.values(side, baseline, which)?;
+        let word = if side.excess_over.is_some() { "excess of " } else { "" };
+        let (number, nothing) = (values.len(), values.iter().filter(|own| are_nothing(**own)));
+        let nothing = nothing.count();
+        ratio(values.into_iter()).map_err(|_| match baseline {
+            Some(_) if nothing > 0 => format!(
+                "the {word}{metric} is 0 on both sides in {nothing} of {number} blocks: nothing \
+                 against nothing has no ratio"
+            ),
+            Some(_) => {
+                format!("the {word}{metric} is not above 0 in every trial, so there is no ratio")
+            }
+            None => format!("the {word}{metric} is not above 0 in every trial"),
+        })
+    }
+
+    /// The values of both sides by block, 1 in place of a missing baseline, or why there are none.
+    /// If some trials lack the metric, there are none: the others are a biased sample.
+    pub fn values(
+        &self,
+        side: ComparedSide<'_>,
+        baseline: Option<ComparedSide<'_>>,
+        which: StepChoice,
+    ) -> Result<Vec<(f64, f64)>, String> {
         let metric = side.quantity.metric;
         let blocks = self.pairs(side, baseline, which);
         let number = blocks.len();
@@ -152,17 +200,29 @@ impl<'a> Blocks<'a> {
                 "{lacking} of {number} blocks lack {metric}, and the others may not be like them"
             ));
         }
-        let word = if side.excess_over.is_some() { "excess of " } else { "" };
-        let nothing = pairs.iter().filter(|pair| are_nothing(pair.values)).count();
-        ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| match baseline {
-            Some(_) if nothing > 0 => format!(
-                "the {word}{metric} is 0 on both sides in {nothing} of {number} blocks: nothing \
-                 against nothing has no ratio"
-            ),
-            Some(_) => {
-                format!("the {word}{metric} is not above 0 in every trial, so there is no ratio")
-            }
-            None => format!("the {word}{metric} is not above 0 in every trial"),
+        Ok(pairs.into_iter().map(|pair| pair.values).collect())
+    }
+
+    /// The ratio of the totals of two treatments of a running machine, or why there is none.
+    pub fn compare_totals(
+        &self,
+        side: ComparedSide<'_>,
+        baseline: ComparedSide<'_>,
+    ) -> Result<LiveRatio, String> {
+        let values = |[own, other]: [ComparedSide<'_>; 2]| {
+            self.values(own, Some(other), StepChoice::FirstStep)
+        };
+        let metric = side.quantity.metric;
+        let found = values([side, baseline])?;
+        // Pages that were changed have to be written.
+        let is_of_written = matches!(
+            metric.source,
+            Source::WrittenBytes | Source::WriteRequests | Source::WriteMerges
+        );
+        let asked = is_of_written.then(|| values([side, baseline].map(dirtied)).ok()).flatten();
+        let asked = asked.filter(|asked| asked.len() == found.len());
+        LiveRatio::of(&found, asked.as_deref()).ok_or_else(|| {
+            format!("{metric} is 0 in every stretch: nothing against nothing has no ratio")
         })
     }
 
@@ -384,6 +444,12 @@ impl<'a> Blocks<'a> {
 fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::StatsError> {
     let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
     LogRatio::paired(&of_side, &of_baseline)
+}
+
+/// A side with the pages that were changed in place of its metric.
+fn dirtied(mut side: ComparedSide<'_>) -> ComparedSide<'_> {
+    side.quantity.metric = DIRTIED_BYTES;
+    side
 }
 
 /// Whether neither of two values is anything.

@@ -1,8 +1,9 @@
 //! Whether a run has measured precisely enough to stop.
 //!
-//! Runs stop on the width of intervals, never on a verdict: a run that continues until a test
-//! gives the desired result would nearly always reach it (A. Wald, Sequential Analysis, 1947,
-//! ch. 1).
+//! Runs stop on the width of intervals, not on a verdict: a run that continues until a test gives
+//! the desired result would nearly always reach it (A. Wald, Sequential Analysis, 1947, ch. 1).
+//! Only those of the live lab may, after three planned numbers of blocks, each judged at a third of
+//! the error.
 //!
 //! Stopping on width is not free either: an interval that has just become narrow is one whose
 //! blocks happen to agree (Y. S. Chow and H. Robbins, "On the asymptotic theory of fixed-width
@@ -12,14 +13,17 @@
 //! (N. Starr, "The performance of a sequential procedure for the fixed-width interval estimation of
 //! the mean", Annals of Mathematical Statistics 37, 1966). See docs/method.md.
 
-use ssdlab_plan::Schedule;
+use ssdlab_plan::live::LOOKS;
+use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_results::Record;
 use ssdlab_stats::FEWEST_RUNS;
 
 use super::CONFIDENCE;
 use super::best::rivals;
 use super::case::cases;
+use super::claims::judge_all;
 use super::effects::shared_phases;
+use super::judgement::{Judgement, Verdict};
 use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
 
 /// The blocks that follow those whose intervals were narrow.
@@ -53,13 +57,24 @@ fn of_blocks(schedule: &Schedule, blocks: &Blocks<'_>) -> Precision {
     Precision { widest, is_reached }
 }
 
-/// Whether a run may stop because it is precise: it was four blocks ago, after six or more.
+/// Whether a run may stop because it is precise: it was four blocks ago, after six or more. In the
+/// live lab, because a look has decided every claim.
 #[must_use]
 pub fn may_stop(schedule: &Schedule, records: &[Record]) -> bool {
     let ran = records.iter().map(|record| record.trial.block + 1).max().unwrap_or(0);
+    if schedule.is_in(LabKind::Live) {
+        return LOOKS.contains(&ran) && are_all_decided(schedule, records);
+    }
     let looked_at = ran.saturating_sub(SETTLING);
     let early = Blocks::of(schedule, records).before(looked_at);
     looked_at as usize >= FEWEST_RUNS && of_blocks(schedule, &early).is_reached
+}
+
+/// Whether every claim has its verdict, at a look of the live lab: its error is that of three.
+fn are_all_decided(schedule: &Schedule, records: &[Record]) -> bool {
+    let claims = judge_all(schedule, &Blocks::of(schedule, records), None, None);
+    let is_open = |claim: &Judgement| claim.outcome.verdict() == Verdict::Undecided;
+    !claims.is_empty() && !claims.iter().any(is_open)
 }
 
 fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {

@@ -335,6 +335,11 @@ impl fmt::Display for Warning {
                 "directory lab: the filesystem was not made anew, and the device's counts \
                  include what others did meanwhile"
             ),
+            Self::Lab { lab: Origin::Lab(LabKind::Live) } => write!(
+                f,
+                "live lab: the numbers are of this machine while it did its own work; intervals \
+                 and verdicts are of 95 % over all looks, after 12, 24 and 48 blocks"
+            ),
             Self::Imprecise { widest: Some(widest), widest_shown, asked, blocks } => write!(
                 f,
                 "after {blocks} runs of each treatment the widest interval is {}, wider than the \

@@ -109,7 +109,10 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
         writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
-        writeln!(out, "writes: {}", roughly_written(&estimate))?;
+        // A machine's own work is not this run's.
+        if estimate.written_bytes > 0 || !schedule.is_in(LabKind::Live) {
+            writeln!(out, "writes: {}", roughly_written(&estimate))?;
+        }
     }
     for note in schedule.notes.iter().chain(&schedule.beyond_lab()) {
         writeln!(out, "note: {note}")?;

@@ -192,6 +192,8 @@ pub fn check_divided(schedule: &Schedule, has_wipe: bool) -> Result<(), Report> 
         schedule.setups().any(|setup| setup.simulated.kernel != KernelLevel::Default);
     let (message, help) = if is_kernel_varied && schedule.is_in(LabKind::Virtual) {
         ("the factor `kernel` names lab kernels of this machine", "run the plan on one machine")
+    } else if schedule.is_in(LabKind::Live) {
+        ("the live lab is about this machine", "run the plan on one machine")
     } else if has_wipe || matches!(schedule.target, Some(Target::Device { path: Some(_) })) {
         (
             "--device and --wipe name a drive of this machine, and every other has its own",

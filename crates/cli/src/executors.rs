@@ -6,7 +6,7 @@ use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{
-    self as conductor, Executor, Guests, GuestsInput, LocalExecutor, WriteLedger,
+    self as conductor, Executor, Guests, GuestsInput, LocalExecutor, StretchHistory, WriteLedger,
 };
 use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
@@ -16,7 +16,7 @@ use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
-use ssdlab_plan::schedule::{Claim, Treatment};
+use ssdlab_plan::schedule::{Action, Claim, Phase, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_workload::{self as workload, PreparedWorkload, WorkloadError};
@@ -122,6 +122,7 @@ pub fn with_executor<T>(
             lab::open_device(node, run_options.wipe, &mut tools)?
         }
         Target::Directory { path } => open_directory(path, schedule)?,
+        Target::Live { mount } => open_live(mount.as_deref(), schedule)?,
     };
     let here = LocalExecutor {
         target,
@@ -130,6 +131,7 @@ pub fn with_executor<T>(
         journal,
         interrupt,
         write_ledger: WriteLedger::default(),
+        stretches: StretchHistory::default(),
         aged: &Store::of_user(),
         tools: conductor::tools(schedule),
     };
@@ -157,6 +159,11 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
     match target {
         Target::Virtual { .. } => check_models(schedule),
         Target::Directory { path } if path.exists() => open_directory(path, schedule).map(drop),
+        Target::Live { mount: Some(path) }
+            if path.exists() && rustix::process::geteuid().is_root() =>
+        {
+            open_live(Some(path), schedule).map(drop)
+        }
         _ => Ok(()),
     }
 }
@@ -164,6 +171,25 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
 /// Opens a directory, unless so few treatments can run in it that nothing would be compared.
 fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
     let lab = lab::open_directory(path)?;
+    check_comparable(&*lab, path, schedule).map(|()| lab)
+}
+
+/// Opens the filesystem of the machine that a folder is in, unless so few treatments can be put in
+/// force there that nothing would be compared.
+fn open_live(path: Option<&Path>, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
+    let path = path.ok_or_else(|| {
+        UsageError::report(
+            "the live lab needs a filesystem of this machine",
+            "name a folder in it: --mount DIR",
+        )
+    })?;
+    let is_own = |phase: &Phase| matches!(phase.action, Action::Stretch { .. });
+    let lab = lab::open_live(path, !schedule.workload.phases.iter().all(is_own))?;
+    check_comparable(&*lab, path, schedule).map(|()| lab)
+}
+
+/// Refuses a schedule of which so few treatments can run that nothing would be compared.
+fn check_comparable(lab: &dyn Lab, path: &Path, schedule: &Schedule) -> Result<(), Report> {
     let why = |treatment: &Treatment| match &treatment.setup {
         Ok(setup) => lab.missing(setup),
         Err(error) => Some(error.message.clone()),
@@ -179,7 +205,7 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
     let count = missing.len();
     let able = (0..count).filter(|treatment| is_able(*treatment)).count();
     if count < 2 || able > 1 || schedule.claims.iter().any(is_judged) {
-        return Ok(lab);
+        return Ok(());
     }
     let reasons = schedule.each_distinct().zip(missing);
     let reasons = reasons.filter_map(|(levels, why)| Some(format!("{levels}: {}", why?)));
@@ -191,7 +217,8 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
             count - able,
             path.display()
         ),
-        "run the plan in a lab that makes filesystems: --lab virtual or --lab image",
+        "choose other levels with --set, or run the plan in a lab that makes filesystems: \
+         --lab virtual or --lab image",
     ))
 }
 

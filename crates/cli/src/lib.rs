@@ -19,6 +19,7 @@ mod executors;
 mod exit;
 mod flip;
 mod flips;
+mod guard;
 mod guest;
 mod help;
 mod history;

@@ -197,7 +197,7 @@ fn entries(rows: NamedRows) -> Vec<Entry> {
 
 fn plans() -> Vec<Entry> {
     let question = |text: &str| plan::parse("", text).map(|plan| plan.own_question());
-    let shipped = shipped::ALL.iter().map(|plan| Entry {
+    let shipped = shipped::all().map(|plan| Entry {
         name: plan.name.to_owned(),
         says: question(plan.text).unwrap_or_default(),
         group: Some(plan.asked.into()),
@@ -258,6 +258,11 @@ pub fn factor_rows() -> NamedRows {
         }
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
+        Factor::Sysctl => {
+            "default, or vm.dirty_expire_centisecs, vm.dirty_writeback_centisecs, vm.dirty_ratio, \
+             vm.dirty_background_ratio with numbers (live lab)"
+                .to_owned()
+        }
         Factor::Age => {
             let names =
                 PROFILES.map(|profile| format!("{} ({})", profile.name, profile.description));

@@ -37,7 +37,7 @@ impl NameKind {
 
     fn names(self) -> Vec<String> {
         match self {
-            Self::Plans => shipped::ALL.iter().map(|plan| plan.name.to_owned()).collect(),
+            Self::Plans => shipped::all().map(|plan| plan.name.to_owned()).collect(),
             Self::Runs => results::runs_in(&results::default_folder()),
             Self::Drives => presets::ALL.iter().map(|drive| drive.name.to_owned()).collect(),
             Self::Hosts => HOSTS.iter().map(|host| host.name.clone()).collect(),

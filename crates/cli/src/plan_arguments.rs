@@ -7,7 +7,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::regular_file;
 use ssdlab_plan::schedule::Build;
-use ssdlab_plan::{self as plan, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
+use ssdlab_plan::{self as plan, Bytes, Factor, LabKind, Overrides, Schedule, Span, shipped};
 
 use super::exit::UsageError;
 use super::input;
@@ -34,6 +34,13 @@ pub struct PlanOverrides {
     /// /var/tmp).
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
+    /// A folder in the filesystem to experiment on while the machine works (live lab).
+    #[arg(long, value_name = "DIR")]
+    mount: Option<PathBuf>,
+    /// The longest that all stretches of the machine's time may take together: 12, 24 or 48 blocks,
+    /// as many as fit (live lab).
+    #[arg(long = "for", value_name = "TIME", conflicts_with = "runs")]
+    budget: Option<Span>,
     #[command(flatten)]
     variation: Variation,
     /// Run exactly this many blocks, each with one trial of every treatment.
@@ -99,6 +106,8 @@ impl PlanOverrides {
         self.lab.is_some()
             || self.device.is_some()
             || self.dir.is_some()
+            || self.mount.is_some()
+            || self.budget.is_some()
             || self.variation.changes_anything()
             || self.runs.is_some()
             || self.plausible.is_some()
@@ -124,6 +133,8 @@ impl PlanOverrides {
             lab: self.lab,
             device: absolute("--device", self.device.as_deref(), &here)?,
             directory: absolute("--dir", self.dir.as_deref(), &here)?,
+            mount: absolute("--mount", self.mount.as_deref(), &here)?,
+            budget: self.budget,
             runs: self.runs,
             plausible: self.plausible,
             ..Overrides::default()
@@ -263,7 +274,7 @@ fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
 }
 
 fn no_plan(named: &str, message: &str) -> Report {
-    let known: Vec<_> = shipped::ALL.iter().map(|plan| plan.name).collect();
+    let known: Vec<_> = shipped::all().map(|plan| plan.name).collect();
     let meant = plan::did_you_mean(named, known.iter().copied());
     let help = format!("{meant}name a TOML file or a shipped plan: {}", known.join(", "));
     UsageError::report(message, help)

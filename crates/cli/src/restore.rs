@@ -8,11 +8,30 @@ use ssdlab_lab::LabError;
 use ssdlab_report::counted;
 
 use super::exit::{Exit, UsageError, explain};
-use super::output;
+use super::{guard, output};
 
 /// Arguments of `ssdlab restore`.
 #[derive(Debug, Args)]
-pub struct RestoreCommand {}
+pub struct RestoreCommand {
+    /// Wait for the end of the run that starts this: its standard input ends with it.
+    #[arg(long, hide = true)]
+    guard: bool,
+}
+
+/// Undoes the changes of killed runs before a run takes what it finds for the machine's own state.
+pub fn before_run() -> Result<(), Report> {
+    if !undo::folders().iter().any(|folder| undo::has_leftovers(folder)) {
+        return Ok(());
+    }
+    output::tell("a killed run has left changes on this machine, which are undone first");
+    match (RestoreCommand { guard: false }).run()? {
+        Exit::Failed => Err(UsageError::report(
+            "a killed run has left changes on this machine that could not be undone",
+            "undo them as said above; an experiment would take them for the machine's own settings",
+        )),
+        _ => Ok(()),
+    }
+}
 
 /// Says so if a killed run has left changes on this machine.
 pub fn remind() {
@@ -37,12 +56,10 @@ pub fn journal() -> Result<Journal, Report> {
 
 impl RestoreCommand {
     /// Runs the command.
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "every subcommand runs like this"
-    )]
     pub fn run(&self) -> Result<Exit, Report> {
+        if self.guard {
+            guard::wait_for_parent().into_diagnostic()?;
+        }
         let folders = undo::folders();
         let (mut undone, mut failed) = (0, 0);
         for folder in &folders {

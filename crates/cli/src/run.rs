@@ -19,6 +19,7 @@ use ssdlab_workload::PreparedWorkload;
 use super::elsewhere::{self, ClusterArguments, Common};
 use super::executors::{self, ReadyExecutor, RunOptions};
 use super::exit::{Exit, UsageError};
+use super::guard::Guard;
 use super::plan_arguments::{PlanArguments, ResolvedPlan};
 use super::progress::RunProgress;
 use super::results_folder::ResultsArguments;
@@ -207,14 +208,18 @@ impl RunArguments {
     fn conduct(&self, planned: Planned) -> Result<Exit, Report> {
         // A killed run's filesystems have the UUIDs of this run's if both have the same seed, as by
         // default: mkfs.btrfs refuses a duplicate, and XFS does not mount one.
-        restore::remind();
+        if planned.resolved.schedule.is_in(LabKind::Live) {
+            restore::before_run()?;
+        } else {
+            restore::remind();
+        }
         // All errors that can be found early are, before a folder is made or a device is touched.
         let planned = planned.with_inputs()?;
         let schedule = planned.resolved.schedule.clone();
         let lab = executors::target(&schedule)?.lab();
-        if schedule.verify && lab == LabKind::Directory {
+        if schedule.verify && matches!(lab, LabKind::Directory | LabKind::Live) {
             return Err(UsageError::report(
-                "--verify reads back from the device, but the directory lab does not unmount",
+                format!("--verify reads back from the device, but the {lab} lab does not unmount"),
                 "omit it, or choose a lab that makes filesystems: --lab image or virtual",
             ));
         }
@@ -286,6 +291,8 @@ impl RunArguments {
         schedule: &Schedule,
         session: impl FnOnce() -> Result<Session, Report>,
     ) -> Result<(Ended, Session), Report> {
+        // Ends after the journal: until then it would put back what this run leaves.
+        let _guard = schedule.is_in(LabKind::Live).then(Guard::start).transpose()?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
         let act = |mut ready: ReadyExecutor<'_>| {
@@ -383,8 +390,9 @@ fn announce(schedule: &Schedule, jobs: usize) {
     if let Some(estimate) = plan::estimate(schedule) {
         let time = estimate.time / u32::try_from(jobs).unwrap_or(1);
         says.push(format!("about {}", roughly(time)));
-        // Simulated drives do not wear out.
-        if !schedule.is_in(LabKind::Virtual) {
+        // Simulated drives do not wear out, and a machine's own work is not this run's.
+        let is_own = !schedule.is_in(LabKind::Live) || estimate.written_bytes > 0;
+        if !schedule.is_in(LabKind::Virtual) && is_own {
             says.push(format!("writing {}", roughly_written(&estimate)));
         }
     }

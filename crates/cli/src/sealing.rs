@@ -15,7 +15,7 @@ use ssdlab_results::{Record, RunContents, RunFolder, TrialStatus};
 /// The names of the claims that the first run of the plan does not have in this form, and that
 /// run's name. Claims of a shipped plan were made without knowing the results kept here.
 pub fn late(results: &Path, plan: &str, schedule: &Schedule) -> Option<(Vec<String>, String)> {
-    if shipped::ALL.iter().any(|own| own.text == plan) {
+    if shipped::all().any(|own| own.text == plan) {
         return None;
     }
     let (first, sealed) = names_of_runs(results, &schedule.plan).into_iter().find_map(|name| {

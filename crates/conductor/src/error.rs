@@ -8,6 +8,7 @@ use ssdlab_disk::guest::{MachineError, RootError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_host::undo::UndoError;
 use ssdlab_kernel::KernelError;
+use ssdlab_plan::Levels;
 use ssdlab_results::StoreError;
 use ssdlab_trace::TraceError;
 use ssdlab_workload::InputError;
@@ -30,6 +31,17 @@ pub enum ConductorError {
     #[error("cannot acquire the measurement lock: {cause}")]
     #[diagnostic(help("two trials at once would measure each other; let this user open the lock"))]
     Turn { cause: io::Error },
+    /// A stretch of the running machine's time failed, or its treatment hurts.
+    #[error("the experiment was ended with {levels}: {reason}")]
+    #[diagnostic(help(
+        "the machine is as it was before; what was measured until then is in the report"
+    ))]
+    Harmed {
+        /// The treatment.
+        levels: Levels,
+        /// What happened.
+        reason: String,
+    },
     /// Slurm does not run shares.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -23,6 +23,7 @@ use super::computing::{self, Computing};
 use super::local::LocalExecutor;
 use super::message::Message;
 use super::recovery::{self, Recoveries};
+use super::stretch::StretchHistory;
 use super::write_ledger::WriteLedger;
 
 /// Where the channel is in the guest.
@@ -133,6 +134,7 @@ fn on_lab<T>(
         interrupt: &interrupt,
         // The host has the requests.
         write_ledger: WriteLedger::default(),
+        stretches: StretchHistory::default(),
         aged: &aged,
         tools: Vec::new(),
     };

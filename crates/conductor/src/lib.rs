@@ -34,6 +34,7 @@ mod run_state;
 mod share;
 mod shrink;
 mod slurm;
+mod stretch;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,7 @@ use ssdlab_advice as advice;
 pub use ssdlab_disk::guest::is_confined as are_guests_confined;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Ending, TrialStatus};
+pub use stretch::StretchHistory;
 pub use tools::tools;
 pub use write_ledger::{WriteLedger, executed, functions_of, log_of};
 

@@ -8,13 +8,15 @@ use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_lab::Lab;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{Setup, Target};
+use ssdlab_plan::{LabKind, Setup, Target};
+use ssdlab_results::{Record, TrialStatus};
 use ssdlab_workload::PreparedWorkload;
 
 use super::assignment::Assignment;
 use super::failure::Failure;
 use super::message::Message;
 use super::performed::TrialOutcome;
+use super::stretch::StretchHistory;
 use super::write_ledger::WriteLedger;
 use super::{ConductorError, Executor, RunEvent, RunState};
 
@@ -30,6 +32,8 @@ pub struct LocalExecutor<'a> {
     pub interrupt: &'a Interrupt,
     /// The records of requests and their kinds of bytes.
     pub write_ledger: WriteLedger,
+    /// How earlier stretches of the machine's time fared (live lab).
+    pub stretches: StretchHistory,
     /// Where aged images are kept.
     pub aged: &'a Store,
     /// The versions of the programs that trials use, for their records.
@@ -99,12 +103,13 @@ impl LocalExecutor<'_> {
         };
         let undone = self.journal.undo_to(mark);
         let is_done = record.is_some();
+        let harmed = record.as_ref().filter(|_| self.target.lab() == LabKind::Live).and_then(harm);
         // The record is safe before anything else can go wrong.
         record.map_or(Ok(()), |record| run_state.add_record(record))?;
         undone?;
         self.give_back(run_state);
         drop(lock);
-        Ok(is_done)
+        harmed.map_or(Ok(is_done), Err)
     }
 
     /// A device that cannot be released is gone: the next trial's record says so.
@@ -113,6 +118,15 @@ impl LocalExecutor<'_> {
             run_state.observer.notice(RunEvent::Trouble { text: &error.to_string() });
         }
     }
+}
+
+/// Why no further stretch of the machine's time is to follow a trial: it failed, or hurt.
+fn harm(record: &Record) -> Option<ConductorError> {
+    if matches!(record.status, TrialStatus::Ok | TrialStatus::Unavailable) {
+        return None;
+    }
+    let (levels, reason) = (record.levels.clone(), record.reason.clone().unwrap_or_default());
+    Some(ConductorError::Harmed { levels, reason })
 }
 
 /// A message that says who has the measurement lock.

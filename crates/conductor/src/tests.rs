@@ -152,6 +152,7 @@ fn conduct_schedule(
     let aged = Store::of_user();
     let mut here = LocalExecutor {
         write_ledger: WriteLedger::default(),
+        stretches: StretchHistory::default(),
         target: schedule.target.as_ref().unwrap(),
         lab: &mut lab,
         workload: &mut workload,

@@ -22,6 +22,7 @@ use super::local::LocalExecutor;
 use super::measure::{MeteredDevice, nanos};
 use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
+use super::stretch::LiveStretch;
 use super::write_ledger;
 
 /// The longest mkfs, a mount or a prefill may take.
@@ -70,7 +71,8 @@ impl LocalExecutor<'_> {
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = MeteredDevice::new(device.as_ref(), false, self.interrupt)?;
         // Requests of others to a shared device are not ours to count.
-        let own = device.as_ref().filter(|_| self.target.lab() != LabKind::Directory);
+        let is_shared = matches!(self.target.lab(), LabKind::Directory | LabKind::Live);
+        let own = device.as_ref().filter(|_| !is_shared);
         if let Some(device) = self.fallible(own) {
             // An earlier failure is reported once, and is none of this trial's.
             let _ = written_back(device);
@@ -266,6 +268,17 @@ impl LocalExecutor<'_> {
             }),
             // Measuring itself waits after every phase that settles.
             Action::Idle { .. } => watched.measure(phase, silence, || Ok(PhaseOutcome::default())),
+            Action::Stretch { stretch_ns, washout_ns } => {
+                let stretch = LiveStretch {
+                    phase,
+                    length: Duration::from_nanos(stretch_ns),
+                    washout: Duration::from_nanos(washout_ns),
+                    mounted_at: place.mounted_at,
+                    levels: &assignment.setup.levels,
+                    interrupt: self.interrupt,
+                };
+                stretch.measure(&mut self.stretches, watched)
+            }
             _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
         }
     }
@@ -408,7 +421,14 @@ impl Tally {
         self.written_bytes += device.written_bytes;
         match (&phase.action, measured.application_bytes) {
             (Action::Unpack | Action::Clone, Some(bytes)) => self.expected_bytes += bytes,
-            (Action::Sync | Action::Remount | Action::Fstrim | Action::Idle { .. }, _) => {}
+            (
+                Action::Sync
+                | Action::Remount
+                | Action::Fstrim
+                | Action::Idle { .. }
+                | Action::Stretch { .. },
+                _,
+            ) => {}
             _ => *self = Self::default(),
         }
         if !phase.syncs() {

@@ -54,7 +54,7 @@ impl Pace {
                 searched_entry_ns: 20,
                 waits: false,
             },
-            LabKind::Image | LabKind::Device | LabKind::Directory => Self {
+            LabKind::Image | LabKind::Device | LabKind::Directory | LabKind::Live => Self {
                 trial_ns: 300_000_000,
                 call_ns: 5_000,
                 tree_call_ns: 5_000,
@@ -142,7 +142,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
 /// known. Those whose mkfs nobody has measured are left out. Aged filesystems are copied, and
 /// directories are on one that is there.
 fn made_bytes(schedule: &Schedule) -> Option<u64> {
-    if schedule.is_in(LabKind::Directory) {
+    if schedule.is_in(LabKind::Directory) || schedule.is_in(LabKind::Live) {
         return Some(0);
     }
     let of_setup = |setup: &Setup| match setup.filesystem {

@@ -41,6 +41,10 @@ pub enum Factor {
     Mkfs,
     /// Options added to mount, comma-separated.
     Mount,
+    /// Live lab: when the kernel writes back: `default`, or settings, comma-separated:
+    /// `vm.dirty_expire_centisecs`, `vm.dirty_writeback_centisecs`, `vm.dirty_ratio`,
+    /// `vm.dirty_background_ratio` (`vm.dirty_ratio=40`).
+    Sysctl,
     /// Files that came and went before the trial: `off`, a profile (`desktop`), or a profile and
     /// the layout score it goes on to (`mail to 0.7`).
     Age,
@@ -96,6 +100,7 @@ ssdlab_operations::words! {
         SchedulerTunables: "scheduler_tunables",
         Mkfs: "mkfs",
         Mount: "mount",
+        Sysctl: "sysctl",
         Age: "age",
         Prefill: "prefill",
         Stale: "stale",
@@ -146,7 +151,7 @@ impl Factor {
     pub(super) fn usual(self) -> Option<&'static str> {
         match self {
             Self::Mount | Self::Mkfs => Some("defaults"),
-            Self::SchedulerTunables => Some("default"),
+            Self::SchedulerTunables | Self::Sysctl => Some("default"),
             Self::Discard => Some("off"),
             _ => None,
         }

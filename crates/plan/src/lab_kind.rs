@@ -29,6 +29,8 @@ pub enum LabKind {
     Device,
     /// An existing directory: no root, no mkfs.
     Directory,
+    /// This machine at its own work, whose settings are changed in turns and put back: needs root.
+    Live,
 }
 
 impl fmt::Display for LabKind {

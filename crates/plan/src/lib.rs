@@ -25,6 +25,7 @@ mod lab_kind;
 mod layer;
 mod level_error;
 mod limits;
+pub mod live;
 pub mod maildir;
 mod measured;
 pub mod metric;

@@ -43,6 +43,9 @@ pub(super) fn lacks(phase: &Phase, metric: Metric) -> Option<(String, &'static s
             Some("write") => ("writes", "give it writes, in a phase with do = \"io\""),
             Some("sync") => ("syncs that are timed", "give it `sync`, with do = \"io\""),
             Some("beside") => ("writer beside it", "give it `beside`, with do = \"transactions\""),
+            Some("device" | "pressure" | "dirtied_bytes") => {
+                ("stretch of the machine's time", "run it in the live lab, without a workload")
+            }
             _ => return None,
         },
         _ => return None,
@@ -96,6 +99,9 @@ fn reports(phase: &Phase, name: &str) -> bool {
         ("sync", Action::Transactions(_)) => true,
         ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
         ("fio", action) => matches!(action, Action::Fio { .. }),
+        ("device" | "pressure" | "dirtied_bytes", action) => {
+            matches!(action, Action::Stretch { .. })
+        }
         _ => false,
     }
 }
@@ -158,8 +164,10 @@ impl MetricRow {
             | Source::YearsUntilWorn
             | Source::YearsByBytes
             | Source::WriteAmplification
-            | Source::Cuts(_) => &[LabKind::Image, LabKind::Device, LabKind::Directory],
-            Source::Written(_) => &[LabKind::Directory],
+            | Source::Cuts(_) => {
+                &[LabKind::Image, LabKind::Device, LabKind::Directory, LabKind::Live]
+            }
+            Source::Written(_) => &[LabKind::Directory, LabKind::Live],
             _ => &[],
         }
     }

@@ -167,6 +167,9 @@ pub const BONNIE_PREFIX: &str = "bonnie++.";
 /// The prefix of metrics of a phase's concurrent reader.
 pub const READER_PREFIX: &str = "reader.";
 
+/// What was asked of a running machine in a stretch of its time, in bytes.
+pub const DIRTIED_BYTES: Metric = Metric(&METRICS[METRICS.len() - 4]);
+
 /// The peak memory of a run of hyperfine's, in bytes.
 pub const HYPERFINE_MEMORY: Metric = Metric(&METRICS[METRICS.len() - 3]);
 
@@ -208,7 +211,7 @@ const fn reported(unit: Unit, better: Better) -> Properties {
 
 /// The rows of all metrics with fixed names.
 #[rustfmt::skip]
-static METRICS: [MetricRow; 73] = [
+static METRICS: [MetricRow; 79] = [
     // Metrics that every phase may have.
     m("time_ns", cost(Ns, Time), "time until the phase returned"),
     m("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
@@ -300,6 +303,14 @@ static METRICS: [MetricRow; 73] = [
     m("sync.max_ns", reported(Ns, Less), "the longest sync"),
     m("beside.bytes_per_second", reported(BytesPerS, More),
         "throughput of the concurrent writer during transactions"),
+    // Reports of a stretch of a running machine's time.
+    m("device.read_ns", reported(Ns, Less), "mean time a read took at the device (live lab)"),
+    m("device.write_ns", reported(Ns, Less), "mean time a write took at the device (live lab)"),
+    m("device.flush_ns", reported(Ns, Less), "mean time a flush took at the device (live lab)"),
+    m("pressure.io_some", reported(Percent, Less),
+        "time in which some task waited for I/O, of the whole machine (live lab)"),
+    m("pressure.io_full", reported(Percent, Less),
+        "time in which all tasks waited for I/O, of the whole machine (live lab)"),
     // Reports of the reader beside a phase.
     m("reader.p50_ns", reported(Ns, Less), "median latency of the concurrent reader"),
     m("reader.p99_ns", reported(Ns, Less),
@@ -323,6 +334,8 @@ static METRICS: [MetricRow; 73] = [
     m("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
     m("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
+    m("dirtied_bytes", reported(Bytes, Neither),
+        "pages that programs and filesystems changed, of the whole machine (live lab)"),
     m("hyperfine.memory_bytes", reported(Bytes, Less), "peak memory of an imported command"),
     // Results of the Phoronix Test Suite, in each test's own unit.
     m("phoronix.higher_is_better", reported(Number, More),

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ssdlab_quantity::Span;
+
 use super::fio_job::ReadJob;
 use super::lab_kind::LabKind;
 
@@ -14,6 +16,10 @@ pub struct Overrides {
     pub device: Option<PathBuf>,
     /// `--dir`.
     pub directory: Option<PathBuf>,
+    /// `--mount`.
+    pub mount: Option<PathBuf>,
+    /// `--for`.
+    pub budget: Option<Span>,
     /// `--drive`: the levels of the factor `drive`.
     pub drive: Option<String>,
     /// `--capacity`, in bytes.
@@ -42,6 +48,8 @@ impl Overrides {
             ("--lab", self.lab.map(|lab| lab.to_string())),
             ("--device", self.device.as_ref().map(path)),
             ("--dir", self.directory.as_ref().map(path)),
+            ("--mount", self.mount.as_ref().map(path)),
+            ("--for", self.budget.map(|budget| budget.to_string())),
             ("--drive", self.drive.clone()),
             ("--capacity", self.capacity.map(|bytes| bytes.to_string())),
             ("--source", self.source.as_ref().map(path)),

@@ -12,10 +12,12 @@ use super::error::PlanFault;
 use super::factor::Factor;
 use super::fio_job::{self, Jobs};
 use super::lab_kind::LabKind;
+use super::live::{self, LivePlan};
 use super::metric::{self, Metric};
 use super::overrides::Overrides;
 use super::schedule::{
-    Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial, Workload,
+    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial,
+    Workload,
 };
 use super::target::Target;
 use super::wording::PlanWording;
@@ -53,14 +55,24 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         notes.extend(unnamed_machine(&treatments.treatments));
     }
     let jobs = fio_job::read(plan, overrides.read_job, base)?;
-    let context =
-        WorkloadContext { base, target: &target, treatments: &treatments.treatments, jobs: &jobs };
+    let live = live(plan, overrides, target.lab(), &treatments.treatments)?;
+    notes.extend(live.iter().flat_map(|live| live.notes.iter().cloned()));
+    let context = WorkloadContext {
+        base,
+        target: &target,
+        treatments: &treatments.treatments,
+        jobs: &jobs,
+        stretch: live.as_ref().and_then(|live| live.stretch.as_ref()),
+    };
     let workload = workload::resolve(&plan.workload, overrides, &context)?;
     if target.lab() == LabKind::Virtual && !jobs.is_empty() {
         notes.push(TRANSLATED.to_owned());
     }
     let plausible = plausible(plan, overrides, target.lab())?;
-    let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
+    let repetitions = match &live {
+        Some(live) => live_repetitions(plan, overrides, live.most)?,
+        None => repetitions(plan, overrides, target.lab(), plausible)?,
+    };
     let has_history = workload.has_history();
     let cuts = cuts::resolve(plan.cuts.as_ref(), target.lab(), has_history, repetitions.most)?;
     let mut setups = treatments.treatments.iter().filter_map(|of| of.setup.as_ref().ok());
@@ -153,6 +165,10 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
 /// The metric of a plan that names none. The time that a fio job takes is no result if its file
 /// says how long it runs.
 fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> Metric {
+    let is_own = |phase: &Phase| matches!(phase.action, Action::Stretch { .. });
+    if workload.phases.iter().all(is_own) {
+        return metric::of("written_bytes");
+    }
     let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {
         matches!(phase.get_ref().verb, Verb::Fio | Verb::Sync | Verb::Idle | Verb::Remount)
     });
@@ -165,21 +181,25 @@ fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>)
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, PlanFault> {
+    let written = plan.lab.or(plan.target.lab);
     let implied = match overrides {
         Overrides { device: Some(_), .. } => Some(LabKind::Device),
+        Overrides { mount: Some(_), .. } => Some(LabKind::Live),
         Overrides { drive: Some(_), .. } | Overrides { capacity: Some(_), .. } => {
             Some(LabKind::Virtual)
         }
         // A directory is where the image goes, unless the plan measures in it.
-        Overrides { directory: Some(_), .. } if plan.target.lab != Some(LabKind::Directory) => {
+        Overrides { directory: Some(_), .. } if written != Some(LabKind::Directory) => {
             Some(LabKind::Image)
         }
         _ => None,
     };
-    let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);
-    let Overrides { device, directory, drive, capacity, .. } = overrides;
+    let lab = overrides.lab.or(implied).or(written).unwrap_or(LabKind::Virtual);
+    let Overrides { device, directory, mount, budget, drive, capacity, .. } = overrides;
     let of_other_labs = [
         ("--device", device.is_some(), LabKind::Device),
+        ("--mount", mount.is_some(), LabKind::Live),
+        ("--for", budget.is_some(), LabKind::Live),
         ("--drive", drive.is_some(), LabKind::Virtual),
         ("--capacity", capacity.is_some(), LabKind::Virtual),
     ];
@@ -206,6 +226,11 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, PlanFault> {
             Ok(Target::Image { size_bytes, folder: directory })
         }
         LabKind::Device => Ok(Target::Device { path: device.clone() }),
+        LabKind::Live if directory.is_some() => Err(PlanFault::nowhere(
+            "--dir names a directory to measure in; the live lab changes a whole filesystem",
+            "name a folder of that filesystem with --mount DIR",
+        )),
+        LabKind::Live => Ok(Target::Live { mount: mount.clone() }),
         LabKind::Directory => match directory {
             Some(path) => Ok(Target::Directory { path }),
             None => Err(PlanFault::nowhere(
@@ -252,6 +277,48 @@ fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Pl
         ));
     }
     Ok(drives)
+}
+
+/// What the live lab does with a plan; none in other labs.
+fn live(
+    plan: &Plan,
+    overrides: &Overrides,
+    lab: LabKind,
+    treatments: &[Treatment],
+) -> Result<Option<LivePlan>, PlanFault> {
+    let levels = treatments.iter().map(|treatment| &treatment.levels);
+    let has_phases = !plan.workload.phases.get_ref().is_empty();
+    let resolve = || live::resolve(&plan.live, has_phases, overrides.budget, levels);
+    (lab == LabKind::Live).then(resolve).transpose()
+}
+
+/// Of the live lab, which looks after certain numbers of blocks, whatever a plan for other labs
+/// says.
+fn live_repetitions(
+    plan: &Plan,
+    overrides: &Overrides,
+    most: u32,
+) -> Result<Repetitions, PlanFault> {
+    if plan.ranking.is_some() || !plan.steps.is_empty() {
+        return Err(PlanFault::nowhere(
+            "the live lab compares pairs of treatments, and ranks none",
+            "omit the `steps` and the `ranking`, or choose another lab",
+        ));
+    }
+    let most = overrides.runs.unwrap_or(most);
+    if !(1..=limits::MOST_BLOCKS).contains(&most) {
+        return Err(PlanFault::nowhere(
+            format!("{most} runs of each treatment cannot be run"),
+            format!("choose from 1 to {}", limits::MOST_BLOCKS),
+        ));
+    }
+    Ok(Repetitions {
+        least: most.min(live::LOOKS[0]),
+        most,
+        precision: 0.05,
+        time_ns: plan.repetitions.time.map(Span::nanos),
+        written_bytes: plan.repetitions.written.map(|bytes| bytes.0),
+    })
 }
 
 fn repetitions(

@@ -327,6 +327,13 @@ pub enum Action {
     },
     /// Unmounts, drops the device's caches, mounts again.
     Remount,
+    /// Lets the machine do its own work, and syncs at the end (live lab).
+    Stretch {
+        /// How long, in ns.
+        stretch_ns: u64,
+        /// What of its beginning is not counted, and comes before that, in ns.
+        washout_ns: u64,
+    },
     /// Clones the repository.
     Clone,
     /// Builds it.
@@ -431,7 +438,7 @@ impl Phase {
     /// Whether everything written before it is on the device when it returns.
     #[must_use]
     pub fn syncs(&self) -> bool {
-        self.sync || matches!(self.action, Action::Sync | Action::Remount)
+        self.sync || matches!(self.action, Action::Sync | Action::Remount | Action::Stretch { .. })
     }
 
     /// How long the device must be idle at its end, if it is a wait.
@@ -447,7 +454,8 @@ impl Phase {
     /// waiting would measure when the kernel chooses to write.
     #[must_use]
     pub fn settles(&self) -> bool {
-        self.syncs() || matches!(self.action, Action::Fstrim | Action::Idle { .. })
+        let is_live = matches!(self.action, Action::Stretch { .. });
+        !is_live && self.syncs() || matches!(self.action, Action::Fstrim | Action::Idle { .. })
     }
 }
 

@@ -65,6 +65,15 @@ impl Amount {
 /// The level of `filesystem` that takes a directory as it is.
 pub const ANY_FILESYSTEM: &str = "any";
 
+/// The settings of writeback that can be put back. One in bytes sets the one in per cent to 0,
+/// which cannot be set again.
+const WRITEBACK: [&str; 4] = [
+    "vm.dirty_expire_centisecs",
+    "vm.dirty_writeback_centisecs",
+    "vm.dirty_ratio",
+    "vm.dirty_background_ratio",
+];
+
 /// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
 /// machine's or mkfs's default.
 #[derive(Debug, Clone)]
@@ -91,6 +100,8 @@ pub struct Setup {
     pub mkfs: Vec<String>,
     /// Options added to mount.
     pub mount: Vec<String>,
+    /// Settings of the kernel's writeback, by name.
+    pub sysctls: BTreeMap<String, u64>,
     /// Files that came and went first.
     pub age: Option<Age>,
     /// Data written first.
@@ -140,6 +151,7 @@ impl Setup {
                 .unwrap_or_default(),
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
+            sysctls: read_sysctls(level(Factor::Sysctl).unwrap_or("default"))?,
             age: age::read(level(Factor::Age).unwrap_or("off"))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
             stale: read_amount(Factor::Stale, level(Factor::Stale))?,
@@ -436,6 +448,18 @@ fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
 fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
     let words = level.split(',').map(str::trim).filter(|word| !word.is_empty());
     stays_on_its_device(Factor::Mount, words.map(str::to_owned).collect())
+}
+
+/// Settings by name.
+fn read_sysctls(level: &str) -> Result<BTreeMap<String, u64>, LevelError> {
+    let known = "default, or numbers by name: \"vm.dirty_expire_centisecs=6000\"";
+    let words = level.split(',').map(str::trim).filter(|word| *word != "default");
+    let number = |word: &str| {
+        let (name, value) = word.split_once('=')?;
+        WRITEBACK.contains(&name).then_some((name.to_owned(), value.parse().ok()?))
+    };
+    let setting = |word| number(word).ok_or_else(|| unknown(Factor::Sysctl, level, known));
+    words.map(setting).collect()
 }
 
 /// Options can name a second device (a log, a journal, another member), which nobody has checked.

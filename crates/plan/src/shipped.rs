@@ -20,6 +20,7 @@ pub struct ShippedPlan {
     pub text: &'static str,
 }
 
+/// Those that any lab can run.
 pub const ALL: [ShippedPlan; 20] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
@@ -43,6 +44,19 @@ pub const ALL: [ShippedPlan; 20] = [
     today("container-host", include_str!("../../../plans/container-host.toml")),
 ];
 
+/// Those that experiment on the running machine, which no other lab can run.
+pub const LIVE: [ShippedPlan; 4] = [
+    today("live-commit", include_str!("../../../plans/live-commit.toml")),
+    today("live-atime", include_str!("../../../plans/live-atime.toml")),
+    today("live-discard", include_str!("../../../plans/live-discard.toml")),
+    today("live-scheduler", include_str!("../../../plans/live-scheduler.toml")),
+];
+
+/// Every shipped plan.
+pub fn all() -> impl Iterator<Item = ShippedPlan> {
+    ALL.into_iter().chain(LIVE)
+}
+
 const fn founding(name: &'static str, text: &'static str) -> ShippedPlan {
     ShippedPlan { name, asked: QuestionEra::Founding, text }
 }
@@ -53,5 +67,5 @@ const fn today(name: &'static str, text: &'static str) -> ShippedPlan {
 
 #[must_use]
 pub fn find(name: &str) -> Option<ShippedPlan> {
-    ALL.into_iter().find(|plan| plan.name == name)
+    all().find(|plan| plan.name == name)
 }

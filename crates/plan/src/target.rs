@@ -67,6 +67,11 @@ pub enum Target {
         /// The directory.
         path: PathBuf,
     },
+    /// This machine at its own work.
+    Live {
+        /// A folder in the filesystem that is experimented on; none if it is not named yet.
+        mount: Option<PathBuf>,
+    },
 }
 
 impl Target {
@@ -77,6 +82,7 @@ impl Target {
             Self::Image { .. } => LabKind::Image,
             Self::Device { .. } => LabKind::Device,
             Self::Directory { .. } => LabKind::Directory,
+            Self::Live { .. } => LabKind::Live,
         }
     }
 
@@ -85,7 +91,9 @@ impl Target {
     pub fn place(&self) -> Option<&Path> {
         match self {
             Self::Virtual { .. } => None,
-            Self::Image { folder: place, .. } | Self::Device { path: place } => place.as_deref(),
+            Self::Image { folder: place, .. }
+            | Self::Device { path: place }
+            | Self::Live { mount: place } => place.as_deref(),
             Self::Directory { path } => Some(path),
         }
     }
@@ -96,7 +104,7 @@ impl Target {
         match self {
             Self::Virtual { capacity_bytes } => *capacity_bytes,
             Self::Image { size_bytes, .. } => Some(*size_bytes),
-            Self::Device { .. } | Self::Directory { .. } => None,
+            Self::Device { .. } | Self::Directory { .. } | Self::Live { .. } => None,
         }
     }
 }
@@ -131,6 +139,7 @@ pub(super) fn serialize<S: Serializer>(
         }
         Some(Target::Device { path }) => Stored { device: path, ..nothing },
         Some(Target::Directory { path }) => Stored { directory: Some(path), ..nothing },
+        Some(Target::Live { mount }) => Stored { directory: mount, ..nothing },
     };
     stored.serialize(serializer)
 }
@@ -146,6 +155,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         LabKind::Virtual => Target::Virtual { capacity_bytes },
         LabKind::Image => Target::Image { size_bytes, folder: directory },
         LabKind::Device => Target::Device { path: device },
+        LabKind::Live => Target::Live { mount: directory },
         LabKind::Directory => Target::Directory {
             path: directory.ok_or_else(|| D::Error::missing_field("directory"))?,
         },

@@ -45,7 +45,11 @@ fn pace(action: &Action) -> Pace {
 fn works(phase: &Phase) -> bool {
     let is_beside = matches!(
         phase.action,
-        Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount
+        Action::Sync
+            | Action::Fstrim
+            | Action::Idle { .. }
+            | Action::Remount
+            | Action::Stretch { .. }
     );
     !is_beside
 }

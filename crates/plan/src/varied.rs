@@ -91,9 +91,16 @@ pub(super) fn factors(
         factors.push(set);
     }
     simulate(&mut factors, lab, &by_option)?;
+    let sysctl = factors.iter().find(|varied| varied.factor == Factor::Sysctl);
+    if let Some(varied) = sysctl.filter(|_| lab != LabKind::Live) {
+        let message =
+            "`sysctl` changes the running machine, which only the live lab does".to_owned();
+        return Err(fault(varied.at(), message, "omit it, or add --lab live".to_owned()));
+    }
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
-        let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
+        let is_there = matches!(lab, LabKind::Directory | LabKind::Live);
+        let level = if is_there { ANY_FILESYSTEM } else { "ext4" };
         let levels = vec![level.to_owned()];
         factors.insert(
             0,
@@ -174,7 +181,7 @@ fn set_levels(set: &[String]) -> Result<Vec<VariedFactor>, PlanFault> {
             )
         })?;
         let levels: Vec<String> = match factor {
-            Factor::Mkfs | Factor::Mount => vec![levels.to_owned()],
+            Factor::Mkfs | Factor::Mount | Factor::Sysctl => vec![levels.to_owned()],
             _ => levels.split(',').map(|level| level.trim().to_owned()).collect(),
         };
         match factors.iter_mut().find(|varied| varied.factor == factor) {

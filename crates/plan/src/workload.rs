@@ -55,9 +55,11 @@ pub(super) fn resolve(
             phases.push(phase);
         }
     }
+    phases.extend(context.stretch.cloned());
     let at = written.phases.span();
     if phases.is_empty() {
-        return Err(PlanFault::at(at, "the workload has no phases", "add at least one"));
+        let help = "add at least one to [workload]; only the live lab can do without";
+        return Err(PlanFault::at(at, "the workload has no phases", help));
     }
     let does = |verbs: &[Verb]| {
         written.phases.get_ref().iter().any(|phase| verbs.contains(&phase.get_ref().verb))
@@ -164,6 +166,8 @@ pub(super) struct WorkloadContext<'a> {
     pub treatments: &'a [Treatment],
     /// The fio job files, as far as they are known.
     pub jobs: &'a Jobs,
+    /// The machine's own work, which comes last (live lab).
+    pub stretch: Option<&'a Phase>,
 }
 
 /// A fio job that no phase of the virtual lab can perform.
@@ -554,7 +558,7 @@ fn check_setup(
             "remove the fstrim phase from the workload, or the level from the plan",
         ));
     }
-    if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
+    if setup.filesystem.is_none() && !matches!(target.lab(), LabKind::Directory | LabKind::Live) {
         return Err(PlanFault::nowhere(
             "filesystem = \"any\" uses an existing directory, but this lab makes a filesystem",
             "name one: --set filesystem=ext4, or use --lab directory",

@@ -20,6 +20,7 @@ use super::database::WrittenDatabase;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
+use super::live::WrittenLive;
 use super::maildir::WrittenMaildir;
 use super::reading::ReadOrder;
 use super::rotation::WrittenRotate;
@@ -59,9 +60,15 @@ pub struct Plan {
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(example = ["time_ns","written_bytes"])]
     pub metrics: Option<Spanned<Vec<Spanned<String>>>>,
+    /// The lab, instead of `lab` in `[target]`.
+    #[schemars(example = &"live")]
+    pub lab: Option<LabKind>,
     /// Where the trials run.
     #[serde(default)]
     pub target: WrittenTarget,
+    /// Stretches of the running machine's time (live lab).
+    #[serde(default)]
+    pub live: WrittenLive,
     /// Requirements on the machines that perform shares (`--on slurm`, `--shares`); ignored on one
     /// machine.
     #[serde(default)]
@@ -93,7 +100,8 @@ pub struct Plan {
     #[schemars(with = "Option<Levels>")]
     #[schemars(example = json!({"discard":"off"}))]
     pub baseline: Option<Spanned<Levels>>,
-    /// The operations to perform on the filesystem.
+    /// The operations to perform on the filesystem; only the live lab can do without.
+    #[serde(default)]
     pub workload: WrittenWorkload,
     /// Power cuts in the virtual lab: how many, and how many of the resulting drive states to
     /// examine.
@@ -237,6 +245,22 @@ pub struct WrittenWorkload {
     /// The timed steps, in order.
     #[schemars(with = "Vec<WrittenPhase>")]
     pub phases: Spanned<Vec<Spanned<WrittenPhase>>>,
+}
+
+impl Default for WrittenWorkload {
+    /// No workload, of a plan that has none.
+    fn default() -> Self {
+        Self {
+            tree: None,
+            build: None,
+            bonnie: None,
+            quiet: None,
+            limit: None,
+            programs: Vec::new(),
+            system: None,
+            phases: Spanned::new(0..0, Vec::new()),
+        }
+    }
 }
 
 /// A file tree: generated from a seed in the shape of the kernel sources, with text that compresses

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_plan::Schedule;
 use ssdlab_plan::metric::Metric;
+use ssdlab_plan::{LabKind, Origin, Schedule};
 use textwrap::core::display_width;
 
 use super::compared::ComparedTreatments;
@@ -34,7 +34,11 @@ pub(super) fn heading(metric: Metric, analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!("{metric}, on the published drive");
     }
-    format!("{metric}, arithmetic mean (claims: geometric mean over blocks)")
+    let of_claims = match analysis.lab {
+        Origin::Lab(LabKind::Live) => "ratio of the totals",
+        _ => "geometric mean over blocks",
+    };
+    format!("{metric}, arithmetic mean (claims: {of_claims})")
 }
 
 /// A bar of the plan's metric for each treatment in each phase, all from 0; `None` if there are too

@@ -6,7 +6,7 @@ use std::iter;
 
 use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
 use ssdlab_plan::metric::Source;
-use ssdlab_plan::{Bytes, Factor, Origin, Schedule};
+use ssdlab_plan::{Bytes, Factor, LabKind, Origin, Schedule};
 use ssdlab_results::Ending;
 
 use super::aged;
@@ -299,6 +299,9 @@ pub(super) fn main_heading(schedule: &Schedule, analysis: &Analysis) -> String {
     let ratios = match analysis.lab {
         _ if !is_compared => "",
         Origin::Imported => "; ratio to the baseline: of geometric means with its 95 % interval",
+        Origin::Lab(LabKind::Live) => {
+            "; ratio to the baseline: of the totals with its 95 % interval"
+        }
         Origin::Lab(_) => {
             "; ratio to the baseline: geometric mean over blocks with its 95 % interval"
         }
@@ -379,6 +382,9 @@ pub(super) fn verdict(verdict: Verdict, style: Style) -> String {
 /// Why a run ended, unless all of its blocks ran.
 fn ended(analysis: &Analysis) -> String {
     match analysis.ending {
+        Ending::Precise if analysis.lab == Origin::Lab(LabKind::Live) => {
+            "; stopped as every claim was decided".to_owned()
+        }
         Ending::Precise => "; stopped when precise enough".to_owned(),
         Ending::AllBlocks => String::new(),
         Ending::TimeSpent => "; stopped when its time was spent".to_owned(),

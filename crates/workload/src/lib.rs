@@ -323,7 +323,7 @@ impl PreparedWorkload {
                 steps::run(Rotation::new(*work, seed), work.think_ns, self.player(place)?, place)
             }
             // Done elsewhere: by the player with a script, Bonnie's tests by `perform`, and the
-            // last two by the conductor.
+            // last three by the conductor.
             (
                 Action::Unpack
                 | Action::Clone
@@ -332,6 +332,7 @@ impl PreparedWorkload {
                 | Action::Replay { .. }
                 | Action::Bonnie { .. }
                 | Action::Idle { .. }
+                | Action::Stretch { .. }
                 | Action::Remount,
                 _,
             ) => Ok(PhaseOutcome::default()),
@@ -406,6 +407,7 @@ impl PreparedWorkload {
                 | Action::Sync
                 | Action::Fstrim
                 | Action::Idle { .. }
+                | Action::Stretch { .. }
                 | Action::Remount => {}
                 action => match self.script(action) {
                     Some(script) => oracle.perform(script, umask)?,

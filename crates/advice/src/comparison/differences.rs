@@ -77,7 +77,7 @@ fn of_schedules(candidates: &[Candidate]) -> Vec<Named> {
         ("schedule schema", |run| Some(run.schedule.schema.to_string())),
         ("lab", |run| Some(run.schedule.origin().to_string())),
         ("device", |run| place(run, &[LabKind::Device])),
-        ("directory", |run| place(run, &[LabKind::Image, LabKind::Directory])),
+        ("directory", |run| place(run, &[LabKind::Image, LabKind::Directory, LabKind::Live])),
         ("capacity", |run| size(run, LabKind::Virtual)),
         ("image size", |run| size(run, LabKind::Image)),
         ("wait for quiet", |run| Some(quiet(run))),

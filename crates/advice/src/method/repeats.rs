@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_plan::LabKind;
+use ssdlab_plan::live::LOOKS;
 use ssdlab_results::Record;
 use ssdlab_stats::{Drift, DriftSample, FEWEST_RUNS, Summary};
 
@@ -101,6 +102,18 @@ pub(super) fn repetitions(
     let advice = "run each treatment ten times, or until the interval is as narrow as the question \
                   needs; fewer than six runs decide nothing";
     Check::not_met(criterion, few, evidence, advice)
+}
+
+/// Whether a run of the live lab has come to its first look.
+pub(super) fn looks(run: &ExaminedRun<'_>) -> Check {
+    let criterion = Criterion::Repetitions;
+    let counts = (0..run.schedule.treatments.len()).map(|index| run.of_treatment(index).len());
+    let blocks = counts.filter(|count| *count > 0).min().unwrap_or(0);
+    let evidence = format!("{blocks} blocks, judged after {LOOKS:?}");
+    if blocks >= LOOKS[0] as usize {
+        return Check::met(criterion, evidence);
+    }
+    Check::unknown(criterion, evidence, "go on with the run: fewer than 12 blocks decide nothing")
 }
 
 /// Whether more trials may decide a claim: of power cuts only more cuts may.

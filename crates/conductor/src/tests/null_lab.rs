@@ -198,6 +198,7 @@ fn session(
         *id = Some(run.folder().to_owned());
         let mut executor = LocalExecutor {
             write_ledger: WriteLedger::default(),
+            stretches: StretchHistory::default(),
             target: schedule.target.as_ref().unwrap(),
             lab: &mut lab,
             workload,

@@ -143,6 +143,10 @@ pub(super) fn of_action(action: &Action, workload: &Workload) -> Option<PhaseWor
         Action::Idle { quiet_ns } => {
             Some(PhaseWork { waits_ns: *quiet_ns, ..PhaseWork::default() })
         }
+        Action::Stretch { stretch_ns, washout_ns } => {
+            let waits_ns = stretch_ns.saturating_add(*washout_ns);
+            Some(PhaseWork { waits_ns, ..PhaseWork::default() })
+        }
         Action::Bonnie { test } => Some(of_bonnie(*test, workload.bonnie.as_ref()?)),
         Action::Io(io) => Some(of_io(io)),
         Action::Transactions(work) => Some(of_transactions(work)),

@@ -133,6 +133,7 @@ fn measured_on(analysis: &Analysis) -> Option<String> {
     Some(match analysis.lab {
         Origin::Lab(LabKind::Image) => "in an image file, not on a drive".to_owned(),
         Origin::Lab(LabKind::Directory) => "with whatever else this machine did".to_owned(),
+        Origin::Lab(LabKind::Live) => "while this machine did its own work".to_owned(),
         Origin::Imported => "by another program".to_owned(),
         Origin::Lab(_) => return None,
     })

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, CONFIDENCE, Check, CheckOutcome, Judgement};
-use ssdlab_plan::Schedule;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::Repetitions;
+use ssdlab_plan::{LabKind, Origin, Schedule};
 
 use super::cells::boxed;
 use crate::nouns::spoken;
@@ -73,6 +73,10 @@ fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> 
         (
             "effects",
             match analysis.plausible_drives {
+                _ if analysis.lab == Origin::Lab(LabKind::Live) => format!(
+                    "ratios of totals, with intervals by the randomisation test at {confidence} \
+                     over all looks"
+                ),
                 0 => format!(
                     "geometric means of ratios within blocks, with Student's t intervals of their \
                      logarithms at {confidence}"

@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::metric::Metric;
-use ssdlab_plan::{Origin, Schedule};
+use ssdlab_plan::{LabKind, Origin, Schedule};
 
 use super::cells::{boxed, factor_cells, factor_heads, factors, times};
 use crate::nouns::spoken;
@@ -29,6 +29,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
         } @else if analysis.lab == Origin::Imported {
             ", by phase; below each the ratio of its geometric mean to the baseline's, with the \
              95 % interval"
+        } @else if analysis.lab == Origin::Lab(LabKind::Live) {
+            ", by phase; below each the ratio of its total to the baseline's, with the 95 % \
+             interval"
         } @else {
             ", by phase; below each the geometric mean of its ratios to the baseline's, with the \
              95 % interval"

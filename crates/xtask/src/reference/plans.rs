@@ -12,6 +12,7 @@ pub const PLAN: Tables = Tables {
         ("Target", "`[target]`"),
         ("Needs", "`[needs]`"),
         ("Simulated", "`[virtual]`"),
+        ("Live", "`[live]`"),
         ("Workload", "`[workload]`"),
         ("System", "`workload.system`"),
         ("Tree", "`workload.tree`"),
