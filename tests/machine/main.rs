@@ -9,6 +9,7 @@ mod failures;
 mod in_mid_run;
 mod labs;
 mod ledger;
+mod live;
 mod probing;
 #[path = "../common/program.rs"]
 mod program;
@@ -112,6 +113,7 @@ fn main() {
         serving::cases(),
         probing::cases(),
         who::cases(),
+        live::cases(),
     ];
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
     let has_fuse = Path::new("/dev/fuse").exists();

@@ -1,0 +1,292 @@
+//! The live lab on filesystems that are in use: what it sets, what it refuses, and that everything
+//! is as before, however a run ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::support::{Loop, Mounted, Place, Process, said, sh, shown, treatment, wait_for};
+use super::{Case, Needs, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("live_stretches_are_measured_and_options_put_back", stretches),
+        case("a_live_workload_runs_in_a_folder_of_its_own", workload),
+        case("a_live_run_that_is_asked_to_stop_puts_everything_back", stopped),
+        case("after_each_of_20_kills_a_live_run_s_machine_is_as_before", killed),
+        case("a_live_run_first_puts_back_what_a_killed_one_left", left_behind),
+        case("the_live_lab_refuses_what_a_remount_does_not_change", refused),
+        Case::new(
+            "the_live_lab_refuses_to_change_another_subvolume",
+            Needs::RootAnd("mkfs.btrfs"),
+            other_subvolume,
+        ),
+    ]
+}
+
+const PLAN: &str = r#"
+    name = "live"
+    question = "?"
+    lab = "live"
+    [live]
+    stretch = "2 s"
+    [factors]
+    mount = ["max_batch_time=15000", "max_batch_time=0,relatime"]
+    sysctl = ["default", "vm.dirty_writeback_centisecs=777"]
+    [baseline]
+    mount = "max_batch_time=15000"
+"#;
+
+/// A filesystem in use, mounted with options of its own.
+struct Used {
+    place: Place,
+    mounted: PathBuf,
+    disk: Loop,
+}
+
+impl Used {
+    fn new() -> Self {
+        let place = Place::new();
+        let disk = Loop::new(&place, "disk", 64);
+        let mounted = place.path("mounted");
+        fs::create_dir(&mounted).unwrap();
+        let options = "nosuid,nodev,noatime,commit=7,max_batch_time=9000";
+        let (device, target) = (&disk.device, mounted.display());
+        sh(&format!(
+            "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {device} && \
+             mount -o {options} {device} {target}"
+        ));
+        Self { place, mounted, disk }
+    }
+
+    /// All that a run may change.
+    fn state(&self) -> String {
+        let name = self.disk.name();
+        sh(&format!(
+            "grep ' {} ' /proc/self/mountinfo; cat /proc/fs/ext4/{name}/options; \
+             cat /sys/block/{name}/queue/scheduler /sys/block/{name}/queue/iostats; \
+             cat /proc/sys/vm/dirty_*; ls {0}",
+            self.mounted.display()
+        ))
+    }
+
+    fn command(&self, plan: &str, arguments: &[&str]) -> Command {
+        let plan = self.place.plan(plan);
+        let mounted = self.mounted.display().to_string();
+        let mut all = vec!["run", &plan, "--json", "--mount", &mounted];
+        all.extend(arguments);
+        self.place.ssdlab(&all)
+    }
+
+    fn run(&self, plan: &str, arguments: &[&str]) -> Value {
+        let output = self.command(plan, arguments).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// A program that appends and syncs.
+    fn writer(&self) -> Process {
+        let flag = self.place.path("writing");
+        fs::write(&flag, "").unwrap();
+        let (flag, target) = (flag.display(), self.mounted.display());
+        Process::holding(&format!(
+            "(while [ -e {flag} ]; do echo line >> {target}/log; sync {target}/log; sleep 0.05; \
+             done) &"
+        ))
+    }
+
+    fn mount_line(&self) -> String {
+        sh(&format!("grep ' {} ' /proc/self/mounts", self.mounted.display()))
+    }
+
+    fn loop_line(&self) -> String {
+        sh(&format!("losetup --list | grep '{}'", self.disk.backing))
+    }
+
+    /// The same without the files.
+    fn settings(&self) -> String {
+        let state = self.state();
+        let is_kept = |line: &&str| !line.starts_with("log") && !line.contains("lost+found");
+        state.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.place.path("writing"));
+        let target = self.mounted.display();
+        let script = format!("for i in $(seq 50); do umount {target} && break; sleep 0.1; done");
+        let _ = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status();
+    }
+}
+
+fn stretches() {
+    let used = Used::new();
+    let before = used.state();
+    let json = used.run(PLAN, &["--runs", "2"]);
+    assert_eq!(used.state(), before);
+    assert_eq!(json["lab"], "live");
+    let records =
+        used.place.path(&format!("data/ssdlab/{}/records.jsonl", json["run"].as_str().unwrap()));
+    let text = fs::read_to_string(records).unwrap();
+    let records: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 8);
+    for record in &records {
+        let options = record["applied"]["mount_options"].as_str().unwrap();
+        let has = |word: &str| options.split(',').any(|own| own == word);
+        assert!(has("nosuid") && has("nodev") && has("commit=7"), "{options}");
+        let is_other = record["levels"]["mount"] == "max_batch_time=0,relatime";
+        assert_eq!((has("max_batch_time=0"), has("relatime")), (is_other, is_other));
+        assert_eq!(has("noatime"), !is_other, "{options}");
+        let writeback = &record["applied"]["vm.dirty_writeback_centisecs"];
+        assert_eq!(writeback == "777", record["levels"]["sysctl"] != "default");
+        let phase = &record["phases"][0];
+        assert_eq!(phase["name"], "stretch");
+        assert!(phase["written_bytes"].is_u64() && phase["flushes"].is_u64(), "{phase}");
+        assert!(phase["reported"]["dirtied_bytes"].is_number(), "{phase}");
+    }
+    assert_eq!(used.place.left(), [used.mount_line(), used.loop_line()]);
+}
+
+fn workload() {
+    const PLAN: &str = r#"
+        name = "live"
+        question = "?"
+        [factors]
+        atime = ["noatime", "relatime"]
+        [workload]
+        tree = { files = 20, size = "200 kB" }
+        phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+    "#;
+    let used = Used::new();
+    let before = used.state();
+    let json = used.run(PLAN, &["--runs", "1"]);
+    assert_eq!(used.state(), before);
+    let phases = treatment(&json, "atime", "relatime")["trials"][0]["phases"].clone();
+    let names: Vec<&Value> =
+        phases.as_array().unwrap().iter().map(|phase| &phase["name"]).collect();
+    assert_eq!(names, ["unpack", "delete"]);
+    assert!(phases[0]["written_bytes"].as_u64().unwrap() >= 200_000);
+}
+
+/// Starts a run and waits until it has changed something.
+fn started(used: &Used, before: &str) -> std::process::Child {
+    let mut command = used.command(PLAN, &["--runs", "40"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| used.state() != *before);
+    child
+}
+
+fn stopped() {
+    let used = Used::new();
+    let before = used.state();
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut child = started(&used, &before);
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(used.state(), before);
+    }
+}
+
+/// Kills it at moments that are spread over all that it does, a switch every two seconds.
+fn killed() {
+    let used = Used::new();
+    let _writer = used.writer();
+    let before = used.settings();
+    for kill in 0..20_u64 {
+        let mut command = used.command(PLAN, &["--runs", "40"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(100 + kill * 5_003 % 4_700));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_for(|| used.settings() == before);
+        wait_for(|| is_empty(&used.place.path("run/ssdlab/undo")));
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).into_iter().flatten().next().is_none()
+}
+
+/// As where the guard was killed, too.
+fn left_behind() {
+    let used = Used::new();
+    let before = used.state();
+    let mut child = started(&used, &before);
+    let run = child.id();
+    let guards = sh(&format!("pgrep -P {run} -f 'restore --guard'"));
+    for guard in guards.lines() {
+        sh(&format!("kill -9 {guard}"));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(used.state(), before);
+    let output = used.command(PLAN, &["--runs", "1"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(said(&output).contains("which are undone first"), "{}", shown(&output));
+    assert_eq!(used.state(), before);
+}
+
+/// A plan whose second level is given.
+const ANY: &str = r#"
+    name = "any"
+    question = "?"
+    lab = "live"
+    [live]
+    stretch = "2 s"
+    [factors]
+    mount = "defaults"
+"#;
+
+fn refused() {
+    let used = Used::new();
+    let refusal = |levels: &str| {
+        let output = used
+            .command(ANY, &["--runs", "1", "--set", "mount=defaults", "--set", levels])
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{levels}: {}", shown(&output));
+        said(&output)
+    };
+    let before = used.state();
+    for word in ["data=journal", "barrier=0", "nodelalloc", "ro"] {
+        let says = refusal(&format!("mount={word}"));
+        assert!(says.contains("puts back exactly"), "{word}: {says}");
+    }
+    let says = refusal("mount=commit=60");
+    assert!(says.contains("stretches of 2s are too short"), "{says}");
+    assert_eq!(used.state(), before);
+
+    let (overlay, _) = Mounted::overlay(&used.place);
+    let target = overlay.path("").display().to_string();
+    let plan = used.place.plan(ANY);
+    let output = used.place.ssdlab(&["run", &plan, "--mount", &target]).output().unwrap();
+    assert!(said(&output).contains("is on no block device"), "{}", shown(&output));
+}
+
+fn other_subvolume() {
+    let place = Place::new();
+    let disk = Loop::new(&place, "disk", 256);
+    let [one, other] = ["one", "other"].map(|name| place.path(name).display().to_string());
+    let device = &disk.device;
+    sh(&format!(
+        "mkfs.btrfs -q {device}; mkdir {one} {other}; mount {device} {one}; \
+         btrfs -q subvolume create {one}/sub; mount -o subvol=sub {device} {other}"
+    ));
+    let plan = place.plan(ANY);
+    let run = |level: &str| {
+        let arguments = ["run", &plan, "--mount", &one, "--set", "mount=defaults", "--set", level];
+        place.ssdlab(&[&arguments[..], &["--runs", "1"]].concat()).output().unwrap()
+    };
+    let output = run("mount=commit=1");
+    assert!(said(&output).contains("would also change"), "{}", shown(&output));
+    let output = run("mount=noatime");
+    sh(&format!("umount {other} {one}"));
+    assert!(output.status.success(), "{}", shown(&output));
+}
