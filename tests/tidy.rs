@@ -198,8 +198,8 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         .filter(|(_, text)| text.contains("unsafe {") || text.contains("unsafe impl"))
         .map(|(path, _)| path)
         .collect();
-    // Only a prefetch, a ring, ioctls, the step between fork and exec, a namespace, a signal's handler, and the
-    // lab kernel's own call need it.
+    // Only a prefetch, a ring, ioctls, the step between fork and exec, a namespace, a signal's
+    // handler, and the lab kernel's own call need it.
     let known = [
         "crates/disk/src/guest/confinement/tests.rs",
         "crates/disk/src/guest/in_place.rs",
