@@ -94,7 +94,7 @@ enum Command {
     /// What could be better is said with its reason and what to do. Exits with 0 if nothing is to
     /// be done, and with 1 if something is.
     Doctor(doctor::DoctorCommand),
-    /// Measure the drive below a folder, and tell what it is fast enough for.
+    /// Measure the drive below a folder, and what it is fast enough for.
     ///
     /// Takes about a minute at most, writes less than 1 GB, and needs no root: it makes a file
     /// without a name in the folder, opens no device and changes nothing else. Says whether the
