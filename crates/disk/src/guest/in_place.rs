@@ -10,9 +10,12 @@ use std::process::Command;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, write};
-use rustix::mount::{MountPropagationFlags, mount_bind_recursive, mount_change};
+use rustix::mount::{
+    MountPropagationFlags, UnmountFlags, mount_bind_recursive, mount_change, unmount,
+};
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use ssdlab_host::mounts::{self, Mount};
 
 /// A folder or file of this machine, and where a guest's root shows it.
 #[derive(Debug, Clone)]
@@ -56,6 +59,9 @@ pub fn can_show(all: &[InPlace]) -> bool {
 #[derive(Debug)]
 pub(super) struct Namespace {
     shown: Vec<InPlace>,
+    /// Mounts of loop devices that nothing of this is on. A namespace has them, too, and would keep
+    /// whoever mounted them from detaching the device.
+    others: Vec<CString>,
     /// What a user namespace is told, file by file: users and groups are the same in it.
     maps: [(&'static str, String); 3],
 }
@@ -69,7 +75,17 @@ impl Namespace {
             ("/proc/self/uid_map", format!("{user} {user} 1")),
             ("/proc/self/gid_map", format!("{group} {group} 1")),
         ];
-        Self { shown: shown.to_vec(), maps }
+        let is_needed = |mount: &Mount| {
+            shown.iter().flat_map(InPlace::paths).any(|path| path.starts_with(&mount.target))
+        };
+        let mounts = mounts::all().unwrap_or_default().into_iter();
+        let loops = mounts.filter(|mount| {
+            mount.source.as_os_str().as_encoded_bytes().starts_with(b"/dev/loop")
+                && !is_needed(mount)
+        });
+        let others =
+            loops.filter_map(|mount| CString::new(mount.target.as_os_str().as_bytes()).ok());
+        Self { shown: shown.to_vec(), others: others.collect(), maps }
     }
 
     /// Moves this process there, if anything is shown. Between fork and exec: it makes system calls
@@ -87,8 +103,13 @@ impl Namespace {
                 write(file, text.as_bytes())?;
             }
         }
-        // What is mounted here is mounted nowhere else.
-        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        // What is mounted here is mounted nowhere else; what is unmounted elsewhere, is so here, if
+        // mounts are shared.
+        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+        for other in &self.others {
+            // In a user namespace it may not.
+            let _ = unmount(other.as_c_str(), UnmountFlags::DETACH);
+        }
         for InPlace { from, to } in &self.shown {
             mount_bind_recursive(from.as_c_str(), to.as_c_str())?;
         }
