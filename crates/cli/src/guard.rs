@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use miette::Report;
 use rustix::process::Pid;
-use ssdlab_host::undo;
+use ssdlab_host::{lock, undo};
 
 use super::exit::UsageError;
 
@@ -66,18 +66,20 @@ pub fn wait_for_parent() -> io::Result<()> {
     io::Write::write_all(&mut output, b"\n")?;
     io::Write::flush(&mut output)?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    // A dying run may still have the lock of its journal. One that ends by itself has no journal
+    // The last thread of a dying run, or a child that it was starting, may still have the lock of
+    // its journal, by which the run would count as alive. One that ends by itself has no journal
     // any more, and waits for this.
     let began = Instant::now();
-    while rustix::process::getppid() == parent && has_journal(parent) && began.elapsed() < DYING {
+    while has_locked_journal(parent) && began.elapsed() < DYING {
         sleep(Duration::from_millis(10));
     }
     Ok(())
 }
 
-/// Whether there is a journal of a process, whose number is the beginning of its name.
-fn has_journal(process: Option<Pid>) -> bool {
+/// Whether somebody locks a journal of a process, whose number is the beginning of its name.
+fn has_locked_journal(process: Option<Pid>) -> bool {
     let number = format!("{}-", process.map_or(0, Pid::as_raw_pid));
     let files = undo::folders().into_iter().flat_map(fs::read_dir).flatten().flatten();
-    files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(&number))
+    let mut own = files.filter(|file| file.file_name().to_string_lossy().starts_with(&number));
+    own.any(|file| lock::holder(&file.path()).is_some())
 }
