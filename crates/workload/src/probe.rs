@@ -202,7 +202,7 @@ impl ProbedDrive for ProbeFile {
 }
 
 fn nanos(duration: Duration) -> Nanos {
-    Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    Nanos(engine::nanos(duration))
 }
 
 #[cfg(test)]

@@ -116,7 +116,8 @@ impl EngineSeries {
     }
 }
 
-fn nanos(duration: Duration) -> u64 {
+/// A duration in ns.
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
