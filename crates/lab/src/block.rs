@@ -292,7 +292,7 @@ fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> MountIdentity 
 /// Writes what is in the filesystem's cache, if it is mounted: unmounting does so, too, but tells
 /// nobody of a write that failed. One that failed earlier is reported as well, unless that has been
 /// done (syncfs(2); Linux 5.8).
-fn write_back(target: &Path) -> Result<(), LabError> {
+pub(super) fn write_back(target: &Path) -> Result<(), LabError> {
     let is_mounted = mounts::at(target).map_err(LabError::step("look for the mount on", target))?;
     if is_mounted.is_none() {
         return Ok(());

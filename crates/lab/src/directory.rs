@@ -12,7 +12,7 @@ use rustix::fs::Access;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::{self, BlockDevice};
-use ssdlab_plan::{Discard, MOUNT_TYPE, Setup};
+use ssdlab_plan::{Discard, Setup};
 
 use super::held::HeldFolder;
 use super::lab::DIRECTORY;
@@ -120,27 +120,15 @@ impl Lab for DirectoryLab {
         _seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<MountedFs, LabError> {
-        let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
-        tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-        let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
+        let (held, _) = HeldFolder::make(&self.path, tools.journal)?;
         attribute::set(&held.path(), setup)?;
         // Inside it, because files are also made beside the workload's directory.
         let directory = held.path().join(DIRECTORY);
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         self.held = Some(held);
-        let mut applied = BTreeMap::from([
-            (MOUNT_TYPE.to_owned(), self.mount.kind.clone()),
-            ("mount_options".to_owned(), self.mount.options.join(",")),
-        ]);
+        let mut applied = BTreeMap::from(mounting::reported(&self.mount));
         applied.extend(self.device.iter().flat_map(settings::recorded));
-        Ok(MountedFs {
-            directory,
-            mounted_at: self.mount.target.clone(),
-            is_shared: true,
-            commit: Vec::new(),
-            compresses: mounting::compresses(&applied),
-            applied,
-        })
+        Ok(MountedFs::of_others(&self.mount, directory, applied))
     }
 
     fn remount(&mut self, mounted_fs: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {

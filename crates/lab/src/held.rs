@@ -8,12 +8,23 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+use ssdlab_host::undo::Journal;
+
+use super::LabError;
 
 /// A folder that this process has made.
 #[derive(Debug)]
 pub(super) struct HeldFolder(File);
 
 impl HeldFolder {
+    /// Makes a folder of this run in another, and returns its path there, too.
+    pub fn make(parent: &Path, journal: &mut Journal) -> Result<(Self, PathBuf), LabError> {
+        let folder = parent.join(format!("ssdlab-{}", journal.marker()));
+        journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
+        let held = Self::open(&folder).map_err(LabError::step("hold", &folder))?;
+        Ok((held, folder))
+    }
+
     /// Opens a folder just made, not a link or another folder in its place.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -58,9 +58,7 @@ pub fn open(
         let needed_bytes = size_bytes;
         return Err(LabError::NoSpace { folder: parent, free_bytes, needed_bytes });
     }
-    let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
-    tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-    let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
+    let (held, folder) = HeldFolder::make(&parent, tools.journal)?;
     let image =
         Image { path: held.path().join(FILE), name: folder.join(FILE), _folder: held, size_bytes };
     Ok(Box::new(BlockLab::new(image, tools)?))

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ssdlab_filesystem::Layout;
+use ssdlab_host::mounts::Mount;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Journal;
 use ssdlab_plan::Setup;
 
-use super::{ExistingDrive, LabError};
+use super::{ExistingDrive, LabError, mounting};
 
 /// The workload's directory in a filesystem that a lab has made.
 pub(super) const DIRECTORY: &str = "ssdlab";
@@ -42,6 +43,24 @@ pub struct MountedFs {
     pub compresses: bool,
     /// Every setting as the kernel or mkfs reports it.
     pub applied: BTreeMap<String, String>,
+}
+
+impl MountedFs {
+    /// A directory of a filesystem that was mounted before and has other users.
+    pub(super) fn of_others(
+        mount: &Mount,
+        directory: PathBuf,
+        applied: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            directory,
+            mounted_at: mount.target.clone(),
+            is_shared: true,
+            commit: Vec::new(),
+            compresses: mounting::compresses(&applied),
+            applied,
+        }
+    }
 }
 
 /// The contents of a device before a trial's ground is made.

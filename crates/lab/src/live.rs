@@ -5,8 +5,7 @@
 //! as drivers accept options that they ignore; and it is synced, so that what was written before
 //! belongs to the stretch before.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +16,7 @@ use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_host::undo::{Change, is_writeback, writeback_path};
 use ssdlab_plan::{Atime, Discard, Setup};
 
+use super::block::write_back;
 use super::held::HeldFolder;
 use super::lab::DIRECTORY;
 use super::{DeviceContents, Lab, LabError, MountedFs, Tools, mounting, settings};
@@ -211,9 +211,7 @@ impl Lab for LiveLab {
     ) -> Result<MountedFs, LabError> {
         let mut directory = self.mount.target.clone();
         if let Some(place) = &self.workplace {
-            let folder = place.join(format!("ssdlab-{}", tools.journal.marker()));
-            tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-            let held = HeldFolder::open(&folder).map_err(LabError::step("hold", &folder))?;
+            let (held, _) = HeldFolder::make(place, tools.journal)?;
             directory = held.path().join(DIRECTORY);
             fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
             self.held = Some(held);
@@ -222,22 +220,9 @@ impl Lab for LiveLab {
         set_writeback(setup, tools)?;
         let mount = self.mount_words(setup, tools)?;
         applied.extend(setup.sysctls.iter().map(|(name, value)| (name.clone(), value.to_string())));
-        applied.extend(BTreeMap::from([
-            ("mount_type".to_owned(), mount.kind),
-            ("mount_options".to_owned(), mount.options.join(",")),
-        ]));
-        let target = &self.mount.target;
-        File::open(target)
-            .and_then(|folder| Ok(rustix::fs::syncfs(folder)?))
-            .map_err(LabError::step("sync", target))?;
-        Ok(MountedFs {
-            directory,
-            mounted_at: target.clone(),
-            is_shared: true,
-            commit: Vec::new(),
-            compresses: mounting::compresses(&applied),
-            applied,
-        })
+        applied.extend(mounting::reported(&mount));
+        write_back(&mount.target)?;
+        Ok(MountedFs::of_others(&mount, directory, applied))
     }
 
     fn remount(&mut self, mounted_fs: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<(), LabError> {

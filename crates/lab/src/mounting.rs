@@ -76,12 +76,17 @@ pub(super) fn mount(
     let driver = driver_of(&mount, device);
     check_driver(setup, &driver)?;
     check_journal(setup, device)?;
-    Ok(BTreeMap::from([
-        (MOUNT_TYPE.to_owned(), mount.kind),
+    let own = [("driver", driver), ("driver_options", options.join(","))];
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    Ok(reported(&mount).into_iter().chain(own).collect())
+}
+
+/// What a record has of a mount as the kernel reports it.
+pub(super) fn reported(mount: &Mount) -> [(String, String); 2] {
+    [
+        (MOUNT_TYPE.to_owned(), mount.kind.clone()),
         ("mount_options".to_owned(), mount.options.join(",")),
-        ("driver".to_owned(), driver),
-        ("driver_options".to_owned(), options.join(",")),
-    ]))
+    ]
 }
 
 /// The type to ask mount(2) for.

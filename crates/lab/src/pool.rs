@@ -18,9 +18,9 @@ use ssdlab_host::program::{self, ProgramError, ProgramOutput, Rules};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_host::{kernel, mounts};
-use ssdlab_plan::{MOUNT_TYPE, Setup};
+use ssdlab_plan::Setup;
 
-use super::mounting::made;
+use super::mounting::{made, reported};
 use super::{LabError, SURVEY_TIMEOUT, Tools};
 
 /// How long a pool may stay busy after unmounting, and how often to retry.
@@ -132,10 +132,7 @@ pub(super) fn mount(
             found: mount.kind,
         });
     }
-    Ok(BTreeMap::from([
-        (MOUNT_TYPE.to_owned(), mount.kind),
-        ("mount_options".to_owned(), mount.options.join(",")),
-    ]))
+    Ok(BTreeMap::from(reported(&mount)))
 }
 
 /// Waits until the daemon has processed all closes of files. The kernel does not wait for that, and
