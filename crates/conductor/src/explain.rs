@@ -2,14 +2,12 @@
 //! sync makes the finding vanish. Each is tried.
 
 use std::collections::BTreeSet;
-use std::mem;
-use std::sync::mpsc;
 
 use ssdlab_flash::Nanos;
 use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced};
 use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::cuts::Cuts;
-use ssdlab_plan::schedule::{Trial, Workload};
+use ssdlab_plan::schedule::Workload;
 use ssdlab_plan::{CommandSystem, Schedule, SyncRemedy};
 use ssdlab_quantity::listed;
 use ssdlab_results::{CrashCause, TriedRemedy};
@@ -74,9 +72,8 @@ impl Guests<'_> {
     /// What programs did in the trial of a cut.
     fn course_of(&self, cut: &CutOfRun<'_>) -> Result<Course, Failure> {
         let at = Nanos(cut.outcome.at_ns);
-        let nobody = mpsc::channel().0;
         let mut course = None;
-        let mut performed = self.trial(cut.schedule, cut.record.trial, &nobody, |evidence| {
+        self.trial_alone(cut.schedule, cut.record.trial, |evidence| {
             let log = evidence.trial_log;
             let (before, after): (Vec<_>, Vec<_>) =
                 log.calls.iter().cloned().partition(|(called, _)| *called <= at);
@@ -87,16 +84,13 @@ impl Guests<'_> {
             course = Some(Course { before: calls(before), after: calls(after), said });
             Ok(Vec::new())
         })?;
-        mem::replace(&mut performed.ended, Ok(()))?;
         course.ok_or_else(|| Failure::Failed("its power was not cut".to_owned()))
     }
 
     /// After how many cuts a trial has no finding; none if it has one.
     fn is_healed(&self, schedule: &Schedule) -> Result<Option<u32>, Failure> {
-        let trial: Trial = schedule.trials[0];
-        let nobody = mpsc::channel().0;
-        let mut performed = self.trial(schedule, trial, &nobody, |evidence| self.cut(evidence))?;
-        mem::replace(&mut performed.ended, Ok(()))?;
+        let trial = schedule.trials[0];
+        let performed = self.trial_alone(schedule, trial, |evidence| self.cut(evidence))?;
         let cuts = &performed.measured.cuts;
         let has_any = |outcome: &CutOutcome| outcome.worst().is_some();
         let number = cuts.iter().map(|outcome| outcome.cut + 1).max().unwrap_or(0);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -242,9 +243,22 @@ impl<'a> Guests<'a> {
         }
     }
 
+    /// Performs a trial outside a run: nobody is told of its progress, and a failure of it is one
+    /// of the call.
+    pub(super) fn trial_alone(
+        &self,
+        schedule: &Schedule,
+        trial: Trial,
+        cut: impl FnOnce(&CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure>,
+    ) -> Result<TrialOutcome, Failure> {
+        let mut performed = self.trial(schedule, trial, &mpsc::channel().0, cut)?;
+        mem::replace(&mut performed.ended, Ok(()))?;
+        Ok(performed)
+    }
+
     /// Performs a trial of the schedule, or of one that differs from it in the workload and the
     /// power cuts. The caller evaluates its power cuts, if it has any.
-    pub(super) fn trial(
+    fn trial(
         &self,
         schedule: &Schedule,
         trial: Trial,

@@ -1,8 +1,6 @@
 //! Repeats one power cut of a run: the trial from its beginning, the cut, and the recovery.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
-use std::sync::mpsc;
 
 use ssdlab_disk::{Backend, Memory};
 use ssdlab_flash::{
@@ -143,13 +141,11 @@ impl Guests<'_> {
         self.log_briefly()?;
         let CutOfRun { schedule, record, outcome, survives, .. } = *cut;
         let trial = record.trial;
-        let nobody = mpsc::channel().0;
         let mut again = None;
-        let mut performed = self.trial(schedule, trial, &nobody, |evidence| {
+        let performed = self.trial_alone(schedule, trial, |evidence| {
             again = Some(self.recover_one(evidence, outcome.cut, outcome.survivor, survives)?);
             Ok(Vec::new())
         })?;
-        mem::replace(&mut performed.ended, Ok(()))?;
         let again = again.ok_or_else(|| Failure::Failed("its power was not cut".to_owned()))?;
         Ok((performed.record(schedule, trial), again))
     }

@@ -1,9 +1,6 @@
 //! Shrinks the workload of a finding: does less and less, as long as some power cut of the trial
 //! still has it.
 
-use std::mem;
-use std::sync::mpsc;
-
 use ssdlab_operations::cuts::{CutOutcome, Finding};
 use ssdlab_plan::Schedule;
 use ssdlab_plan::cuts::Cuts;
@@ -124,11 +121,8 @@ impl Search<'_, '_> {
     fn attempt(&mut self, schedule: Schedule) -> Result<Option<ShrunkWorkload>, Failure> {
         self.trials += 1;
         let trial = schedule.trials[0];
-        let nobody = mpsc::channel().0;
         let guests = self.guests;
-        let mut performed =
-            guests.trial(&schedule, trial, &nobody, |evidence| guests.cut(evidence))?;
-        mem::replace(&mut performed.ended, Ok(()))?;
+        let performed = guests.trial_alone(&schedule, trial, |evidence| guests.cut(evidence))?;
         let record = performed.record(&schedule, trial);
         let finding = self.finding;
         let has_it = |outcome: &&CutOutcome| outcome.has(finding) == Some(true);
