@@ -80,8 +80,17 @@ fn signals() {
 /// The signals that end a program that does not handle them.
 const ENDING: [&str; 9] = ["INT", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO"];
 
+/// Whether programs that this one starts ignore a signal, as those that a script starts by `&` do
+/// SIGQUIT.
+fn is_ignored(signal: &str) -> bool {
+    let number: u32 = sh(&format!("env kill -l {signal}")).parse().unwrap();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (number - 1) & 1 == 1
+}
+
 fn signal_in_command() {
-    for signal in ENDING {
+    for signal in ENDING.into_iter().filter(|signal| !is_ignored(signal)) {
         let place = Place::new();
         let plan = place.plan(
             r#"
