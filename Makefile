@@ -13,7 +13,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check probe-table adversaries reference \
+.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check predictions probe-table adversaries reference \
 	manual answers who-beside who-kernels who-bench databases install deb dist test test-virtual check lint rustdoc bench \
 	validation kill-test crash-test \
 	fuzz fuzz-targets clean
@@ -94,6 +94,11 @@ cross-check: kernel-6.12
 	$(SUDO) rm -rf target/cross-check
 	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
 	$(CARGO) xtask evidence
+
+# What the virtual lab predicts, and what the running kernel then does: the table in docs/how-to/live.md.
+predictions: kernel
+	scripts/install-packages build run test
+	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/predictions $(SSDLAB)
 
 # Probes every shipped drive, served in real time: the table in docs/how-to/probe.md (half an hour).
 # On an idle machine.

@@ -17,6 +17,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("live_stretches_are_measured_and_options_put_back", stretches),
         case("a_live_workload_runs_in_a_folder_of_its_own", workload),
+        case("the_virtual_lab_predicts_what_a_live_workload_writes", predicted),
         case("a_live_run_that_is_asked_to_stop_puts_everything_back", stopped),
         case("after_each_of_20_kills_a_live_run_s_machine_is_as_before", killed),
         case("a_live_run_first_puts_back_what_a_killed_one_left", left_behind),
@@ -173,6 +174,45 @@ fn workload() {
         phases.as_array().unwrap().iter().map(|phase| &phase["name"]).collect();
     assert_eq!(names, ["unpack", "delete"]);
     assert!(phases[0]["written_bytes"].as_u64().unwrap() >= 200_000);
+}
+
+fn predicted() {
+    const PLAN: &str = r#"
+        name = "live"
+        question = "?"
+        metric = "written_bytes"
+        [factors]
+        atime = ["noatime", "relatime"]
+        [workload]
+        phases = [{ do = "append", name = "log", append = { records = 50, sync_every = 1 } }]
+    "#;
+    let used = Used::new();
+    let json = used.run(PLAN, &["--runs", "1", "--predict"]);
+    let found = json["predictions"].as_array().unwrap();
+    let levels: Vec<&Value> = found.iter().map(|of| &of["levels"]["atime"]).collect();
+    assert_eq!(levels, ["noatime", "noatime", "relatime", "relatime"]);
+    for of in found {
+        let (predicted, measured) =
+            (of["predicted"].as_f64().unwrap(), of["measured"].as_f64().unwrap());
+        assert!((predicted / measured - 1.0).abs() < 0.25, "{of}");
+    }
+    // It was made before, under the options in force.
+    let run = used.place.path(&format!("data/ssdlab/{}", json["run"].as_str().unwrap()));
+    let inside = sh(&format!("ls -d {}/live-*", run.display()));
+    let kept: Value =
+        serde_json::from_str(&fs::read_to_string(format!("{inside}/schedule.json")).unwrap())
+            .unwrap();
+    let options = kept["treatments"][1]["levels"]["mount"].as_str().unwrap();
+    assert!(options.starts_with("commit=7,") && options.ends_with(",relatime"), "{options}");
+    let shown = used.place.ssdlab(&["report", &run.display().to_string()]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&shown.stdout).contains("Predicted"),
+        "{}",
+        self::shown(&shown)
+    );
+
+    let output = used.command(self::PLAN, &["--predict"]).output().unwrap();
+    assert!(said(&output).contains("is not known"), "{}", self::shown(&output));
 }
 
 /// Starts a run and waits until it has changed something.

@@ -21,6 +21,7 @@ use super::method::{self, Check};
 use super::over_drives::{FEWEST_DRAWS, OverDrives};
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
+use super::prediction::Prediction;
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
 use super::warning::WarningMessage;
@@ -83,6 +84,9 @@ pub struct Analysis {
     pub by_host: Vec<ByHost>,
     /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
     pub rankings: Vec<StepRanking>,
+    /// What was predicted before the run, beside what was measured; empty without a prediction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<Prediction>,
     /// The plan's claims, judged.
     #[serde(serialize_with = "flat::serialize")]
     #[schemars(with = "Vec<Flat>")]
@@ -194,6 +198,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {
         folder: None,
+        predictions: Vec::new(),
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),
         plan: schedule.plan.clone(),

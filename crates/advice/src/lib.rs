@@ -26,6 +26,7 @@ mod over_drives;
 mod pairs;
 mod plausible;
 mod precision;
+mod prediction;
 mod ranking;
 mod separation;
 #[cfg(test)]
@@ -59,6 +60,7 @@ pub use outline::{Outline, judge, outline};
 pub use over_drives::{DriveSpread, OverDrives, guarantee};
 pub use plausible::{CaseByBlock, CaseSubject, standings, subjects};
 pub use precision::{Precision, may_stop, precision};
+pub use prediction::Prediction;
 pub use ranking::{RankedTreatment, StepRanking, taking_part};
 pub use separation::{Separation, ThresholdSide};
 pub use ssdlab_stats::FEWEST_RUNS;

@@ -53,6 +53,6 @@ impl AskCommand {
             return Ok(Exit::Done);
         }
         output::tell(&plan);
-        self.running.run(resolved)
+        self.running.run(resolved, None)
     }
 }

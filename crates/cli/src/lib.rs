@@ -41,6 +41,7 @@ mod names;
 mod node_drives;
 mod output;
 mod plan_arguments;
+mod prediction;
 mod probe;
 mod progress;
 mod record;

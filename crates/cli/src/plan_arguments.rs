@@ -101,6 +101,19 @@ impl PlanArguments {
     }
 }
 
+impl PlanArguments {
+    /// Resolves another text as if it were in the plan's place.
+    pub fn resolve_in_its_place(
+        &self,
+        text: String,
+        overrides: &Overrides,
+    ) -> Result<ResolvedPlan, Report> {
+        let here = env::current_dir().into_diagnostic()?;
+        let (file, _, base) = read(self.plan.as_deref().unwrap_or_default(), &here)?;
+        resolved(&file, text, overrides, &base)
+    }
+}
+
 impl PlanOverrides {
     fn are_any(&self) -> bool {
         self.lab.is_some()
@@ -149,7 +162,16 @@ pub fn resolve_generated(
     overrides: &Overrides,
 ) -> Result<ResolvedPlan, Report> {
     let here = env::current_dir().into_diagnostic()?;
-    let schedule = plan::schedule(name, &text, overrides, &here)?;
+    resolved(name, text, overrides, &here)
+}
+
+fn resolved(
+    name: &str,
+    text: String,
+    overrides: &Overrides,
+    base: &Path,
+) -> Result<ResolvedPlan, Report> {
+    let schedule = plan::schedule(name, &text, overrides, base)?;
     check_files(&schedule)?;
     Ok(ResolvedPlan { text, schedule })
 }
@@ -191,9 +213,7 @@ impl Variation {
             read_job: Some(read_job),
             ..others
         };
-        let schedule = plan::schedule(name, &text, &overrides, base)?;
-        check_files(&schedule)?;
-        Ok(ResolvedPlan { text, schedule })
+        resolved(name, text, &overrides, base)
     }
 }
 

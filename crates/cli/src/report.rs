@@ -16,7 +16,7 @@ use ssdlab_results::{self as results, Ending, Record, RunContents, RunFolder};
 
 use super::exit::{Exit, UsageError};
 use super::results_folder::ResultsArguments;
-use super::{charts, flips, json, output, restore};
+use super::{charts, flips, json, output, prediction, restore};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
@@ -130,6 +130,7 @@ impl ReportCommand {
             let records = mem::take(&mut records);
             let mut analysis = advice::analyse(&id, &schedule, records, ending);
             flips::add(&mut analysis, &folder);
+            prediction::add(&mut analysis, &folder)?;
             analysis.folder = beyond_name(&folder);
             OnceCell::from(analysis)
         };

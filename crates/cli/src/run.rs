@@ -11,7 +11,7 @@ use ssdlab_conductor::{
     Conductor, ConductorError, Executor, Guests, RemoteExecutor, RunShare, RunState, Slurm,
 };
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_plan::{self as plan, LabKind, Schedule};
+use ssdlab_plan::{self as plan, DEFAULT_DRIVE, LabKind, Schedule};
 use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
 use ssdlab_results::{Ending, Record, RunContents, RunFolder};
 use ssdlab_workload::PreparedWorkload;
@@ -24,7 +24,7 @@ use super::plan_arguments::{PlanArguments, ResolvedPlan};
 use super::progress::RunProgress;
 use super::results_folder::ResultsArguments;
 use super::watching::{Page, RunWatcher};
-use super::{output, report, restore, sealing, share};
+use super::{output, prediction, report, restore, sealing, share};
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -38,6 +38,11 @@ pub struct RunCommand {
     /// folder. Trials that the share has recorded are not repeated.
     #[arg(long, value_name = "I/N", requires = "resume", conflicts_with_all = NOT_OF_A_SHARE)]
     share: Option<RunShare>,
+    /// First predict the bytes and flushes of the plan's workload in the virtual lab, on this
+    /// simulated drive (default: the usual one); the report shows them beside what is measured
+    /// (live lab).
+    #[arg(long, value_name = "DRIVE", num_args = 0..=1, default_missing_value = DEFAULT_DRIVE)]
+    predict: Option<String>,
     #[command(flatten)]
     running: RunArguments,
 }
@@ -116,7 +121,7 @@ pub fn perform<T>(
     then: impl FnOnce(&mut Guests<'_>, PerformedRun) -> Result<T, Report>,
 ) -> Result<T, Report> {
     restore::remind();
-    let planned = Planned { resolved, resumed: None }.with_inputs()?;
+    let planned = Planned { resolved, prediction: None, resumed: None }.with_inputs()?;
     let schedule = planned.resolved.schedule.clone();
     executors::in_guests(&schedule, run_options, interrupt, |mut guests| {
         let mut session = planned.start(results)?;
@@ -129,9 +134,23 @@ pub fn perform<T>(
     })
 }
 
+/// Has the virtual lab predict a run, whose folder keeps what it says.
+fn predict(
+    resolved: ResolvedPlan,
+    folder: &Path,
+    run_options: RunOptions<'_>,
+    interrupt: &Interrupt,
+) -> Result<(), Report> {
+    perform(resolved, folder, run_options, interrupt, |_, performed| {
+        Ok(performed.ended.map(drop)?)
+    })
+}
+
 /// A run before it starts.
 struct Planned {
     resolved: ResolvedPlan,
+    /// What predicts it, if something is to.
+    prediction: Option<ResolvedPlan>,
     /// Its folder and its records, if it is resumed.
     resumed: Option<(RunFolder, Vec<Record>)>,
 }
@@ -176,8 +195,17 @@ impl RunCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.resume {
-            None => self.running.run(self.plan.resolve()?),
-            Some(_) if self.running.verify || self.plan.changes_anything() => {
+            None => {
+                let resolved = self.plan.resolve()?;
+                let predicted = |drive: &String| prediction::plan_of(&self.plan, &resolved, drive);
+                let prediction = self.predict.as_ref().map(predicted).transpose()?;
+                self.running.run(resolved, prediction)
+            }
+            Some(_)
+                if self.running.verify
+                    || self.predict.is_some()
+                    || self.plan.changes_anything() =>
+            {
                 Err(UsageError::report(
                     "--resume continues a run as it was planned",
                     "omit the plan and the options that change it",
@@ -189,12 +217,17 @@ impl RunCommand {
 }
 
 impl RunArguments {
-    /// Runs a plan.
-    pub fn run(&self, resolved: ResolvedPlan) -> Result<Exit, Report> {
+    /// Runs a plan, and first what predicts it, if something does.
+    pub fn run(
+        &self,
+        resolved: ResolvedPlan,
+        prediction: Option<ResolvedPlan>,
+    ) -> Result<Exit, Report> {
         let ResolvedPlan { text, schedule } = resolved;
         let schedule = if self.verify { schedule.verified() } else { schedule };
         let schedule = judged_after(&self.results.folder(), &text, schedule);
-        self.conduct(Planned { resolved: ResolvedPlan { text, schedule }, resumed: None })
+        let resolved = ResolvedPlan { text, schedule };
+        self.conduct(Planned { resolved, prediction, resumed: None })
     }
 
     fn resume(&self, run: &Path, share: Option<RunShare>) -> Result<Exit, Report> {
@@ -214,7 +247,7 @@ impl RunArguments {
             restore::remind();
         }
         // All errors that can be found early are, before a folder is made or a device is touched.
-        let planned = planned.with_inputs()?;
+        let mut planned = planned.with_inputs()?;
         let schedule = planned.resolved.schedule.clone();
         let lab = executors::target(&schedule)?.lab();
         if schedule.verify && matches!(lab, LabKind::Directory | LabKind::Live) {
@@ -241,7 +274,14 @@ impl RunArguments {
         if is_divided {
             return self.elsewhere(&schedule, planned);
         }
-        let session = || planned.start(&self.results.folder());
+        let session = |interrupt: &Interrupt| {
+            let prediction = planned.prediction.take();
+            let session = planned.start(&self.results.folder())?;
+            if let Some(prediction) = prediction {
+                predict(prediction, session.run.folder(), self.run_options(), interrupt)?;
+            }
+            Ok(session)
+        };
         let (ended, session) = self.on_this_machine(&schedule, session)?;
         self.end(ended, &session)
     }
@@ -252,6 +292,7 @@ impl RunArguments {
         let id = session.run.id();
         let mut analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         analysis.folder = report::beyond_name(session.run.folder());
+        prediction::add(&mut analysis, session.run.folder())?;
         if let Some(page) = self.page(session) {
             page.end(&session.schedule, &analysis);
         }
@@ -289,14 +330,14 @@ impl RunArguments {
     fn on_this_machine(
         &self,
         schedule: &Schedule,
-        session: impl FnOnce() -> Result<Session, Report>,
+        session: impl FnOnce(&Interrupt) -> Result<Session, Report>,
     ) -> Result<(Ended, Session), Report> {
         // Ends after the journal: until then it would put back what this run leaves.
         let _guard = schedule.is_in(LabKind::Live).then(Guard::start).transpose()?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = restore::journal()?;
         let act = |mut ready: ReadyExecutor<'_>| {
-            let mut session = session()?;
+            let mut session = session(&interrupt)?;
             ready.check_drive(&session.records)?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
@@ -440,5 +481,6 @@ fn resume(folder: &Path) -> Result<Planned, Report> {
         output::tell(warning);
     }
     let RunContents { plan: text, schedule, records, .. } = contents;
-    Ok(Planned { resolved: ResolvedPlan { text, schedule }, resumed: Some((run, records)) })
+    let resolved = ResolvedPlan { text, schedule };
+    Ok(Planned { resolved, prediction: None, resumed: Some((run, records)) })
 }

@@ -30,6 +30,18 @@ const BTRFS_COMMIT: &str = "commit=30";
 /// The words about discards; btrfs has two ways.
 const DISCARDS: [&str; 4] = ["discard", "nodiscard", "discard=sync", "discard=async"];
 
+/// Options that no remount changes, and that decide how much is written.
+const FIXED: [&str; 8] = [
+    "data",
+    "nodelalloc",
+    "compress",
+    "compress-force",
+    "nodatacow",
+    "nodatasum",
+    "autodefrag",
+    "flushoncommit",
+];
+
 /// Whether a word, such as `commit=60`, is of an option that can be put back.
 #[must_use]
 pub fn can_be_put_back(word: &str) -> bool {
@@ -71,6 +83,25 @@ pub fn in_force(mount: &Mount, word: &str) -> Option<String> {
         }),
         _ => None,
     }
+}
+
+/// The options that decide what a mounted filesystem writes once these words are in force, too, for
+/// a mount of another filesystem of its kind.
+#[must_use]
+pub fn options_with(mount: &Mount, words: &[String]) -> Vec<String> {
+    let named = CHOICES.iter().map(|choice| choice[0]).chain(NUMBERS).chain([DISCARDS[0]]);
+    let own = named.filter_map(|word| in_force(mount, word));
+    let fixed = mount.options.iter().filter(|own| FIXED.contains(&name_of(own)));
+    let is_silent = |own: &String| CHOICES[1..].iter().any(|choice| choice[1] == own);
+    let is_changed = |own: &String| words.iter().any(|word| is_about(own, word));
+    let kept = own.filter(|own| !is_silent(own)).chain(fixed.cloned());
+    kept.filter(|own| !is_changed(own)).chain(words.iter().cloned()).collect()
+}
+
+/// Whether two words are about the same option.
+fn is_about(own: &str, word: &str) -> bool {
+    let is_choice = |choice: &&[&str]| choice.contains(&own) && choice.contains(&word);
+    CHOICES.iter().any(is_choice) || name_of(own) == name_of(word)
 }
 
 /// The word as the driver of a mount has it.

@@ -36,7 +36,7 @@ pub use guest::open as open_in_guest;
 pub use image::open as open_image;
 pub use lab::{DeviceContents, Lab, MountedFs, SURVEY_TIMEOUT, Tools};
 pub use layer::{DMSETUP, missing_layer};
-pub use live::open as open_live;
+pub use live::{open as open_live, options_under};
 pub use missing::{missing, missing_in_guest};
 pub use recovery::{RecoveryDrive, RecoveryOutcome};
 pub use survey::survey;

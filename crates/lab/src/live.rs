@@ -42,9 +42,7 @@ pub fn open(path: &Path, has_workload: bool) -> Result<Box<dyn Lab>, LabError> {
         ));
     }
     let path = path.canonicalize().map_err(LabError::step("use the folder", path))?;
-    let mount = mounts::containing(&path)
-        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is in no mounted filesystem")))
-        .map_err(LabError::step("find the filesystem of", &path))?;
+    let mount = mount_of(&path)?;
     // Filesystems that take several devices have a number of their own in the table.
     let number = sysfs::block_number(Path::new(&mount.source));
     let device = BlockDevice::numbered(&mount.device)
@@ -69,6 +67,25 @@ pub fn open(path: &Path, has_workload: bool) -> Result<Box<dyn Lab>, LabError> {
         )));
     }
     Ok(Box::new(LiveLab { workplace: has_workload.then_some(path), mount, device, held: None }))
+}
+
+/// The mounted filesystem that contains a folder.
+fn mount_of(path: &Path) -> Result<Mount, LabError> {
+    mounts::containing(path)
+        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is in no mounted filesystem")))
+        .map_err(LabError::step("find the filesystem of", path))
+}
+
+/// The kind of the mounted filesystem that contains a folder, and the options that decide what it
+/// writes under each of these setups.
+pub fn options_under<'a>(
+    path: &Path,
+    setups: impl IntoIterator<Item = &'a Setup>,
+) -> Result<(String, Vec<Vec<String>>), LabError> {
+    let mount = mount_of(path)?;
+    let options = |setup| remount::options_with(&mount, &words(setup, &mount));
+    let options = setups.into_iter().map(options).collect();
+    Ok((mount.kind, options))
 }
 
 /// The number of devices of the btrfs that has this one.

@@ -35,6 +35,7 @@ mod order;
 mod overrides;
 mod percentile;
 mod postponed;
+mod predicted;
 mod programs;
 mod published;
 mod question;
@@ -73,6 +74,7 @@ mod written;
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use ssdlab_quantity::{in_words, was_meant};
 
 pub use age::{Age, PROFILES, Profile};
@@ -92,6 +94,7 @@ pub use level_error::LevelError;
 pub use needs::differ_in_machine;
 pub use overrides::Overrides;
 pub use percentile::ShortPercentile;
+pub use predicted::predicted;
 pub use published::{Published, PublishedBasis, PublishedValue};
 pub use question::{AskedFilesystem, Question, QuestionWork};
 pub use resolve::check_name;
@@ -111,6 +114,10 @@ pub use written::{Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
+    parse_as(file, text)
+}
+
+fn parse_as<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, PlanError> {
     toml::from_str(text).map_err(|error| {
         let (message, at) = (in_words(error.message()), error.span());
         let help = was_meant(&message);

@@ -26,6 +26,7 @@ mod method;
 mod nouns;
 mod number;
 mod plausible;
+mod prediction;
 mod reason;
 mod repeat;
 mod screen;

@@ -16,6 +16,7 @@ use super::cuts;
 use super::grid::ReportTable;
 use super::hosts;
 use super::number;
+use super::prediction;
 use super::screen::{COLUMNS, MOST_LINES};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
@@ -68,6 +69,9 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
             writeln!(out, "- {}: {}", inline(name), inline(command))?;
         }
         writeln!(out)?;
+    }
+    if let Some(table) = prediction::table(schedule, analysis) {
+        writeln!(out, "{}\n\n{}", prediction::HEADING, self::table(&table))?;
     }
     for (heading, tables) in hosts::tables(schedule, analysis, STYLE, &number::effect) {
         writeln!(out, "{}\n", inline(&heading))?;

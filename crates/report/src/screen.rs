@@ -10,6 +10,7 @@ use super::answer::{AnsweredQuestion, answer};
 use super::bars;
 use super::claims::{advice, claims};
 use super::evidence;
+use super::prediction;
 use super::text::{write_reproducers, write_setting};
 use super::words::{Style, argument, wrapped, written};
 
@@ -60,12 +61,14 @@ fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
     let actions = found.actions.first().map(|action| ("Do", action.clone()));
     let sure = ("How sure", format!("{}: {}", found.sure.name(), found.because));
     let run = argument(analysis);
+    let predicted = prediction::sentence(analysis).map(|says| ("Predicted", says));
     let more = ("More", format!("ssdlab report {run} --why, --tables or --out report.html"));
-    let rows = limits.chain(actions).chain([sure, more]).map(|(label, says)| {
-        let first = format!("{INDENT}{label:LABEL$}");
-        let indent = " ".repeat(INDENT.len() + LABEL);
-        wrapped(&first, &says, &indent, style) + "\n"
-    });
+    let rows =
+        limits.chain(actions).chain([sure]).chain(predicted).chain([more]).map(|(label, says)| {
+            let first = format!("{INDENT}{label:LABEL$}");
+            let indent = " ".repeat(INDENT.len() + LABEL);
+            wrapped(&first, &says, &indent, style) + "\n"
+        });
     rows.collect()
 }
 

@@ -18,6 +18,7 @@ use super::features::{self, features};
 use super::grid::ReportTable;
 use super::hosts;
 use super::number;
+use super::prediction;
 use super::table::{TableLayout, beside};
 use super::words::{Style, argument, counted, plain, wrapped, written};
 
@@ -169,6 +170,9 @@ fn write_tables(
     if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", drawn(&layout.device_table(style), style))?;
+    }
+    if let Some(table) = prediction::table(schedule, analysis) {
+        writeln!(out, "\n{}\n{}", prediction::HEADING, table.text(style))?;
     }
     // Features of filesystems belong next to their speed.
     let compared = features::compared(schedule, analysis);

@@ -28,7 +28,7 @@ pub(super) fn hosts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
     })
 }
 
-fn rows(table: &ReportTable) -> Markup {
+pub(super) fn rows(table: &ReportTable) -> Markup {
     markup! {
         thead {
             tr {

@@ -17,12 +17,13 @@ mod published;
 mod samples;
 mod treatments;
 
-use maud::Markup;
+use maud::{Markup, html as markup};
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
 use super::charts;
+use super::prediction::{HEADING, table};
 use super::words::is_unseen;
 
 /// The report of a run; `plan` is the plan's text.
@@ -49,6 +50,7 @@ fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<
         ("charts", "Charts", figures::figures(other_charts)),
         ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
         ("cuts", "Power cuts", cuts::cuts(schedule, analysis)),
+        ("predicted", HEADING, prediction(schedule, analysis)),
         ("hosts", "By host", hosts::hosts(schedule, analysis)),
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
@@ -63,6 +65,17 @@ fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<
     let answer = answer(schedule, analysis);
     let chart = figures::figures(first_chart);
     without_controls(page::page(schedule, analysis, &answer, chart, &sections, reload_s))
+}
+
+/// What was predicted; `None` if nothing was.
+fn prediction(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let table = table(schedule, analysis)?;
+    Some(cells::boxed(
+        "predicted-values",
+        "predicted",
+        &markup! { (HEADING) },
+        &hosts::rows(&table),
+    ))
 }
 
 /// HTML does not allow control characters, not even escaped; and characters that change the
