@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 use ssdlab_disk::guest::{InPlace, can_show};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_plan::CommandSystem;
+use ssdlab_plan::{AddedPath, CommandSystem};
 use ssdlab_workload::command_system::{PLACES, ROOT};
 
 use super::error::GuestsError;
@@ -79,7 +79,7 @@ pub(super) fn make(
     system: &CommandSystem,
     interrupt: &Interrupt,
 ) -> Result<MadeSystem, GuestsError> {
-    for path in &system.add {
+    for path in system.add.iter().map(AddedPath::path) {
         let metadata = fs::symlink_metadata(absolute(path)).map_err(failed(path))?;
         refuse_special(metadata.file_type()).map_err(failed(path))?;
     }
@@ -166,12 +166,12 @@ impl<'a> Copying<'a> {
     }
 
     /// Shows top folders in place to which nothing is added and in which nothing is mounted.
-    fn show(&mut self, base: &Path, added: &[PathBuf]) -> io::Result<()> {
+    fn show(&mut self, base: &Path, added: &[AddedPath]) -> io::Result<()> {
         if !base.is_dir() || image::is_layout(base) {
             return Ok(());
         }
         let places = PLACES.map(Path::new).into_iter().map(Path::to_owned);
-        let others = places.chain(added.iter().map(|path| absolute(path)));
+        let others = places.chain(added.iter().map(|added| absolute(added.at())));
         let others: BTreeSet<OsString> = others.filter_map(|path| first(&path)).collect();
         for from in self.tops(base)? {
             let Some(name) = first(from.strip_prefix(base).unwrap_or(&from)) else { continue };
@@ -207,7 +207,7 @@ impl<'a> Copying<'a> {
         match &system.root {
             None => {
                 for top in OF_MACHINE.map(Path::new) {
-                    self.add(top).map_err(failed(top))?;
+                    self.add(top, top).map_err(failed(top))?;
                 }
             }
             Some(own) if image::is_layout(own) => {
@@ -219,8 +219,9 @@ impl<'a> Copying<'a> {
             Some(archive) => self.unpack(archive).map_err(failed(archive))?,
         }
         self.is_public = false;
-        for path in &system.add {
-            self.add(&absolute(path)).map_err(failed(path))?;
+        for added in &system.add {
+            let path = added.path();
+            self.add(&absolute(path), &absolute(added.at())).map_err(failed(path))?;
         }
         for place in PLACES.map(Path::new) {
             self.inside(place).map_err(failed(place))?;
@@ -233,12 +234,13 @@ impl<'a> Copying<'a> {
         Ok(MadeSystem { name, in_place: self.in_place })
     }
 
-    /// Adds a file or a folder of this machine at its own path, if it exists.
-    fn add(&mut self, path: &Path) -> io::Result<()> {
-        let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
-        let name = path.strip_prefix("/").unwrap_or(path);
+    /// Adds a file or a folder of this machine at a path of the system, if it exists.
+    fn add(&mut self, path: &Path, at: &Path) -> io::Result<()> {
+        let path = if path == at { path.to_owned() } else { path.canonicalize()? };
+        let Ok(metadata) = fs::symlink_metadata(&path) else { return Ok(()) };
+        let name = at.strip_prefix("/").unwrap_or(at);
         let parent = self.inside(name.parent().unwrap_or(Path::new("")))?;
-        self.copy(path, &parent, name, &metadata)
+        self.copy(&path, &parent, name, &metadata)
     }
 
     /// A folder of the system, made where there is none. Links are followed as the system's own

@@ -105,7 +105,7 @@ pub use setting::ChosenLevel;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{DEFAULT_DRIVE, KernelLevel, Model, SimulatedMachine, names_file};
 pub use ssdlab_quantity::{Bytes, Rate, Span, did_you_mean};
-pub use system::{CommandSystem, FailingRequest, SyncRemedy, WriteErrors};
+pub use system::{AddedPath, CommandSystem, FailingRequest, SyncRemedy, WriteErrors};
 pub use target::{
     CAPACITY_BYTES, DRIVE_IDENTITY, DRIVE_NAME, EQUALISED, IS_BUFFERED, LAB_KERNEL, LOOP_DIRECT_IO,
     MOUNT_TYPE, NOT_EQUALISED, SLC_CACHE_BYTES, Target, WHOLE_SLC_CACHE_BYTES,

@@ -22,10 +22,11 @@ pub struct WrittenSystem {
     /// `/bin`, `/sbin`, `/lib*` and `/etc` of this machine, as far as everybody may read them).
     #[schemars(example = &"debian.tar")]
     pub root: Option<PathBuf>,
-    /// Files and folders of this machine that are there, too, each at its own path.
+    /// Files and folders of this machine that are there, too, each at its own path or `at` another,
+    /// which is the same wherever the plan is.
     #[serde(default)]
     #[schemars(example = ["/opt/database"])]
-    pub add: Vec<PathBuf>,
+    pub add: Vec<AddedPath>,
     /// A sync that is made for the commands where they make none, to see whether what is found
     /// without it is no longer found.
     #[schemars(example = &"directory after change")]
@@ -37,6 +38,56 @@ pub struct WrittenSystem {
     pub write_errors: Option<Spanned<String>>,
 }
 
+/// A file or a folder of this machine that commands find in their system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a path, or { path = \"...\", at = \"/...\" }")]
+pub enum AddedPath {
+    /// At its own path.
+    Own(PathBuf),
+    /// At another.
+    Placed(PlacedPath),
+}
+
+/// A file or a folder of this machine, and the path at which commands find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlacedPath {
+    /// What is added.
+    pub path: PathBuf,
+    /// Where commands find it.
+    pub at: PathBuf,
+}
+
+impl AddedPath {
+    /// What is added.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        let (Self::Own(path) | Self::Placed(PlacedPath { path, .. })) = self;
+        path
+    }
+
+    /// Where commands find it.
+    #[must_use]
+    pub fn at(&self) -> &Path {
+        let (Self::Own(at) | Self::Placed(PlacedPath { at, .. })) = self;
+        at
+    }
+
+    /// The same with an absolute path; `base` is the folder that relative ones start from.
+    fn from(&self, base: &Path) -> Result<Self, PlanFault> {
+        match self {
+            Self::Own(path) => Ok(Self::Own(base.join(path))),
+            Self::Placed(PlacedPath { path, at }) if at.is_absolute() => {
+                Ok(Self::Placed(PlacedPath { path: base.join(path), at: at.clone() }))
+            }
+            Self::Placed(PlacedPath { at, .. }) => Err(PlanFault::nowhere(
+                format!("at = \"{}\" in [workload.system] does not begin with /", at.display()),
+                "commands find it at a path from the top of their system: at = \"/load\"",
+            )),
+        }
+    }
+}
+
 /// The system that commands run in, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandSystem {
@@ -45,7 +96,7 @@ pub struct CommandSystem {
     pub root: Option<PathBuf>,
     /// Files and folders that are there, too: absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub add: Vec<PathBuf>,
+    pub add: Vec<AddedPath>,
     /// A sync that is made for the commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<SyncRemedy>,
@@ -144,7 +195,7 @@ pub(super) fn resolve(
     };
     Ok(Some(CommandSystem {
         root: root.as_ref().map(|root| base.join(root)),
-        add: add.iter().map(|path| base.join(path)).collect(),
+        add: add.iter().map(|added| added.from(base)).collect::<Result<_, _>>()?,
         remedy: *remedy,
         write_errors: write_errors.as_ref().map(errors).transpose()?,
     }))

@@ -6,14 +6,14 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_plan::CommandSystem;
+use ssdlab_plan::{AddedPath, CommandSystem};
 
 use super::{MadeSystem, make};
 
 fn system(root: &Path, add: &Path) -> CommandSystem {
     CommandSystem {
         root: Some(root.to_owned()),
-        add: vec![add.to_owned()],
+        add: vec![AddedPath::Own(add.to_owned())],
         remedy: None,
         write_errors: None,
     }

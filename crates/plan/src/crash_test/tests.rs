@@ -27,7 +27,7 @@ fn the_plan_runs_the_commands_as_they_were_given() {
     assert_eq!(schedule.treatments.len(), 2);
     assert_eq!(schedule.cuts.as_ref().unwrap().of_trial, 40);
     let system = schedule.workload.system.as_ref().unwrap();
-    assert_eq!(system.add, test.add);
+    assert_eq!(system.add[0].at(), test.add[0]);
     assert_eq!(system.write_errors.unwrap().per_million, 20_000);
     assert!(schedule.programs().is_empty(), "all programs are the system's");
 }
