@@ -169,6 +169,7 @@ impl<'a> MeteredDevice<'a> {
             commits: commits.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             work: done.counted.as_ref().and_then(Work::of),
             reported: metric::parsed(done.reported),
+            programs: done.programs,
             remark: done.remark,
             ledger: device.filter(|_| !self.is_shared).map(|device| Ledger {
                 by_layer: ByLayer::of(application, &device),

@@ -1,8 +1,16 @@
 //! What the system calls of programs did to files, and what of it no sync has made durable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The most files and libraries that are named; what is done to more is added up.
+const MOST_NAMED: usize = 100;
+
+/// The name of all files together that are not named, and of what was synced whole.
+const OTHERS: &str = "(other files)";
+const EVERYTHING: &str = "(everything)";
 
 /// A call of a program that changed a file or a name, or synced some. Paths start in the directory
 /// under test, which is `.`.
@@ -53,6 +61,73 @@ pub enum CallEffect {
     },
     /// Synced everything.
     SyncAll,
+}
+
+/// What programs did in a phase, by their system calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramActivity {
+    /// What they did to each file under test, by the name that it had then: the first hundred, and
+    /// `(other files)`; `(everything)` is what sync and syncfs did.
+    pub files: BTreeMap<String, FileActivity>,
+    /// Files below `/usr` and `/lib*` of their system, but for `/usr/local`, that they opened: the
+    /// first hundred.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub libraries: BTreeSet<String>,
+}
+
+/// What programs did to a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileActivity {
+    /// Bytes passed to calls that write.
+    pub written_bytes: u64,
+    /// Calls that wrote.
+    pub writes: u64,
+    /// Syncs, and writes that returned only when they were durable.
+    pub syncs: u64,
+}
+
+impl ProgramActivity {
+    /// Counts a call.
+    pub fn add(&mut self, call: &FileCall) {
+        match &call.effect {
+            // It has reserved space.
+            CallEffect::Write { .. } if call.name == "fallocate" => {}
+            CallEffect::Write { path, length_bytes, durable, .. } => {
+                let file = self.file(path);
+                file.written_bytes += length_bytes;
+                file.writes += 1;
+                file.syncs += u64::from(*durable);
+            }
+            CallEffect::Sync { path } => self.file(path).syncs += 1,
+            CallEffect::SyncAll => self.file(EVERYTHING).syncs += 1,
+            CallEffect::Truncate { .. } | CallEffect::Names { .. } => {}
+        }
+    }
+
+    /// Counts with a file that was opened, by its path in the system.
+    pub fn open(&mut self, path: &str) {
+        let mut parts = path.trim_start_matches('/').splitn(3, '/');
+        let is_library = match (parts.next(), parts.next()) {
+            (Some("usr"), Some("local")) => false,
+            (Some("usr" | "lib" | "lib32" | "lib64" | "libx32"), Some(_)) => true,
+            _ => false,
+        };
+        if is_library && self.libraries.len() < MOST_NAMED {
+            self.libraries.insert(path.to_owned());
+        }
+    }
+
+    /// All syncs.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.files.values().map(|file| file.syncs).sum()
+    }
+
+    fn file(&mut self, name: &str) -> &mut FileActivity {
+        let is_named = self.files.contains_key(name) || self.files.len() < MOST_NAMED;
+        self.files.entry(if is_named { name } else { OTHERS }.to_owned()).or_default()
+    }
 }
 
 /// What no sync has made durable at some moment.

@@ -9,6 +9,7 @@ use std::mem::take;
 use serde::{Deserialize, Deserializer};
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
+use ssdlab_operations::calls::ProgramActivity;
 use ssdlab_plan::metric::Metric;
 use ssdlab_workload::engine::EngineSeries;
 
@@ -66,6 +67,7 @@ phase! {
         lifetime_kib: Option<u64>,
         commits: Option<u64>,
         reported: BTreeMap<Metric, f64>,
+        programs: Option<ProgramActivity>,
         remark: Option<String>,
         ledger: Option<Ledger>,
     }

@@ -9,6 +9,7 @@ use ssdlab_flash::{Draw, FlashActivity, Moment, WearSummary};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_host::meter::smart::Smart;
+use ssdlab_operations::calls::ProgramActivity;
 use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Trial;
@@ -233,6 +234,9 @@ pub struct PhaseRecord {
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<Metric, f64>,
+    /// What the programs of a command in a system did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramActivity>,
     /// A caveat about the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,

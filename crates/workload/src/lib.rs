@@ -63,6 +63,7 @@ pub use self::error::WorkloadError;
 #[cfg(fuzzing)]
 pub use self::fuzzing::fuzz_archive;
 use ssdlab_host::program::{self, ProgramError};
+use ssdlab_operations::calls::ProgramActivity;
 use ssdlab_plan::io::IoContents;
 use ssdlab_plan::schedule::{self, Action, Build, FileHashes, FileTree};
 use ssdlab_plan::{Age, CommandSystem};
@@ -290,8 +291,8 @@ impl PreparedWorkload {
             }
             (Action::Command { run, env }, _) => {
                 if let Some(system) = &self.system {
-                    self.run_in(system, run, env, place)?;
-                    return Ok(PhaseOutcome::default());
+                    let programs = Some(self.run_in(system, run, env, place)?);
+                    return Ok(PhaseOutcome { programs, ..PhaseOutcome::default() });
                 }
                 let mut command = Command::new(&run[0]);
                 command.args(&run[1..]).envs(env).current_dir(place.directory);
@@ -339,14 +340,14 @@ impl PreparedWorkload {
         }
     }
 
-    /// Runs a command in the system of the plan.
+    /// Runs a command in the system of the plan, and tells what it did.
     fn run_in(
         &self,
         system: &CommandSystem,
         words: &[String],
         env: &BTreeMap<String, String>,
         place: PhaseContext<'_>,
-    ) -> Result<(), WorkloadError> {
+    ) -> Result<ProgramActivity, WorkloadError> {
         let failed =
             |cause: std::io::Error| ProgramError::Start { program: words[0].clone(), cause };
         let tested = TestedDirectory::mount(place.directory).map_err(failed)?;
@@ -356,12 +357,10 @@ impl PreparedWorkload {
         match program::run_watched(command, place.rules, &mut witness) {
             // It may well stop where the drive fails; a shell that finds no program does not.
             Err(ProgramError::Failed { how, .. })
-                if system.write_errors.is_some() && !program::is_missing(&how) =>
-            {
-                Ok(())
-            }
-            ended => Ok(ended?),
+                if system.write_errors.is_some() && !program::is_missing(&how) => {}
+            ended => ended?,
         }
+        Ok(witness.activity)
     }
 
     /// The script of a phase, if it is known beforehand.

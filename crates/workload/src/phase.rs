@@ -7,6 +7,7 @@ use std::process::Command;
 
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::thread::Usage;
+use ssdlab_operations::calls::ProgramActivity;
 
 use super::WorkloadError;
 use super::player::sync_filesystem;
@@ -52,6 +53,8 @@ pub struct PhaseOutcome {
     pub threads: Usage,
     /// What a program reported about itself.
     pub reported: BTreeMap<String, f64>,
+    /// What the programs of a command in a system did.
+    pub programs: Option<ProgramActivity>,
     /// A caveat about the numbers.
     pub remark: Option<String>,
 }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{OFlags, open};
 use ssdlab_host::program::CallWatcher;
 use ssdlab_host::ptrace::{WatchedCall, opened};
-use ssdlab_operations::calls::{CallEffect, FileCall, Unsynced};
+use ssdlab_operations::calls::{CallEffect, FileCall, ProgramActivity, Unsynced};
 use ssdlab_plan::SyncRemedy;
 
 use super::history::TrialReporter;
@@ -29,11 +29,23 @@ pub(super) struct Witness<'a> {
     unsynced: Unsynced,
     /// What threads are about to do, as far as it is known before.
     begun: BTreeMap<i32, CallEffect>,
+    /// Files of the system that threads are about to open.
+    opening: BTreeMap<i32, String>,
+    /// What the programs have done so far.
+    pub activity: ProgramActivity,
 }
 
 impl<'a> Witness<'a> {
     pub fn new(tested: &'a Path, teller: &'a TrialReporter, remedy: Option<SyncRemedy>) -> Self {
-        Self { tested, teller, remedy, unsynced: Unsynced::default(), begun: BTreeMap::new() }
+        Self {
+            tested,
+            teller,
+            remedy,
+            unsynced: Unsynced::default(),
+            begun: BTreeMap::new(),
+            opening: BTreeMap::new(),
+            activity: ProgramActivity::default(),
+        }
     }
 
     /// The name below the directory under test that a path in the guest has.
@@ -51,30 +63,21 @@ impl<'a> Witness<'a> {
     /// The name that a path in a call means, if it is under test; `at` is the argument with the
     /// folder that it starts from.
     fn of_path(&self, call: &WatchedCall, at: Option<usize>, argument: usize) -> Option<String> {
-        let text = call.text(argument).ok()?;
-        let path = Path::new(text.to_str().ok()?);
-        let base = match at.map(|at| call.descriptor(at)) {
-            _ if path.is_absolute() => fs::read_link(call.of_process("root")).ok()?,
-            None | Some(libc::AT_FDCWD) => fs::read_link(call.of_process("cwd")).ok()?,
-            Some(descriptor) => opened(call, descriptor)?,
-        };
-        let mut plain = base;
-        for part in path.components() {
-            match part {
-                Component::ParentDir => _ = plain.pop(),
-                Component::Normal(name) => plain.push(name),
-                Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
-            }
-        }
-        self.name(&plain)
+        self.name(&path_of(call, at, argument)?)
+    }
+
+    /// The path in the system of one in the guest.
+    fn in_system(&self, path: &Path) -> Option<String> {
+        let name = path.strip_prefix(self.tested.parent()?).ok()?;
+        Some(format!("/{}", name.to_str()?))
     }
 
     fn place(&self, name: &str) -> PathBuf {
         self.tested.join(name)
     }
 
-    /// What a call is going to do to names.
-    fn names(&self, call: &WatchedCall) -> Option<CallEffect> {
+    /// What a call is going to do to names, given the path that it is going to open.
+    fn names(&self, call: &WatchedCall, opens: Option<&Path>) -> Option<CallEffect> {
         let renamed = |at: [Option<usize>; 2], names: [usize; 2]| {
             let to = self.of_path(call, at[1], names[1])?;
             let path = self.of_path(call, at[0], names[0]);
@@ -86,8 +89,8 @@ impl<'a> Witness<'a> {
         };
         let one =
             |at, name| Some(CallEffect::Names { path: self.of_path(call, at, name)?, to: None });
-        let makes = |at, name, flags: u64| {
-            let path = self.of_path(call, at, name)?;
+        let makes = |flags: u64| {
+            let path = self.name(opens?)?;
             let has = |flag: i32| flags & u64::from(flag.unsigned_abs()) != 0;
             match fs::symlink_metadata(self.place(&path)) {
                 Err(_) if has(libc::O_CREAT) => Some(CallEffect::Names { path, to: None }),
@@ -107,9 +110,9 @@ impl<'a> Witness<'a> {
             libc::SYS_symlink => one(None, 1),
             libc::SYS_unlinkat | libc::SYS_mkdirat => one(Some(0), 1),
             libc::SYS_symlinkat => one(Some(1), 2),
-            libc::SYS_creat => makes(None, 0, (libc::O_CREAT | libc::O_TRUNC) as u64),
-            libc::SYS_open => makes(None, 0, arguments[1]),
-            libc::SYS_openat => makes(Some(0), 1, arguments[2]),
+            libc::SYS_creat => makes((libc::O_CREAT | libc::O_TRUNC) as u64),
+            libc::SYS_open => makes(arguments[1]),
+            libc::SYS_openat => makes(arguments[2]),
             _ => None,
         }
     }
@@ -227,8 +230,16 @@ impl<'a> Witness<'a> {
 
 impl CallWatcher for Witness<'_> {
     fn enters(&mut self, call: &WatchedCall) {
-        if let Some(effect) = self.names(call) {
+        let opens = match call.number {
+            libc::SYS_creat | libc::SYS_open => path_of(call, None, 0),
+            libc::SYS_openat => path_of(call, Some(0), 1),
+            _ => None,
+        };
+        if let Some(effect) = self.names(call, opens.as_deref()) {
             self.begun.insert(call.process, effect);
+        }
+        if let Some(path) = opens.and_then(|path| self.in_system(&path)) {
+            self.opening.insert(call.process, path);
         }
         if self.remedy.is_some() {
             self.heal_before(call);
@@ -237,6 +248,9 @@ impl CallWatcher for Witness<'_> {
 
     fn leaves(&mut self, call: &WatchedCall, result: i64) {
         let begun = self.begun.remove(&call.process);
+        if let Some(opened) = self.opening.remove(&call.process).filter(|_| result >= 0) {
+            self.activity.open(&opened);
+        }
         let Some(effect) = begun.or_else(|| self.contents(call, result)) else { return };
         let error = i32::try_from(-result).ok().filter(|error| *error > 0);
         let is_sync = matches!(effect, CallEffect::Sync { .. } | CallEffect::SyncAll);
@@ -245,7 +259,9 @@ impl CallWatcher for Witness<'_> {
             return;
         }
         let changes_names = matches!(effect, CallEffect::Names { .. });
-        self.tell(FileCall { name: call_name(call.number).to_owned(), effect, error });
+        let call = FileCall { name: call_name(call.number).to_owned(), effect, error };
+        self.activity.add(&call);
+        self.tell(call);
         if changes_names && self.remedy == Some(SyncRemedy::DirectoryAfterChange) {
             self.sync_directories();
         }
@@ -254,6 +270,26 @@ impl CallWatcher for Witness<'_> {
     fn said(&mut self, line: &str) {
         self.teller.say(line);
     }
+}
+
+/// The path in the guest that one in a call means.
+fn path_of(call: &WatchedCall, at: Option<usize>, argument: usize) -> Option<PathBuf> {
+    let text = call.text(argument).ok()?;
+    let path = Path::new(text.to_str().ok()?);
+    let base = match at.map(|at| call.descriptor(at)) {
+        _ if path.is_absolute() => fs::read_link(call.of_process("root")).ok()?,
+        None | Some(libc::AT_FDCWD) => fs::read_link(call.of_process("cwd")).ok()?,
+        Some(descriptor) => opened(call, descriptor)?,
+    };
+    let mut plain = base;
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            Component::Normal(name) => plain.push(name),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    Some(plain)
 }
 
 /// The name of a call that changes or syncs files.
