@@ -13,7 +13,7 @@ use ssdlab_plan::LevelError;
 use ssdlab_results::TrialStatus;
 use ssdlab_workload::WorkloadError;
 
-use super::error::TaskError;
+use super::error::{GuestsError, TaskError};
 
 /// How much later than the end of a program a request to stop may arrive.
 const HEARSAY: Duration = Duration::from_millis(200);
@@ -81,6 +81,12 @@ impl Failure {
             Self::Void(reason) => Self::Void(format!("in phase `{phase}`: {reason}")),
             other => other,
         }
+    }
+}
+
+impl From<GuestsError> for Failure {
+    fn from(error: GuestsError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

@@ -17,6 +17,7 @@ use ssdlab_disk::{Flash, Memory, RequestErrors};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
+use ssdlab_host::checksum::checksum_of;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::undo::Journal;
@@ -41,6 +42,7 @@ use super::failure::Failure;
 use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
 use super::images::LoggedRequests;
 use super::inside::GuestJob;
+use super::libraries::shortened;
 use super::measure::nanos;
 use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
@@ -69,6 +71,8 @@ pub struct Guests<'a> {
     pub(super) packs: bool,
     jobs: usize,
     tools: Vec<String>,
+    /// The libraries of programs that are no part of a system, with their digests.
+    pub(super) libraries: BTreeMap<String, String>,
     /// Whether a program has printed a line.
     has_heard: AtomicBool,
 }
@@ -152,8 +156,9 @@ impl<'a> Guests<'a> {
                 root.add_program(&path, hypervisor.rules())?;
             }
         }
+        let mut libraries = BTreeMap::new();
         for name in schedule.programs() {
-            tools.push(add_command(root, name, hypervisor.rules())?);
+            tools.push(add_command(root, name, hypervisor.rules(), &mut libraries)?);
         }
         if let Some(FileTree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(&mut workload::private(path, &schedule.inputs, interrupt)?, ARCHIVE)?;
@@ -177,6 +182,7 @@ impl<'a> Guests<'a> {
             packs: false,
             jobs,
             tools,
+            libraries,
             has_heard: AtomicBool::new(false),
         })
     }
@@ -186,6 +192,12 @@ impl<'a> Guests<'a> {
         fs::create_dir_all(folder).map_err(GuestsError::folder(folder))?;
         self.logs = Some(folder.to_owned());
         Ok(())
+    }
+
+    /// Keeps these logs until all guests have ended.
+    pub fn log_briefly(&mut self) -> Result<(), GuestsError> {
+        let logs = self.hypervisor.folder.join("requests");
+        self.log_to(&logs)
     }
 
     /// Trials that run at the same time.
@@ -396,15 +408,27 @@ fn switch<T>(errors: Option<&RequestErrors>, message: &Message<T>) {
 }
 
 /// Gives guests a program that the plan names. Returns its name and the digest of it and its
-/// libraries: what it does in a guest depends on nothing else of this machine.
-fn add_command(root: &Root, name: &str, rules: Rules<'_>) -> Result<String, GuestsError> {
+/// libraries: what it does in a guest depends on nothing else of this machine. Those of the
+/// libraries are also told apart.
+fn add_command(
+    root: &Root,
+    name: &str,
+    rules: Rules<'_>,
+    libraries: &mut BTreeMap<String, String>,
+) -> Result<String, GuestsError> {
     let path = program::find(name, name)
         .map_err(|_| GuestsError::NoProgram { program: name.to_owned() })?;
     let mut digest = Sha256::new();
-    for copy in root.add_program(&path, rules)? {
-        let bytes = fs::read(&copy).map_err(GuestsError::folder(&copy))?;
+    for (place, copy) in root.add_program(&path, rules)?.iter().enumerate() {
+        let bytes = fs::read(copy).map_err(GuestsError::folder(copy))?;
         if bytes.starts_with(b"#!") {
             return Err(GuestsError::Script { script: path });
+        }
+        // The program comes first.
+        if place > 0 {
+            let own = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let digest = checksum_of(&mut bytes.as_slice()).map_err(GuestsError::folder(copy))?;
+            libraries.insert(own, shortened(&digest));
         }
         digest.update(bytes);
     }

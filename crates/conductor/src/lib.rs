@@ -23,6 +23,7 @@ mod hypervisor;
 mod images;
 mod inside;
 mod least;
+mod libraries;
 mod local;
 mod measure;
 mod message;

@@ -126,10 +126,6 @@ impl Guests<'_> {
     }
 
     /// Keeps the logs of requests, which power cuts need, until this stage ends.
-    pub(super) fn log_briefly(&mut self) -> Result<(), Failure> {
-        let logs = self.hypervisor.folder.join("requests");
-        self.log_to(&logs).map_err(|error| Failure::Failed(error.to_string()))
-    }
 
     /// The error of a trial that cannot be repeated.
     pub(super) fn unrepeated(&self, trial: u32, failure: Failure) -> TaskError {

@@ -57,7 +57,7 @@ impl Guests<'_> {
         found: &mut dyn FnMut(&Workload),
     ) -> Result<ShrunkWorkload, TaskError> {
         let trial = cut.record.trial.position;
-        self.log_briefly().map_err(|failure| self.unrepeated(trial, failure))?;
+        self.log_briefly().map_err(|error| self.unrepeated(trial, error.into()))?;
         let mut search = Search { guests: self, finding, trials: 0, tried: Vec::new() };
         let shrunk = search.run(cut, found);
         shrunk.map_err(|failure| self.unrepeated(trial, failure))

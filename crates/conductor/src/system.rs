@@ -99,6 +99,15 @@ pub(super) fn make(
     }
 }
 
+/// The folder that holds what a system has, given the root that guests share.
+pub(super) fn folder_of(root: &Path, system: &CommandSystem) -> PathBuf {
+    match &system.root {
+        None => PathBuf::from("/"),
+        Some(own) if own.is_dir() && !image::is_layout(own) => own.clone(),
+        Some(_) => root.join(ROOT.trim_start_matches('/')),
+    }
+}
+
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
     let path = path.to_owned();
     move |cause| GuestsError::System { path, cause }
