@@ -5,6 +5,7 @@
 
 mod after_cuts;
 mod analysis;
+mod baseline;
 mod best;
 mod case;
 mod claims;
@@ -38,6 +39,10 @@ mod warnings;
 
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Completeness, RecommendedSetting, analyse, summarise,
+};
+pub use baseline::{
+    Allowance, Allowances, BASELINE_COMPARISON_SCHEMA, BaselineComparison, Cost, CostChange,
+    CostPart, CostVerdict, allowance, compare_costs, made_otherwise,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, Candidate, ComparedRun, Comparison, ComparisonCell, ComparisonMethod,

@@ -86,6 +86,11 @@ pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Repor
     Source::of(drive)?.specification(capacity)
 }
 
+/// Reads a drive from the text of a file.
+pub fn load_text(name: &str, text: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
+    Source { name: name.to_owned(), text: text.to_owned() }.specification(capacity)
+}
+
 /// Reads a drive of which only the write cache matters, not how many blocks there are to collect.
 pub fn load_of_any_size(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
     Source::of(drive)?.of_any_size(capacity)

@@ -38,6 +38,8 @@ pub struct RunOptions<'a> {
     pub jobs: Option<usize>,
     /// Whether recording of block requests is off.
     pub no_trace: bool,
+    /// The texts of drive files by the levels that name them, instead of the files.
+    pub drives: Option<&'a BTreeMap<String, String>>,
     /// Whether only the write caches of drives matter, so that they may be of any size.
     pub any_size: bool,
 }
@@ -237,7 +239,11 @@ fn guests<'a>(
     }
     let kernels = kernels(schedule, run_options.kernel)?;
     let load = if run_options.any_size { drive::load_of_any_size } else { drive::load };
-    let Models { drives, plausible, hosts } = models(schedule, load, interrupt)?;
+    let load = |name: &str, capacity| match run_options.drives.and_then(|all| all.get(name)) {
+        Some(text) => drive::load_text(name, text, capacity),
+        None => check_unchanged(name, schedule, interrupt).and_then(|()| load(name, capacity)),
+    };
+    let Models { drives, plausible, hosts } = models(schedule, &load, interrupt)?;
     let maps_bytes = maps_bytes(schedule, &drives);
     check_memory(maps_bytes)?;
     let jobs = run_options.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));
@@ -276,11 +282,11 @@ struct Models {
 }
 
 /// Reads a drive at a capacity.
-type Load = fn(&str, Option<Bytes>) -> Result<Specification, Report>;
+type Load<'a> = &'a dyn Fn(&str, Option<Bytes>) -> Result<Specification, Report>;
 
-fn models(schedule: &Schedule, load: Load, interrupt: &Interrupt) -> Result<Models, Report> {
+fn models(schedule: &Schedule, load: Load<'_>, interrupt: &Interrupt) -> Result<Models, Report> {
     Ok(Models {
-        drives: drives(schedule, load, interrupt)?,
+        drives: drives(schedule, load)?,
         plausible: if schedule.plausible > 0 {
             let plausible = plausible(schedule)?;
             plausible
@@ -313,7 +319,7 @@ fn check_uncertain(drive: &str, of: &Plausible, drives: u32) -> Result<(), Repor
 /// Refuses drives, hosts and kernels of a schedule that cannot be used. The kernel of treatments
 /// that name none need not exist yet.
 pub fn check_models(schedule: &Schedule) -> Result<(), Report> {
-    models(schedule, drive::load, &Interrupt::default())?;
+    models(schedule, &drive::load, &Interrupt::default())?;
     let mut levels = kernel_levels(schedule);
     levels.remove(&KernelLevel::Default);
     levels.into_iter().try_for_each(|level| kernel_of(level, None).map(drop))
@@ -348,17 +354,12 @@ fn kernel_of(level: &KernelLevel, default: Option<&Path>) -> Result<LabKernel, R
 }
 
 /// The drives that a schedule's treatments name.
-fn drives(
-    schedule: &Schedule,
-    load: Load,
-    interrupt: &Interrupt,
-) -> Result<BTreeMap<String, Specification>, Report> {
+fn drives(schedule: &Schedule, load: Load<'_>) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
     for setup in schedule.setups() {
         let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
-            check_unchanged(place.key(), schedule, interrupt)?;
             let drive = load(place.key(), capacity)?;
             place.insert(drive);
         }

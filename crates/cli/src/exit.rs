@@ -71,10 +71,12 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => {
-                "a trial failed, something could not be read, written or repeated, or `crashtest` \
-                 or `doctor` found something"
+                "a trial failed, something could not be read, written or repeated, or `baseline`, \
+                 `crashtest` or `doctor` found something"
             }
-            Self::Wrong => "the plan or the command line is wrong, or `crashtest` cannot tell",
+            Self::Wrong => {
+                "the plan or the command line is wrong, or `baseline` or `crashtest` cannot tell"
+            }
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",
             Self::Skipped => "`judge` cannot judge the tree's kernel",

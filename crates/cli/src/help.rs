@@ -10,7 +10,7 @@ use super::exit::Exit;
 /// The commands by task. Every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("This machine", &["who", "doctor", "probe"]),
-    ("Experiments", &["run", "ask", "crashtest", "check", "record", "restore"]),
+    ("Experiments", &["run", "ask", "crashtest", "baseline", "check", "record", "restore"]),
     (
         "Results",
         &["report", "compare", "method", "flip", "judge", "cut", "history", "import", "evidence"],
@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 42] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 44] = [
     (
         "who",
         &[
@@ -91,6 +91,23 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 42] = [
             "ssdlab crashtest --run 'echo 1 >a.tmp; mv a.tmp a; echo done' \
              --check 'read -r said || exit 0; test -s a' --cuts 50",
         )],
+    ),
+    (
+        "baseline record",
+        &[(
+            "Keep what a load costs now",
+            "ssdlab baseline record load.toml --out load.baseline.toml",
+        )],
+    ),
+    (
+        "baseline check",
+        &[
+            ("See whether it costs more", "ssdlab baseline check load.baseline.toml"),
+            (
+                "Allow a tenth more bytes, and a flush",
+                "ssdlab baseline check load.baseline.toml --allow bytes=10%,flushes=1",
+            ),
+        ],
     ),
     (
         "check",

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod ask;
+mod baseline;
 mod cache;
 mod charts;
 mod check;
@@ -113,6 +114,11 @@ enum Command {
     /// privileges; cuts the power many times; and has the check look at what each cut leaves. Exits
     /// with 0 if nothing was found, 1 if something was.
     Crashtest(crashtest::CrashtestCommand),
+    /// Record what a program's load costs on the drive, and check that it costs no more.
+    ///
+    /// Bytes, flushes, syncs and virtual times of a plan's treatments in the virtual lab, where they
+    /// are the same on any machine: for CI.
+    Baseline(baseline::BaselineCommand),
     /// Check a plan and show what it would do, without running it.
     Check(check::CheckCommand),
     /// Show a run's results, or export them.
@@ -212,7 +218,7 @@ pub fn main(version: &'static str) -> ExitCode {
             Exit::NoVerdict.into()
         }
         // CI would take it for a finding.
-        Exit::Failed if first == "crashtest" => Exit::Wrong.into(),
+        Exit::Failed if first == "crashtest" || first == "baseline" => Exit::Wrong.into(),
         other => other.into(),
     }
 }
@@ -243,6 +249,7 @@ fn run(command: Command) -> Result<Exit, Report> {
         Command::Run(run) => run.run(),
         Command::Ask(ask) => ask.run(),
         Command::Crashtest(crashtest) => crashtest.run(),
+        Command::Baseline(baseline) => baseline.run(),
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),

@@ -110,7 +110,7 @@ impl PlanArguments {
     ) -> Result<ResolvedPlan, Report> {
         let here = env::current_dir().into_diagnostic()?;
         let (file, _, base) = read(self.plan.as_deref().unwrap_or_default(), &here)?;
-        resolved(&file, text, overrides, &base)
+        resolve_at(&file, text, overrides, &base)
     }
 }
 
@@ -162,16 +162,18 @@ pub fn resolve_generated(
     overrides: &Overrides,
 ) -> Result<ResolvedPlan, Report> {
     let here = env::current_dir().into_diagnostic()?;
-    resolved(name, text, overrides, &here)
+    resolve_at(name, text, overrides, &here)
 }
 
-fn resolved(
+/// Resolves a plan as if it were in a folder.
+pub fn resolve_at(
     name: &str,
     text: String,
     overrides: &Overrides,
     base: &Path,
 ) -> Result<ResolvedPlan, Report> {
-    let schedule = plan::schedule(name, &text, overrides, base)?;
+    let overrides = Overrides { read_job: Some(read_job), ..overrides.clone() };
+    let schedule = plan::schedule(name, &text, &overrides, base)?;
     check_files(&schedule)?;
     Ok(ResolvedPlan { text, schedule })
 }
@@ -213,7 +215,7 @@ impl Variation {
             read_job: Some(read_job),
             ..others
         };
-        resolved(name, text, &overrides, base)
+        resolve_at(name, text, &overrides, base)
     }
 }
 
@@ -276,8 +278,9 @@ fn absolute_set(set: &str, here: &Path) -> String {
     of_files.unwrap_or_else(|| set.to_owned())
 }
 
-/// A name without a slash or an extension means a shipped plan, unless a file has that name.
-fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
+/// The name, the text and the folder of a plan. A name without a slash or an extension means a
+/// shipped one, unless a file has that name.
+pub fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     let path = here.join(named);
     if !path.is_file()
         && let Some(plan) = shipped::find(named)

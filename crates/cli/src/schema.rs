@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
-use ssdlab_advice::Comparison;
+use ssdlab_advice::{BaselineComparison, Comparison};
 use ssdlab_flash::simulation::SimulationOutcome;
 use ssdlab_plan::Plan;
 use ssdlab_report::{AnsweredAnalysis, Book, History};
-use ssdlab_results::{DeviceCut, Record, Repeat, Shrink};
+use ssdlab_results::{Baseline, DeviceCut, Record, Repeat, Shrink};
 
 use super::cache::CacheOutput;
 use super::cut_device::CutDeviceOutput;
@@ -35,6 +35,10 @@ pub enum JsonFormat {
     Plan,
     /// A line of a run's records.jsonl.
     Record,
+    /// A file of `ssdlab baseline record`, which is written in TOML.
+    Baseline,
+    /// The output of `ssdlab baseline check --json`.
+    BaselineComparison,
     /// The output of `ssdlab run --json` and `ssdlab report --json`.
     Analysis,
     /// The output of `ssdlab method --json`.
@@ -91,6 +95,8 @@ impl JsonFormat {
         match self {
             Self::Plan => schema_for!(Plan),
             Self::Record => schema_for!(Record),
+            Self::Baseline => schema_for!(Baseline),
+            Self::BaselineComparison => schema_for!(BaselineComparison),
             Self::Analysis => schema_for!(AnsweredAnalysis<'_>),
             Self::Method => schema_for!(MethodOutput),
             Self::Comparison => schema_for!(Comparison),

@@ -3,6 +3,7 @@
 mod aged;
 mod answer;
 mod bars;
+mod baseline;
 mod book;
 mod chart;
 mod claims;
@@ -39,6 +40,7 @@ mod trace;
 mod words;
 
 pub use answer::{AnsweredAnalysis, AnsweredQuestion, Certainty, answer};
+pub use baseline::baseline_screen;
 pub use book::{BOOK_SCHEMA, Book, book};
 pub use chart::{Chart, charts, trace_chart};
 pub use comparison::{comparison, comparison_markdown};

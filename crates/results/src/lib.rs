@@ -2,6 +2,7 @@
 
 mod attempt_id;
 mod attempts;
+mod baseline;
 pub mod classification;
 mod crash_cause;
 mod device_cut;
@@ -22,6 +23,7 @@ pub use ssdlab_host::meter::smart::Smart;
 
 pub use attempt_id::AttemptId;
 pub use attempts::UnmergedRecords;
+pub use baseline::{BASELINE_SCHEMA, Baseline, PhaseCost, TreatmentCost, UNMOUNTING};
 pub use crash_cause::{CrashCause, TriedRemedy};
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use error::StoreError;

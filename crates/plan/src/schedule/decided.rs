@@ -80,6 +80,12 @@ impl Schedule {
         self
     }
 
+    /// Without power cuts.
+    pub fn uncut(mut self) -> Self {
+        self.0.cuts = None;
+        self
+    }
+
     /// With power cuts, in place of the plan's.
     pub fn with_cuts(mut self, cuts: Cuts) -> Self {
         self.0.cuts = Some(cuts);
