@@ -5,6 +5,7 @@
 //! root nor a quiet machine.
 
 mod agreement;
+mod baseline;
 mod capacity;
 mod checks;
 #[path = "../common/mod.rs"]
@@ -239,7 +240,7 @@ fn main() {
     let cases = cases.chain(drivers::CASES).chain(programs::CASES).chain(layers::CASES);
     let cases = cases.chain(workloads::CASES).chain(hosts::CASES);
     let cases = cases.chain(durability::CASES).chain(capacity::CASES).chain(postponed::CASES);
-    let cases = cases.chain(agreement::CASES).chain(crashing::CASES);
+    let cases = cases.chain(agreement::CASES).chain(crashing::CASES).chain(baseline::CASES);
     let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
     trials.extend(shipped::plans().map(|name| {
         trial(&format!("the_plan_{name}_runs_small"), move || shipped::run(name), reason)
