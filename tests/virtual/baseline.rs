@@ -102,7 +102,7 @@ fn costs_more() {
     checkout.write("load.py", &format!("{one_more_sync}\nos.fsync(log)\n"));
     let (code, said) = checkout.check(&[]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("filesystem = ext4: run Flushes"), "{said}");
+    assert!(said.contains("drive = x25m-g2: run Flushes 80 to 82, +2"), "{said}");
     assert!(said.contains("by file log +2 (syncs)"), "{said}");
     assert!(said.contains("ssdlab baseline record baseline.toml --out baseline.toml"), "{said}");
     let (code, said) = checkout.check(&["--allow", "flushes=4,syncs=2", "--allow", "time=20%"]);
@@ -145,7 +145,6 @@ fn refused() {
     let (code, said) = checkout.check(&[]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("mkfs.ext4: recorded mke2fs 1.2.3, found mkfs.ext4"), "{said}");
-    assert!(said.contains("libc.so.6"), "the baseline names libraries: {intact}");
     let line = intact.lines().find(|line| line.contains("libc.so.6")).unwrap();
     checkout.write("baseline.toml", &intact.replace(line, ""));
     let (code, said) = checkout.check(&[]);

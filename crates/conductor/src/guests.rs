@@ -194,7 +194,7 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
-    /// Keeps these logs until all guests have ended.
+    /// Keeps logs of requests, which kinds of bytes and power cuts need, until all guests have ended.
     pub fn log_briefly(&mut self) -> Result<(), GuestsError> {
         let logs = self.hypervisor.folder.join("requests");
         self.log_to(&logs)

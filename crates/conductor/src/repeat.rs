@@ -125,8 +125,6 @@ impl Guests<'_> {
         Ok((repeat, remains))
     }
 
-    /// Keeps the logs of requests, which power cuts need, until this stage ends.
-
     /// The error of a trial that cannot be repeated.
     pub(super) fn unrepeated(&self, trial: u32, failure: Failure) -> TaskError {
         failure.of_task(&format!("repeat trial {trial}"), self.hypervisor.interrupt)

@@ -22,8 +22,8 @@ pub struct WrittenSystem {
     /// `/bin`, `/sbin`, `/lib*` and `/etc` of this machine, as far as everybody may read them).
     #[schemars(example = &"debian.tar")]
     pub root: Option<PathBuf>,
-    /// Files and folders of this machine that are there, too, each at its own path or `at` another,
-    /// which is the same wherever the plan is.
+    /// Files and folders of this machine that are there, too, each at its own path, or at one that
+    /// is the same wherever the plan is: `{ path = "load", at = "/load" }`.
     #[serde(default)]
     #[schemars(example = ["/opt/database"])]
     pub add: Vec<AddedPath>,

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::layout::BlockKind;
-use ssdlab_operations::calls::FileActivity;
+use ssdlab_operations::calls::{FileActivity, ProgramActivity};
 use toml::{Table, Value};
 
 use super::record::{PhaseRecord, Record};
@@ -136,7 +136,7 @@ impl PhaseCost {
             time_ns: phase.time_ns,
             written_bytes: device.written_bytes,
             flushes: device.flushes,
-            syncs: phase.programs.as_ref().map(|programs| programs.syncs()),
+            syncs: phase.programs.as_ref().map(ProgramActivity::syncs),
             kinds,
             files: phase.programs.as_ref().map(|done| done.files.clone()).unwrap_or_default(),
         }
