@@ -45,8 +45,8 @@ pub struct CostChange {
     /// By how many bytes each kind changed: of bytes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_kind: Vec<CostPart>,
-    /// By how many bytes or syncs of programs each file changed, the largest change first: of bytes,
-    /// syncs and flushes.
+    /// By how many bytes or syncs of programs each file changed, the largest change first: of
+    /// bytes, syncs and flushes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_file: Vec<CostPart>,
 }

@@ -12,7 +12,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_report::baseline_screen;
 use ssdlab_results::{BASELINE_SCHEMA, Baseline, TreatmentCost};
 
-use self::load::{Load, MeasuredLoad, relative};
+use self::load::{MeasuredLoad, PlannedLoad, folder_of, parse, relative};
 use super::exit::{Exit, UsageError};
 use super::{input, output};
 
@@ -32,8 +32,8 @@ enum What {
     Record(RecordBaseline),
     /// Measure the load again, and compare what it costs.
     ///
-    /// Exits with 0 if it costs no more than before, 1 if it does, and 2 if it cannot tell: the file
-    /// is damaged, the load fails, or it was recorded with another ssdlab, lab kernel, mkfs or
+    /// Exits with 0 if it costs no more than before, 1 if it does, and 2 if it cannot tell: the
+    /// file is damaged, the load fails, or it was recorded with another ssdlab, lab kernel, mkfs or
     /// library. The program that the load runs is the one that is there now.
     Check(CheckBaseline),
 }
@@ -82,7 +82,7 @@ impl RecordBaseline {
     fn run(&self, interrupt: &Interrupt) -> Result<Exit, Report> {
         // What cannot be written is refused now instead of after the trials.
         drop(output::begin(&self.out)?);
-        let load = Load::named(&self.plan)?;
+        let load = PlannedLoad::named(&self.plan)?;
         let MeasuredLoad { treatments, made_with } =
             load.measure(self.kernel.as_deref(), interrupt)?;
         let baseline = Baseline {
@@ -109,7 +109,7 @@ impl CheckBaseline {
             )
         })?;
         let baseline = parse(file, &text)?;
-        let load = Load::of(&baseline, file, &folder_of(file)?)?;
+        let load = PlannedLoad::of(&baseline, file, &folder_of(file)?)?;
         let measured = load.measure(self.kernel.as_deref(), interrupt)?;
         let command = format!("ssdlab baseline record {0} --out {0}", quoted(file));
         check_comparable(&baseline, &measured, &command)?;
@@ -123,16 +123,6 @@ impl CheckBaseline {
         }
         Ok(if found.outcome == CostVerdict::Worse { Exit::Failed } else { Exit::Done })
     }
-}
-
-/// Parses the file of a baseline.
-fn parse(file: &Path, text: &str) -> Result<Baseline, Report> {
-    Baseline::parse(text).map_err(|why| {
-        UsageError::report(
-            format!("{} is no intact baseline: {why}", file.display()),
-            "restore it from version control, or record it: ssdlab baseline record PLAN --out FILE",
-        )
-    })
 }
 
 /// Refuses to compare what was not measured with the same.
@@ -178,12 +168,6 @@ fn check_parts(baseline: &Baseline, found: &[TreatmentCost], file: &Path) -> Res
         "restore it from version control; after a change to the plan record it anew: ssdlab \
          baseline record PLAN --out FILE",
     ))
-}
-
-/// The folder that a file is in, or will be.
-fn folder_of(file: &Path) -> Result<PathBuf, Report> {
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new(".")).canonicalize().into_diagnostic()
 }
 
 fn quoted(path: &Path) -> String {

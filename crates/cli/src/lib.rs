@@ -116,8 +116,8 @@ enum Command {
     Crashtest(crashtest::CrashtestCommand),
     /// Record what a program's load costs on the drive, and check that it costs no more.
     ///
-    /// Bytes, flushes, syncs and virtual times of a plan's treatments in the virtual lab, where they
-    /// are the same on any machine: for CI.
+    /// Bytes, flushes, syncs and virtual times of a plan's treatments in the virtual lab, where
+    /// they are the same on any machine: for CI.
     Baseline(baseline::BaselineCommand),
     /// Check a plan and show what it would do, without running it.
     Check(check::CheckCommand),

@@ -12,14 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use sha2::{Digest, Sha256};
-use ssdlab_disk::guest::{Root, pin, room};
+use ssdlab_disk::guest::{pin, room};
 use ssdlab_disk::{Flash, Memory, RequestErrors};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
-use ssdlab_host::checksum::checksum_of;
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::{self, Rules};
+use ssdlab_host::program;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_kernel::aged::Store;
@@ -42,7 +41,7 @@ use super::failure::Failure;
 use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
 use super::images::LoggedRequests;
 use super::inside::GuestJob;
-use super::libraries::shortened;
+use super::libraries::{self, add_command};
 use super::measure::nanos;
 use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
@@ -72,7 +71,7 @@ pub struct Guests<'a> {
     jobs: usize,
     tools: Vec<String>,
     /// The libraries of programs that are no part of a system, with their digests.
-    pub(super) libraries: BTreeMap<String, String>,
+    libraries: BTreeMap<String, String>,
     /// Whether a program has printed a line.
     has_heard: AtomicBool,
 }
@@ -194,10 +193,18 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
-    /// Keeps logs of requests, which kinds of bytes and power cuts need, until all guests have ended.
+    /// Keeps logs of requests, which kinds of bytes and power cuts need, until all guests end.
     pub fn log_briefly(&mut self) -> Result<(), GuestsError> {
         let logs = self.hypervisor.folder.join("requests");
         self.log_to(&logs)
+    }
+
+    /// The libraries that programs of these trials have used, with digests of their contents.
+    pub fn libraries(&self, records: &[Record]) -> Result<BTreeMap<String, String>, GuestsError> {
+        let Some(system) = &self.schedule.workload.system else {
+            return Ok(self.libraries.clone());
+        };
+        libraries::of_trials(records, system, self.hypervisor.root.folder())
     }
 
     /// Trials that run at the same time.
@@ -405,34 +412,6 @@ fn switch<T>(errors: Option<&RequestErrors>, message: &Message<T>) {
         (Some(errors), Message::Over(_)) => errors.set_active(false),
         _ => {}
     }
-}
-
-/// Gives guests a program that the plan names. Returns its name and the digest of it and its
-/// libraries: what it does in a guest depends on nothing else of this machine. Those of the
-/// libraries are also told apart.
-fn add_command(
-    root: &Root,
-    name: &str,
-    rules: Rules<'_>,
-    libraries: &mut BTreeMap<String, String>,
-) -> Result<String, GuestsError> {
-    let path = program::find(name, name)
-        .map_err(|_| GuestsError::NoProgram { program: name.to_owned() })?;
-    let mut digest = Sha256::new();
-    for (place, copy) in root.add_program(&path, rules)?.iter().enumerate() {
-        let bytes = fs::read(copy).map_err(GuestsError::folder(copy))?;
-        if bytes.starts_with(b"#!") {
-            return Err(GuestsError::Script { script: path });
-        }
-        // The program comes first.
-        if place > 0 {
-            let own = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let digest = checksum_of(&mut bytes.as_slice()).map_err(GuestsError::folder(copy))?;
-            libraries.insert(own, shortened(&digest));
-        }
-        digest.update(bytes);
-    }
-    Ok(format!("{name} sha256:{}", hex::encode(digest.finalize())))
 }
 
 /// The guest's time in which a trial must have ended, whatever goes wrong in it.

@@ -157,8 +157,8 @@ const fn called(kind: BlockKind) -> &'static str {
     }
 }
 
-/// A name as a key, quoted where it has to be: a text in JSON is one in TOML, but for the control character that JSON
-/// leaves as it is.
+/// A name as a key, quoted where it has to be: a text in JSON is one in TOML, but for the control
+/// character that JSON leaves as it is.
 fn key_of(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(is_plain) {

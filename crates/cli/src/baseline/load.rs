@@ -23,7 +23,7 @@ use crate::exit::UsageError;
 use crate::{input, output, plan_arguments};
 
 /// A plan whose costs are measured.
-pub struct Load {
+pub struct PlannedLoad {
     /// Its name in messages.
     name: String,
     /// Its text.
@@ -40,14 +40,14 @@ pub struct MeasuredLoad {
     pub made_with: BTreeMap<String, String>,
 }
 
-impl Load {
+impl PlannedLoad {
     /// That of a plan, or again that of a baseline, with the drive files as they are now.
     pub fn named(named: &str) -> Result<Self, Report> {
         let here = env::current_dir().into_diagnostic()?;
         let (name, text, base) = plan_arguments::read(named, &here)?;
         let mut load = if Baseline::is_meant(&text) {
             let file = Path::new(named);
-            Self::of(&super::parse(file, &text)?, file, &super::folder_of(file)?)?
+            Self::of(&parse(file, &text)?, file, &folder_of(file)?)?
         } else {
             let base = base.canonicalize().into_diagnostic()?;
             Self { name, text, base, drives: BTreeMap::new() }
@@ -197,6 +197,22 @@ fn check(record: &Record, levels: &str) -> Result<(), Report> {
 fn levels(schedule: &Schedule, of: impl Fn(&ssdlab_plan::Setup) -> &String) -> Vec<String> {
     let all: BTreeSet<&String> = schedule.setups().map(of).collect();
     all.into_iter().filter(|level| names_file(level)).cloned().collect()
+}
+
+/// Parses the file of a baseline.
+pub fn parse(file: &Path, text: &str) -> Result<Baseline, Report> {
+    Baseline::parse(text).map_err(|why| {
+        UsageError::report(
+            format!("{} is no intact baseline: {why}", file.display()),
+            "restore it from version control, or record it: ssdlab baseline record PLAN --out FILE",
+        )
+    })
+}
+
+/// The folder that a file is in, or will be.
+pub fn folder_of(file: &Path) -> Result<PathBuf, Report> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).canonicalize().into_diagnostic()
 }
 
 /// A path as seen from a folder; both are absolute.
