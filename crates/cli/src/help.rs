@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of a command, which is given by all its words: their purpose, and the command line.
-pub const EXAMPLES: [(&str, &[(&str, &str)]); 44] = [
+pub const EXAMPLES: [(&str, &[(&str, &str)]); 45] = [
     (
         "who",
         &[
@@ -91,6 +91,13 @@ pub const EXAMPLES: [(&str, &[(&str, &str)]); 44] = [
             "ssdlab crashtest --run 'echo 1 >a.tmp; mv a.tmp a; echo done' \
              --check 'read -r said || exit 0; test -s a' --cuts 50",
         )],
+    ),
+    (
+        "baseline",
+        &[
+            ("Keep what a load costs", "ssdlab baseline record load.toml --out load.baseline.toml"),
+            ("See whether it costs more", "ssdlab baseline check load.baseline.toml"),
+        ],
     ),
     (
         "baseline record",

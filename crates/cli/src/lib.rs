@@ -114,10 +114,10 @@ enum Command {
     /// privileges; cuts the power many times; and has the check look at what each cut leaves. Exits
     /// with 0 if nothing was found, 1 if something was.
     Crashtest(crashtest::CrashtestCommand),
-    /// Record what a program's load costs on the drive, and check that it costs no more.
+    /// Record what a load costs on the drive, and check it in CI.
     ///
     /// Bytes, flushes, syncs and virtual times of a plan's treatments in the virtual lab, where
-    /// they are the same on any machine: for CI.
+    /// they are the same on any machine.
     Baseline(baseline::BaselineCommand),
     /// Check a plan and show what it would do, without running it.
     Check(check::CheckCommand),
