@@ -212,7 +212,6 @@ impl Variation {
             set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
             scale: self.scale,
             seed: self.seed,
-            read_job: Some(read_job),
             ..others
         };
         resolve_at(name, text, &overrides, base)
