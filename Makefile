@@ -14,7 +14,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
 .PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check predictions probe-table adversaries reference \
-	manual answers who-beside who-kernels who-bench databases install deb dist test test-virtual check lint rustdoc bench \
+	manual answers who-beside who-kernels who-bench databases install deb archive dist test test-virtual check lint rustdoc bench \
 	validation kill-test crash-test \
 	fuzz fuzz-targets clean
 
@@ -72,11 +72,20 @@ deb: kernel
 	scripts/install-packages package
 	scripts/deb $(SSDLAB) target/deb
 
-# A statically linked binary, and its checksum, in target/dist. The same commit and compiler give the same bytes
-# in any folder.
-dist:
-	scripts/install-packages build
+# An archive that runs where it is unpacked, and a container image of it, in target/dist.
+archive: kernel manual
+	scripts/install-packages archive
+	scripts/archive $(SSDLAB) "$(TARGET)/manual" target/dist
+	scripts/image target/dist
+
+# The same with a statically linked program, which is there alone, too; the sources that licences ask for; checksums.
+# The same commit, compiler and packages of Debian give the same bytes in any folder.
+dist: kernel manual
+	scripts/install-packages build archive
 	scripts/dist target/dist
+	scripts/archive target/dist/ssdlab-*-"$$(uname -m)" "$(TARGET)/manual" target/dist
+	scripts/image target/dist
+	scripts/sources target/dist
 
 # The numbers of the virtual lab in the book of evidence, made again (an hour), and docs/evidence.md.
 EVIDENCE = btrfs-small-writes database discard etcd filesystems journal small-files sqlite wear

@@ -72,7 +72,7 @@ impl Common {
         let (mut identity, mut tools) = (None, Vec::new());
         if schedule.is_in(LabKind::Virtual) {
             identity = Some(kernel::find(kernel)?.identity);
-            tools = conductor::tools(schedule);
+            tools = conductor::tools(schedule, &conductor::of_guests(schedule));
         }
         Ok(Self { shares, program: environment::program(), kernel: identity, tools })
     }

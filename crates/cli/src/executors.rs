@@ -12,6 +12,7 @@ use ssdlab_flash::{Condition, Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
@@ -135,7 +136,7 @@ pub fn with_executor<T>(
         write_ledger: WriteLedger::default(),
         stretches: StretchHistory::default(),
         aged: &Store::of_user(),
-        tools: conductor::tools(schedule),
+        tools: conductor::tools(schedule, &Toolbox::Machine),
     };
     act(ReadyExecutor::Here(Box::new(here), !run_options.no_trace))
 }

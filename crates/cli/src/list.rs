@@ -12,6 +12,7 @@ use serde::Serialize;
 use ssdlab_filesystem as filesystem;
 use ssdlab_filesystem::{Filesystem, Setting};
 use ssdlab_host::sysfs;
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::metric::{self, Metric};
@@ -223,10 +224,13 @@ fn plan_files(folder: &Path) -> Vec<Entry> {
 /// Which filesystems run on this machine's kernel, and which on the lab kernel.
 fn filesystems() -> NamedRows {
     let lab_kernel = kernel::info(None).map(|info| info.filesystems);
+    let missing = |filesystem: &Filesystem, of_kernel: &[&str]| {
+        lab::missing_in_guest(filesystem, of_kernel, &Toolbox::for_guests(filesystem.programs()))
+    };
     let in_guests = |filesystem: &Filesystem| match &lab_kernel {
-        Err(_) => lab::missing_in_guest(filesystem, &[filesystem.name, "fuse"])
+        Err(_) => missing(filesystem, &[filesystem.name, "fuse"])
             .or_else(|| Some("there is no lab kernel (`ssdlab kernel info`)".to_owned())),
-        Ok(known) => lab::missing_in_guest(filesystem, known),
+        Ok(known) => missing(filesystem, known),
     };
     let state = |filesystem: &&Filesystem| {
         let state = match (lab::missing(filesystem), in_guests(filesystem)) {

@@ -48,7 +48,7 @@ impl Guests<'_> {
             ("condition", simulated.condition.to_string()),
             ("host", identity_of_host(host)),
         ]);
-        let made_from = AgeingInputs::new(age, setup, trial.seed, place)?;
+        let made_from = AgeingInputs::new(age, setup, trial.seed, place, &self.toolbox)?;
         let fresh = || conditioned(specification, simulated, trial.seed, self.hypervisor.interrupt);
         let state = self.aged.get(&made_from, self.hypervisor.interrupt, |folder| {
             let flash = Arc::new(Mutex::new(Flash::new(fresh()?)));

@@ -12,8 +12,8 @@ use std::fs::{self, File, OpenOptions};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_filesystem::MkfsOptions;
-use ssdlab_host::meter::environment;
 use ssdlab_host::program::{ProgramError, Rules};
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_kernel::KernelError;
 use ssdlab_kernel::aged::{self, AgedState};
 use ssdlab_lab::{DeviceContents, Tools};
@@ -51,6 +51,7 @@ impl AgeingInputs {
         setup: &Setup,
         seed: u64,
         place: BTreeMap<&'static str, String>,
+        toolbox: &Toolbox,
     ) -> Result<Self, Failure> {
         let Some(filesystem) = setup.filesystem else {
             return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
@@ -68,7 +69,7 @@ impl AgeingInputs {
             target: age.target,
             filesystem: filesystem.name,
             mkfs: filesystem.format_arguments(&format),
-            mkfs_version: environment::version(filesystem.mkfs, "-V"),
+            mkfs_version: toolbox.version(filesystem.mkfs, "-V"),
             mount: setup.mount_of_settings(),
             seed,
             place,
@@ -137,7 +138,7 @@ impl LocalExecutor<'_> {
             ("size_bytes", size_bytes.to_string()),
             ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
         ]);
-        let made_from = AgeingInputs::new(age, setup, seed, place)?;
+        let made_from = AgeingInputs::new(age, setup, seed, place, &Toolbox::Machine)?;
         let (store, interrupt) = (self.aged, self.interrupt);
         store
             .get(&made_from, interrupt, |folder| {

@@ -7,7 +7,7 @@ use ssdlab_disk::Flash;
 use ssdlab_filesystem::Filesystem;
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program;
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
@@ -53,10 +53,12 @@ impl<'a> ComputingLab<'a> {
         let hypervisor = Hypervisor::open(memory_bytes, interrupt, journal)?;
         let kernel = hypervisor.load(kernel)?;
         let lacks = |failure: Failure| failure.of_task(TASK, interrupt);
-        if let Some(reason) = lab::missing_in_guest(filesystem, &kernel.filesystems) {
+        let toolbox = Toolbox::for_guests([filesystem.mkfs]);
+        if let Some(reason) = lab::missing_in_guest(filesystem, &kernel.filesystems, &toolbox) {
             return Err(lacks(Failure::Unavailable(reason)).into());
         }
-        let mkfs = program::find(filesystem.mkfs, filesystem.package)
+        let mkfs = toolbox
+            .find(filesystem.mkfs, filesystem.package)
             .map_err(|error| lacks(error.into()))?;
         hypervisor.root.add_program(&mkfs, hypervisor.rules()).map_err(GuestsError::from)?;
         Ok(Self { hypervisor, kernel, filesystem, performed: 0 })

@@ -1,7 +1,7 @@
 //! The executor of trials in guests: each on a simulated drive of its own under the lab kernel, in
 //! virtual time, so that several run at once without disturbing each other's measurements.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::mem;
@@ -18,7 +18,7 @@ use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program;
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_kernel::aged::Store;
@@ -27,8 +27,8 @@ use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, FileTree, Phase, Trial, Workload};
 use ssdlab_plan::{
-    DRIVE_IDENTITY, Discard, HostModel, KernelLevel, LAB_KERNEL, Layer, Model, SLC_CACHE_BYTES,
-    Schedule, Setup, SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
+    DRIVE_IDENTITY, Discard, HostModel, KernelLevel, LAB_KERNEL, Model, SLC_CACHE_BYTES, Schedule,
+    Setup, SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
 };
 use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
@@ -47,7 +47,7 @@ use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
 use super::trial::PREPARATION;
 use super::write_ledger::{self, KnownLayout};
-use super::{ConductorError, Executor, RunState, system};
+use super::{ConductorError, Executor, RunState, system, tools};
 
 /// Where an archive is in the guest.
 const ARCHIVE: &str = "archive";
@@ -69,6 +69,8 @@ pub struct Guests<'a> {
     /// Whether the files that power cuts leave are kept.
     pub(super) packs: bool,
     jobs: usize,
+    /// Where its guests' programs are from.
+    pub(super) toolbox: Toolbox,
     tools: Vec<String>,
     /// The libraries of programs that are no part of a system, with their digests.
     libraries: BTreeMap<String, String>,
@@ -121,43 +123,23 @@ impl<'a> Guests<'a> {
         let mut hypervisor = Hypervisor::open(each * jobs as u64, interrupt, journal)?;
         let load = |(level, kernel)| Ok((level, hypervisor.load(kernel)?));
         let kernels = kernels.into_iter().map(load).collect::<Result<_, GuestsError>>()?;
-        let mut programs = BTreeSet::from([("fstrim", "util-linux")]);
-        for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
-            let is_checked = schedule.verify || schedule.cuts.is_some();
-            let check = filesystem.check.filter(|_| is_checked).map(|check| check.program);
-            let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
-            let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
-            let asked = layout.map(|question| question.call.program);
-            let replay = filesystem.replay.filter(|_| schedule.cuts.is_some());
-            let replay = replay.map(|replay| replay.program);
-            let own = filesystem.programs().into_iter().chain(check).chain(replay);
-            let own = own.chain(snapshot).chain(asked);
-            programs.extend(own.map(|program| (program, filesystem.package)));
-        }
-        for layer in schedule.setups().filter_map(|setup| setup.simulated.layer.as_ref()) {
-            match layer {
-                Layer::Crypt { .. } | Layer::Thin { .. } => programs.extend([lab::DMSETUP]),
-                Layer::Image { on } => {
-                    programs.extend(on.programs().into_iter().map(|program| (program, on.package)));
-                }
-            }
-        }
-        let mut tools = super::tools(schedule);
+        let toolbox = tools::of_guests(schedule);
+        let mut tools = super::tools(schedule, &toolbox);
         if let Some(system) = &schedule.workload.system {
             let made = system::make(hypervisor.root.folder(), system, interrupt)?;
             hypervisor.root.show(made.in_place);
             tools.push(made.name);
         }
         let root = &hypervisor.root;
-        for (name, package) in programs {
+        for (name, package) in tools::guest_programs(schedule) {
             // The record of the treatment that needs it will say what is missing.
-            if let Ok(path) = program::find(name, package) {
+            if let Ok(path) = toolbox.find(name, package) {
                 root.add_program(&path, hypervisor.rules())?;
             }
         }
         let mut libraries = BTreeMap::new();
         for name in schedule.programs() {
-            tools.push(add_command(root, name, hypervisor.rules(), &mut libraries)?);
+            tools.push(add_command(root, name, (&toolbox, hypervisor.rules()), &mut libraries)?);
         }
         if let Some(FileTree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(&mut workload::private(path, &schedule.inputs, interrupt)?, ARCHIVE)?;
@@ -180,6 +162,7 @@ impl<'a> Guests<'a> {
             logs: None,
             packs: false,
             jobs,
+            toolbox,
             tools,
             libraries,
             has_heard: AtomicBool::new(false),
@@ -537,8 +520,8 @@ impl Executor for Guests<'_> {
         let of_kernel = &self.kernel(setup).filesystems;
         let layer = setup.simulated.layer.as_ref();
         layer
-            .and_then(|layer| lab::missing_layer(layer, of_kernel))
-            .or_else(|| lab::missing_in_guest(setup.filesystem?, of_kernel))
+            .and_then(|layer| lab::missing_layer(layer, of_kernel, &self.toolbox))
+            .or_else(|| lab::missing_in_guest(setup.filesystem?, of_kernel, &self.toolbox))
     }
 
     fn perform(

@@ -64,7 +64,7 @@ pub use ssdlab_disk::guest::is_confined as are_guests_confined;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Ending, TrialStatus};
 pub use stretch::StretchHistory;
-pub use tools::tools;
+pub use tools::{of_guests, tools};
 pub use write_ledger::{WriteLedger, executed, functions_of, log_of};
 
 use self::failure::Failure;

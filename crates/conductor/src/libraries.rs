@@ -10,7 +10,8 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use sha2::{Digest, Sha256};
 use ssdlab_disk::guest::Root;
 use ssdlab_host::checksum::checksum_of;
-use ssdlab_host::program::{self, Rules};
+use ssdlab_host::program::Rules;
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_plan::CommandSystem;
 use ssdlab_results::Record;
 
@@ -51,10 +52,11 @@ pub(super) fn of_trials(
 pub(super) fn add_command(
     root: &Root,
     name: &str,
-    rules: Rules<'_>,
+    (toolbox, rules): (&Toolbox, Rules<'_>),
     libraries: &mut BTreeMap<String, String>,
 ) -> Result<String, GuestsError> {
-    let path = program::find(name, name)
+    let path = toolbox
+        .find(name, name)
         .map_err(|_| GuestsError::NoProgram { program: name.to_owned() })?;
     let mut digest = Sha256::new();
     for (place, copy) in root.add_program(&path, rules)?.iter().enumerate() {

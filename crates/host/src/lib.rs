@@ -38,6 +38,7 @@ pub mod sync;
 pub mod sysfs;
 pub mod task_table;
 pub mod thread;
+pub mod toolbox;
 pub mod tracefs;
 pub mod trust;
 pub mod undo;

@@ -159,7 +159,7 @@ pub fn find(program: &str, package: &str) -> Result<PathBuf, ProgramError> {
         })
 }
 
-fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
@@ -515,6 +515,11 @@ fn belongs_to_us(command: &mut Command, marker: &str) {
 pub fn version(program: &Path, argument: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg(argument);
+    version_of(command)
+}
+
+/// The same of a command that asks for it.
+pub(crate) fn version_of(command: Command) -> Option<String> {
     let interrupt = Interrupt::default();
     let rules = Rules { marker: "version", limit: VERSION_LIMIT, interrupt: &interrupt };
     let finished = run_to_any_end(command, rules).ok()?;

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::FileLock;
+use ssdlab_host::toolbox;
 
 use self::aged::Store;
 pub use self::binary::LabKernel;
@@ -65,7 +66,15 @@ const SOURCES: &str = "/usr/src";
 /// cache.
 const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
 
-/// The kernel that a run uses: the named one, or else the one in the cache, or else the installed
+/// The installed kernels, in the order in which they are looked for: those that came with this
+/// program, as in an archive, and those of a package.
+fn installed() -> Vec<KernelCache> {
+    let shipped = toolbox::shipped("kernel");
+    let other = Some(PathBuf::from(INSTALLED)).filter(|folder| Some(folder) != shipped.as_ref());
+    shipped.into_iter().chain(other).map(KernelCache::at).collect()
+}
+
+/// The kernel that a run uses: the named one, or else the one in the cache, or else an installed
 /// one.
 pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
     find_with_origin(named).map(|(kernel, _)| kernel.used())
@@ -101,8 +110,7 @@ pub struct AvailableKernel {
 /// installed ones of other versions.
 pub fn all() -> Result<Vec<AvailableKernel>, KernelError> {
     let recipe = Recipe::shipped();
-    let caches =
-        KernelCache::of_user().into_iter().chain([KernelCache::at(PathBuf::from(INSTALLED))]);
+    let caches = KernelCache::of_user().into_iter().chain(installed());
     let default = find_with_origin(None).ok().map(|(kernel, _)| kernel.identity);
     let mut all: Vec<AvailableKernel> = Vec::new();
     for cache in caches {
@@ -191,26 +199,24 @@ fn find_with_origin(
     if let Some(path) = named {
         return Ok((binary::inspect(path)?, None));
     }
-    let installed = KernelCache::at(PathBuf::from(INSTALLED));
-    let (kernel, origin) =
-        own_or_installed(KernelCache::of_user(), &installed, &Recipe::shipped())?;
-    Ok((kernel, Some(origin)))
+    let found = own_or_installed(KernelCache::of_user(), &installed(), &Recipe::shipped());
+    found.map(|(kernel, origin)| (kernel, Some(origin)))
 }
 
-/// The user's kernel, or else the installed one. The error about an installed kernel that does not
-/// fit is reported only if the user has none.
+/// The user's kernel, or else the first installed one that fits. That installed ones do not fit is
+/// no error: it is reported that the user has none.
 fn own_or_installed(
     own: Result<KernelCache, KernelError>,
-    installed: &KernelCache,
+    installed: &[KernelCache],
     recipe: &Recipe,
 ) -> Result<(LabKernel, KernelOrigin), KernelError> {
-    own.and_then(|cache| cache.kernel(recipe)).or_else(|lacking| match lacking {
-        KernelError::NoCache | KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. } => {
-            installed.kernel(recipe).map_err(|error| match error {
-                KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. } => lacking,
-                error => error,
-            })
-        }
-        error => Err(error),
-    })
+    let fits_not = |error: &KernelError| {
+        matches!(error, KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. })
+    };
+    let lacking = match own.and_then(|cache| cache.kernel(recipe)) {
+        Err(lacking) if fits_not(&lacking) || matches!(lacking, KernelError::NoCache) => lacking,
+        found => return found,
+    };
+    let mut found = installed.iter().map(|cache| cache.kernel(recipe));
+    found.find(|found| !found.as_ref().is_err_and(fits_not)).unwrap_or(Err(lacking))
 }

@@ -298,9 +298,10 @@ fn only_what_is_left_of_a_build_is_cleared() {
 
 #[test]
 fn an_installed_kernel_is_used_where_the_user_has_none() {
-    let (own, installed) = (Place::new(), Place::new());
+    let (own, archive, installed) = (Place::new(), Place::new(), Place::new());
     let find = |recipe: &Recipe| {
-        let found = own_or_installed(Ok(own.cache()), &installed.cache(), recipe);
+        let found =
+            own_or_installed(Ok(own.cache()), &[archive.cache(), installed.cache()], recipe);
         found.map(|(kernel, _)| kernel)
     };
     // Neither exists: the user's is to be built.
@@ -308,8 +309,11 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
     assert_eq!(folder, own.cache_folder());
     let shared = installed.build("6.01").0.unwrap();
     assert_eq!(find(&own.recipe).unwrap(), shared);
-    let none = own_or_installed(Err(KernelError::NoCache), &installed.cache(), &own.recipe);
+    let none = own_or_installed(Err(KernelError::NoCache), &[installed.cache()], &own.recipe);
     assert_eq!(none.unwrap().0, shared);
+    // What came with the program goes before what a package has installed.
+    let shipped = archive.build("6.02").0.unwrap();
+    assert_eq!(find(&own.recipe).unwrap(), shipped);
     let mine = own.build("6.12").0.unwrap();
     assert_eq!(find(&own.recipe).unwrap(), mine);
     // Both are of another recipe: the user's is to be rebuilt.

@@ -14,6 +14,7 @@ use ssdlab_filesystem::{Filesystem, MkfsOptions};
 use ssdlab_host::loop_device;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::toolbox::Toolbox;
 use ssdlab_plan::Layer;
 
 use super::missing::{lacking, missing_in_guest};
@@ -48,10 +49,10 @@ const IMAGE_PERCENT: u64 = 95;
 /// Why guests cannot set up a layer; `None` if they can. `of_kernel` are the lab kernel's
 /// filesystems.
 #[must_use]
-pub fn missing_layer(layer: &Layer, of_kernel: &[&str]) -> Option<String> {
+pub fn missing_layer(layer: &Layer, of_kernel: &[&str], toolbox: &Toolbox) -> Option<String> {
     match layer {
-        Layer::Image { on } => missing_in_guest(on, of_kernel),
-        Layer::Crypt { .. } | Layer::Thin { .. } => lacking(DMSETUP.1, &[DMSETUP.0]),
+        Layer::Image { on } => missing_in_guest(on, of_kernel, toolbox),
+        Layer::Crypt { .. } | Layer::Thin { .. } => lacking(DMSETUP.1, &[DMSETUP.0], toolbox),
     }
 }
 

@@ -8,7 +8,8 @@ fn made_from(more: &[(Factor, &str)]) -> String {
     let of_all = [(Factor::Filesystem, "btrfs"), (Factor::Age, "mail")];
     let levels = of_all.iter().chain(more).map(|(factor, l)| (*factor, (*l).to_owned()));
     let setup = shaping(&Setup::new(&Levels(levels.collect())).unwrap()).unwrap();
-    let made_from = AgeingInputs::new(setup.age.unwrap(), &setup, 1, BTreeMap::new()).unwrap();
+    let (age, place) = (setup.age.unwrap(), BTreeMap::new());
+    let made_from = AgeingInputs::new(age, &setup, 1, place, &Toolbox::Machine).unwrap();
     serde_json::to_string(&made_from).unwrap()
 }
 
@@ -24,7 +25,8 @@ fn what_a_state_was_made_from_is_told_in_a_line() {
         ("condition", "aged:2000".to_owned()),
         ("size_bytes", (4_u64 << 30).to_string()),
     ]);
-    let made_from = AgeingInputs::new(setup.age.unwrap(), &setup, 7, place).unwrap();
+    let age = setup.age.unwrap();
+    let made_from = AgeingInputs::new(age, &setup, 7, place, &Toolbox::Machine).unwrap();
     let says = aged_from(&serde_json::to_value(made_from).unwrap()).unwrap();
     assert_eq!(says, "ext4, mail to 0.7, image lab, aged:2000, 4.0 GiB, seed 7");
     assert_eq!(aged_from(&serde_json::json!({ "seed": 7 })), None);

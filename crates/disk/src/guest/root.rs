@@ -9,17 +9,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use miette::Diagnostic;
 use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_host::toolbox::{LOADER, Loader};
 use thiserror::Error;
 
 use super::InPlace;
-
-/// The loader of 64-bit programs, at the place their headers name (System V ABI, AMD64
-/// supplement, 1.0, 5.2.1 and the GNU C library).
-const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// Keeps the loader from looking for variants of libraries for newer processors.
 const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-SSE4_2");
@@ -117,22 +113,25 @@ impl Root {
 
     fn add(&self, program: &Path, name: &str, rules: Rules<'_>) -> Result<Vec<PathBuf>, RootError> {
         let mut copies = vec![self.copy(program, name)?];
-        let loader = Path::new(LOADER);
-        if !loader.exists() {
+        let loader = Loader::of(program);
+        if !loader.path().exists() {
             return Ok(copies); // a machine of static programs
         }
-        copies.push(self.copy(loader, LOADER.trim_start_matches('/'))?);
-        let mut command = Command::new(loader);
+        copies.push(self.copy(loader.path(), LOADER.trim_start_matches('/'))?);
+        let mut command = loader.call();
         command.arg("--list").arg(program);
         // The copies must not depend on the user, nor on the machine's processor.
         command.env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD").env(TUNABLES.0, TUNABLES.1);
         let unknown = |cause| RootError::Libraries { program: program.to_owned(), cause };
         let listed = program::run_to_any_end(command, rules).map_err(unknown)?;
         for line in listed.stdout.lines() {
-            // "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f…)"; what has no arrow is the
-            // loader itself, or the kernel's own.
+            // "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f…)"; what has no arrow, or
+            // is named by a path, is the loader itself, or the kernel's own.
             let Some((library, found)) = line.trim().split_once(" => ") else { continue };
-            let path = found.split_once(" (").map_or(found, |(path, _)| path);
+            let path = found.rsplit_once(" (").map_or(found, |(path, _)| path);
+            if library.starts_with('/') {
+                continue;
+            }
             if !path.starts_with('/') {
                 let library = library.to_owned();
                 return Err(RootError::NoLibrary { program: program.to_owned(), library });

@@ -75,14 +75,6 @@ fn kernel() -> String {
     format!("{} {}", name.release().to_string_lossy(), name.version().to_string_lossy())
 }
 
-/// A program's version as it prints it itself; `None` if it is not installed.
-#[must_use]
-pub fn version(name: &str, argument: &str) -> Option<String> {
-    let path = program::find(name, "").ok()?;
-    let version = program::version(&path, argument)?;
-    Some(if version.contains(name) { version } else { format!("{name}: {version}") })
-}
-
 /// An `NVMe` drive's controller and a SATA drive's link publish their speed above the disk in the
 /// device tree; a loop device has no link.
 fn link(disk: &Path) -> Option<String> {
