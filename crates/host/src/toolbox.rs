@@ -14,6 +14,10 @@ use super::program::{self, ProgramError, is_executable};
 /// supplement, 1.0, 5.2.1 and the GNU C library).
 pub const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
+/// What the C library loads by itself when it ends a thread (glibc, `misc/unwind-link.c`): no
+/// program names it.
+pub const UNWINDER: &str = "libgcc_s.so.1";
+
 /// The folder of programs for guests below `lib/ssdlab`, and its folders.
 const GUEST: &str = "guest";
 const PROGRAMS: &str = "bin";
@@ -105,6 +109,13 @@ impl Loader {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The [`UNWINDER`] that came with the program.
+    #[must_use]
+    pub fn unwinder(&self) -> Option<PathBuf> {
+        let path = self.libraries.as_ref()?.join(UNWINDER);
+        path.is_file().then_some(path)
     }
 
     /// A call of the loader, to which a program and its arguments are to be added.

@@ -20,8 +20,7 @@ fn the_archive_has_what_guests_of_shipped_plans_need() {
         .collect();
     for plan in shipped::ALL {
         let resolved = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"));
-        let mut resolved = resolved.unwrap();
-        resolved.verify = true;
+        let resolved = resolved.unwrap().verified();
         assert!(resolved.programs().is_empty(), "{} names programs of its own", plan.name);
         let needed = guest_programs(&resolved);
         let missing = needed.difference(&brought);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use ssdlab_host::program::{self, ProgramError, Rules};
-use ssdlab_host::toolbox::{LOADER, Loader};
+use ssdlab_host::toolbox::{LOADER, Loader, UNWINDER};
 use thiserror::Error;
 
 use super::InPlace;
@@ -137,6 +137,9 @@ impl Root {
                 return Err(RootError::NoLibrary { program: program.to_owned(), library });
             }
             copies.push(self.copy(Path::new(path), &format!("{LIBRARIES}/{library}"))?);
+        }
+        if let Some(unwinder) = loader.unwinder() {
+            copies.push(self.copy(&unwinder, &format!("{LIBRARIES}/{UNWINDER}"))?);
         }
         Ok(copies)
     }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::program;
 use crate::sysfs::{self, BlockDevice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
