@@ -2,7 +2,7 @@
 //! else, an ordinary user gets answers. How long that took is printed.
 //!
 //! Without the archive in `target/dist`, or without root, a test is ignored with that reason. All
-//! together take about a minute.
+//! together take one or two minutes.
 
 #[path = "common/mod.rs"]
 mod common;
@@ -17,10 +17,14 @@ use serde_json::Value;
 use self::common::{sh, trial};
 
 /// What is asked in the empty root, and part of each answer: the first is the README's, the second
-/// has all the filesystems that a shipped plan names.
+/// has the filesystems that a shipped plan names, but zfs, which takes minutes.
 const ASKED: [(&str, &str); 2] = [
     ("run sqlite --plausible 0", "How many transactions a second"),
-    ("run filesystems --scale 0.001 --runs 1 --plausible 0", "Which filesystem is the fastest"),
+    (
+        "run filesystems --scale 0.001 --runs 1 --plausible 0 \
+         --set filesystem=ext4,ext3,ext2,xfs,btrfs,f2fs,jfs,nilfs2,reiserfs",
+        "Which filesystem is the fastest",
+    ),
 ];
 
 fn main() {
@@ -100,7 +104,7 @@ fn archive_is_plain() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(fields[1], "0/0", "{line}");
         let mode = fields[0];
-        assert!(["drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"].contains(&mode), "{line}");
+        assert!(["drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxr-xr-x"].contains(&mode), "{line}");
         times.push(fields[4]);
     }
     times.dedup();
