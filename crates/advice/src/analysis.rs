@@ -21,7 +21,7 @@ use super::method::{self, Check};
 use super::over_drives::{FEWEST_DRAWS, OverDrives};
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
-use super::prediction::Prediction;
+use super::prediction::{self, Prediction};
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
 use super::warning::WarningMessage;
@@ -107,6 +107,12 @@ impl Analysis {
                 claim.flips.push(flip);
             }
         }
+    }
+
+    /// Puts what the run of a prediction found, whose treatments are the same in the same order,
+    /// beside what was measured.
+    pub fn add_prediction(&mut self, predicted: &Self) {
+        self.predictions.extend(prediction::beside(&self.treatments, &predicted.treatments));
     }
 
     /// The effect of a treatment on a metric in one phase, if there is one.

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::Levels;
-use ssdlab_plan::metric::{self, Metric};
+use ssdlab_plan::metric::{Metric, Source};
 
-use super::analysis::Analysis;
+use super::treatment::{PhaseSummary, TreatmentResult};
 
 /// What is predicted: a simulated drive has other times.
-const PREDICTED: [&str; 3] = ["written_bytes", "flushes", "discarded_bytes"];
+const PREDICTED: [Source; 3] = [Source::WrittenBytes, Source::Flushes, Source::DiscardedBytes];
 
 /// A number that was predicted before the run, and what was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -33,24 +33,31 @@ impl Prediction {
     }
 }
 
-impl Analysis {
-    /// Puts what the run of a prediction found, whose treatments are the same in the same order,
-    /// beside what was measured.
-    pub fn add_prediction(&mut self, predicted: &Self) {
-        let metrics: Vec<Metric> = PREDICTED.map(metric::of).into();
-        for (own, foreseen) in self.treatments.iter().zip(&predicted.treatments) {
-            for (phase, metric) in
-                own.summary.iter().flat_map(|phase| metrics.iter().map(move |of| (phase, *of)))
-            {
-                let foreseen = foreseen.summary.iter().find(|other| other.name == phase.name);
-                let mean = |phase: &super::PhaseSummary| Some(phase.metrics.get(&metric)?.mean);
-                let both = foreseen.and_then(mean).zip(mean(phase));
-                let Some((predicted, measured)) = both.filter(|both| *both != (0.0, 0.0)) else {
-                    continue;
-                };
-                let (levels, phase) = (own.levels.clone(), phase.name.clone());
-                self.predictions.push(Prediction { levels, phase, metric, predicted, measured });
-            }
-        }
-    }
+/// What was predicted of treatments beside what was measured: those of the prediction are the same
+/// in the same order.
+pub(super) fn beside(
+    measured: &[TreatmentResult],
+    predicted: &[TreatmentResult],
+) -> Vec<Prediction> {
+    let of_phase = |levels: &Levels, phase: &PhaseSummary, predicted: &PhaseSummary| {
+        let both = PREDICTED.map(Metric::from).into_iter().filter_map(|metric| {
+            let mean = |of: &PhaseSummary| Some(of.metrics.get(&metric)?.mean);
+            let (measured, predicted) = (mean(phase)?, mean(predicted)?);
+            let (levels, phase) = (levels.clone(), phase.name.clone());
+            (measured.max(predicted) > 0.0).then_some(Prediction {
+                levels,
+                phase,
+                metric,
+                predicted,
+                measured,
+            })
+        });
+        both.collect::<Vec<_>>()
+    };
+    let treatments = measured.iter().zip(predicted);
+    let phases = treatments.flat_map(|(own, predicted)| {
+        let same = |phase: &PhaseSummary| predicted.summary.iter().find(|of| of.name == phase.name);
+        own.summary.iter().filter_map(move |phase| Some((&own.levels, phase, same(phase)?)))
+    });
+    phases.flat_map(|(levels, phase, predicted)| of_phase(levels, phase, predicted)).collect()
 }

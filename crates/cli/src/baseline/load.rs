@@ -148,7 +148,7 @@ impl PlannedLoad {
             libraries.into_iter().map(|(name, digest)| (format!("library {name}"), digest)),
         );
         made_with.insert("ssdlab".to_owned(), environment::program());
-        for tool in conductor::tools(&schedule) {
+        for tool in conductor::tools(&schedule, &conductor::of_guests(&schedule)) {
             let name = tool.split([' ', ',', ':']).next().unwrap_or_default().to_owned();
             made_with.insert(name, tool);
         }
