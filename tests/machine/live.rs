@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::lab_kernel::kernel;
 use super::support::{Loop, Mounted, Place, Process, said, sh, shown, treatment, wait_for};
 use super::{Case, Needs, case};
 
@@ -17,7 +18,11 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("live_stretches_are_measured_and_options_put_back", stretches),
         case("a_live_workload_runs_in_a_folder_of_its_own", workload),
-        case("the_virtual_lab_predicts_what_a_live_workload_writes", predicted),
+        Case::new(
+            "the_virtual_lab_predicts_what_a_live_workload_writes",
+            Needs::LabKernel,
+            predicted,
+        ),
         case("a_live_run_that_is_asked_to_stop_puts_everything_back", stopped),
         case("after_each_of_20_kills_a_live_run_s_machine_is_as_before", killed),
         case("a_live_run_first_puts_back_what_a_killed_one_left", left_behind),
@@ -187,7 +192,8 @@ fn predicted() {
         phases = [{ do = "append", name = "log", append = { records = 50, sync_every = 1 } }]
     "#;
     let used = Used::new();
-    let json = used.run(PLAN, &["--runs", "1", "--predict"]);
+    let kernel = kernel().as_ref().unwrap().display().to_string();
+    let json = used.run(PLAN, &["--runs", "1", "--predict", "--kernel", &kernel]);
     let found = json["predictions"].as_array().unwrap();
     let levels: Vec<&Value> = found.iter().map(|of| &of["levels"]["atime"]).collect();
     assert_eq!(levels, ["noatime", "noatime", "relatime", "relatime"]);

@@ -7,6 +7,8 @@ mod common;
 mod directory;
 mod failures;
 mod in_mid_run;
+#[path = "../common/lab_kernel.rs"]
+mod lab_kernel;
 mod labs;
 mod ledger;
 mod live;
@@ -71,6 +73,8 @@ enum Needs {
     DirectIo,
     /// Root, and this program.
     RootAnd(&'static str),
+    /// Root, and a lab kernel.
+    LabKernel,
     /// Root, and a file of the kernel.
     RootAndFile(&'static str),
     /// strace, and permission to use it.
@@ -123,6 +127,7 @@ fn main() {
                 Some("needs root that may mount and set up loop devices".to_owned())
             }
             Needs::RootAnd(program) if !is_installed(program) => Some(format!("needs {program}")),
+            Needs::LabKernel => lab_kernel::kernel().as_ref().err().cloned(),
             Needs::RootAndFile(file) if !Path::new(file).exists() => Some(format!("needs {file}")),
             Needs::Fuse | Needs::FuseAndStrace | Needs::OwnZfs if !has_fuse => {
                 Some("needs FUSE".to_owned())

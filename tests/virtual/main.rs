@@ -20,6 +20,8 @@ mod failing;
 mod flipping;
 mod hosts;
 mod kernels;
+#[path = "../common/lab_kernel.rs"]
+mod lab_kernel;
 mod layers;
 mod logged;
 mod postponed;

@@ -6,7 +6,6 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
@@ -15,6 +14,7 @@ use ssdlab_flash::presets;
 use tempfile::TempDir;
 
 use super::common::shown;
+pub use super::lab_kernel::kernel;
 use super::program::ssdlab;
 
 /// The user and the group of nobody.
@@ -24,23 +24,6 @@ const NOBODY: u32 = 65534;
 const ANOTHER_MACHINE: &str = r#"
     hostname a-machine-with-another-name && mount --bind "$0" /proc/cpuinfo && exec "$@"
 "#;
-
-/// The lab kernel, `$SSDLAB_TEST_KERNEL` or that of `ssdlab kernel build`; or why there is none.
-pub fn kernel() -> &'static Result<PathBuf, String> {
-    static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    KERNEL.get_or_init(|| {
-        if let Some(named) = env::var_os("SSDLAB_TEST_KERNEL") {
-            return Ok(fs::canonicalize(named).expect("SSDLAB_TEST_KERNEL names a file"));
-        }
-        let info = Command::new(ssdlab()).args(["kernel", "info"]).output().unwrap();
-        let text = String::from_utf8_lossy(&info.stdout).into_owned();
-        let path = text.lines().find_map(|line| line.strip_prefix("kernel ")).map(str::trim);
-        match path {
-            Some(path) if info.status.success() => Ok(path.into()),
-            _ => Err("needs a lab kernel: `ssdlab kernel build` or SSDLAB_TEST_KERNEL".to_owned()),
-        }
-    })
-}
 
 /// A folder to run the program in.
 pub struct Place {

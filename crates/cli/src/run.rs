@@ -257,7 +257,7 @@ impl RunArguments {
             ));
         }
         if lab != LabKind::Virtual {
-            self.check_wall_clock(lab)?;
+            self.check_wall_clock(lab, planned.prediction.is_some())?;
         }
         let is_divided = self.on.is_some() || self.shares.is_some();
         if self.watch && is_divided && self.on.is_none() {
@@ -310,15 +310,15 @@ impl RunArguments {
         }
     }
 
-    /// Refuses options that only guests support.
-    fn check_wall_clock(&self, lab: LabKind) -> Result<(), Report> {
+    /// Refuses options that only guests support, and only a prediction has.
+    fn check_wall_clock(&self, lab: LabKind, is_predicted: bool) -> Result<(), Report> {
         if let Some(jobs) = self.jobs.filter(|jobs| *jobs != 1) {
             return Err(UsageError::report(
                 format!("--jobs {jobs}: wall-clock trials run one at a time"),
                 "parallel trials would disturb each other; omit --jobs",
             ));
         }
-        if self.kernel.is_some() {
+        if self.kernel.is_some() && !is_predicted {
             return Err(UsageError::report(
                 format!("--kernel is for guests, but the {lab} lab has none"),
                 "omit it, or add --lab virtual",
