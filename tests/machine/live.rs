@@ -64,7 +64,7 @@ impl Used {
         let options = "nosuid,nodev,noatime,commit=7,max_batch_time=9000";
         let (device, target) = (&disk.device, mounted.display());
         sh(&format!(
-            "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {device} && \
+            "mkfs.ext4 -q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 {device} && \
              mount -o {options} {device} {target}"
         ));
         Self { place, mounted, disk }
