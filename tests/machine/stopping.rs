@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::support::{Loop, Place, said, sh, shown, wait_for};
@@ -78,19 +79,28 @@ fn signals() {
 }
 
 /// The signals that end a program that does not handle them.
-const ENDING: [&str; 9] = ["INT", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "IO"];
+const ENDING: [Signal; 9] = [
+    Signal::INT,
+    Signal::QUIT,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::ALARM,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::XCPU,
+    Signal::IO,
+];
 
 /// Whether programs that this one starts ignore a signal, as those that a script starts by `&` do
 /// SIGQUIT.
-fn is_ignored(signal: &str) -> bool {
-    let number: u32 = sh(&format!("env kill -l {signal}")).parse().unwrap();
+fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() >> (number - 1) & 1 == 1
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
 fn signal_in_command() {
-    for signal in ENDING.into_iter().filter(|signal| !is_ignored(signal)) {
+    for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
         let place = Place::new();
         let plan = place.plan(
             r#"
@@ -112,9 +122,9 @@ fn signal_in_command() {
         let state = place.path("run").display().to_string();
         wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&state));
         sleep(Duration::from_millis(100));
-        sh(&format!("kill -{signal} {}", child.id()));
+        kill_process(Pid::from_child(&child), signal).unwrap();
         let started = Instant::now();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal:?}");
         assert!(started.elapsed() < Duration::from_mins(2), "it waited for the command");
         assert_eq!(place.leftovers(), Vec::<String>::new());
     }
