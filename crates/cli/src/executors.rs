@@ -17,7 +17,7 @@ use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, Lab, LabError, Tools};
-use ssdlab_plan::schedule::{Action, Claim, Phase, Treatment};
+use ssdlab_plan::schedule::{Claim, Treatment};
 use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_workload::{self as workload, PreparedWorkload, WorkloadError};
@@ -186,8 +186,8 @@ fn open_live(path: Option<&Path>, schedule: &Schedule) -> Result<Box<dyn Lab>, R
             "name a folder in it: --mount DIR",
         )
     })?;
-    let is_own = |phase: &Phase| matches!(phase.action, Action::Stretch { .. });
-    let lab = lab::open_live(path, !schedule.workload.phases.iter().all(is_own))?;
+    let has_workload = schedule.workload.phases.iter().any(|phase| !phase.action.is_stretch());
+    let lab = lab::open_live(path, has_workload)?;
     check_comparable(&*lab, path, schedule).map(|()| lab)
 }
 

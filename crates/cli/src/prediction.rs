@@ -6,7 +6,6 @@ use std::path::Path;
 use miette::Report;
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_lab as lab;
-use ssdlab_plan::schedule::Action;
 use ssdlab_plan::{self as plan, Overrides, Setup, Target};
 use ssdlab_results::{RunContents, RunFolder, runs_in};
 
@@ -26,8 +25,7 @@ pub fn plan_of(
             "omit it, or name a filesystem of this machine: --mount DIR",
         ));
     };
-    let is_own = |action: &Action| matches!(action, Action::Stretch { .. });
-    if live.workload.phases.iter().any(|phase| is_own(&phase.action)) {
+    if live.workload.phases.iter().any(|phase| phase.action.is_stretch()) {
         return Err(UsageError::report(
             "--predict: what this machine will do in a stretch of its own work is not known",
             "have the plan do the work: record it with `ssdlab record`, replay it in a \

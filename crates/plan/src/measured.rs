@@ -99,9 +99,7 @@ fn reports(phase: &Phase, name: &str) -> bool {
         ("sync", Action::Transactions(_)) => true,
         ("beside", Action::Transactions(work)) => work.beside_bytes_per_second.is_some(),
         ("fio", action) => matches!(action, Action::Fio { .. }),
-        ("device" | "pressure" | "dirtied_bytes", action) => {
-            matches!(action, Action::Stretch { .. })
-        }
+        ("device" | "pressure" | "dirtied_bytes", action) => action.is_stretch(),
         _ => false,
     }
 }

@@ -16,8 +16,7 @@ use super::live::{self, LivePlan};
 use super::metric::{self, Metric};
 use super::overrides::Overrides;
 use super::schedule::{
-    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial,
-    Workload,
+    Repetitions, SCHEDULE_SCHEMA, Schedule, ScheduleContents, Treatment, Trial, Workload,
 };
 use super::target::Target;
 use super::wording::PlanWording;
@@ -165,8 +164,7 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
 /// The metric of a plan that names none. The time that a fio job takes is no result if its file
 /// says how long it runs.
 fn usual(plan: &Plan, workload: &Workload, jobs: &Jobs, notes: &mut Vec<String>) -> Metric {
-    let is_own = |phase: &Phase| matches!(phase.action, Action::Stretch { .. });
-    if workload.phases.iter().all(is_own) {
+    if workload.phases.iter().all(|phase| phase.action.is_stretch()) {
         return metric::of("written_bytes");
     }
     let is_only_fio = plan.workload.phases.get_ref().iter().all(|phase| {

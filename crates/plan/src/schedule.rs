@@ -386,6 +386,12 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it waits while the machine does its own work.
+    #[must_use]
+    pub const fn is_stretch(&self) -> bool {
+        matches!(self, Self::Stretch { .. })
+    }
+
     /// The files it works on, which are written before the first phase: their names in the trial's
     /// directory and their sizes in bytes.
     #[must_use]
@@ -438,7 +444,8 @@ impl Phase {
     /// Whether everything written before it is on the device when it returns.
     #[must_use]
     pub fn syncs(&self) -> bool {
-        self.sync || matches!(self.action, Action::Sync | Action::Remount | Action::Stretch { .. })
+        let is_sync = matches!(self.action, Action::Sync | Action::Remount);
+        self.sync || is_sync || self.action.is_stretch()
     }
 
     /// How long the device must be idle at its end, if it is a wait.
@@ -454,8 +461,8 @@ impl Phase {
     /// waiting would measure when the kernel chooses to write.
     #[must_use]
     pub fn settles(&self) -> bool {
-        let is_live = matches!(self.action, Action::Stretch { .. });
-        !is_live && self.syncs() || matches!(self.action, Action::Fstrim | Action::Idle { .. })
+        !self.action.is_stretch() && self.syncs()
+            || matches!(self.action, Action::Fstrim | Action::Idle { .. })
     }
 }
 
