@@ -94,7 +94,10 @@ impl RecordBaseline {
             treatments,
         };
         output::save(&self.out, |out| write!(out, "{baseline}"))?;
-        output::tell(&format!("check it: ssdlab baseline check {}", quoted(&self.out)));
+        output::tell(&format!(
+            "check it: ssdlab baseline check {}",
+            output::quoted(&self.out.display().to_string())
+        ));
         Ok(Exit::Done)
     }
 }
@@ -111,7 +114,10 @@ impl CheckBaseline {
         let baseline = parse(file, &text)?;
         let load = PlannedLoad::of(&baseline, file, &folder_of(file)?)?;
         let measured = load.measure(self.kernel.as_deref(), interrupt)?;
-        let command = format!("ssdlab baseline record {0} --out {0}", quoted(file));
+        let command = format!(
+            "ssdlab baseline record {0} --out {0}",
+            output::quoted(&file.display().to_string())
+        );
         check_comparable(&baseline, &measured, &command)?;
         check_parts(&baseline, &measured.treatments, file)?;
         let allowances = Allowances::with(&self.allow);
@@ -168,11 +174,6 @@ fn check_parts(baseline: &Baseline, found: &[TreatmentCost], file: &Path) -> Res
         "restore it from version control; after a change to the plan record it anew: ssdlab \
          baseline record PLAN --out FILE",
     ))
-}
-
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    shlex::try_quote(&path).map_or_else(|_| path.clone(), Into::into)
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ impl CutDeviceArguments {
         ];
         let given = arguments.into_iter().filter_map(|(name, value)| Some((name, value?)));
         given.fold("ssdlab cut".to_owned(), |command, (name, value)| {
-            format!("{command} {name} {}", shlex::try_quote(&value).unwrap_or_default())
+            format!("{command} {name} {}", output::quoted(&value))
         })
     }
 

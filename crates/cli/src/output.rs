@@ -24,6 +24,11 @@ pub struct OutputError {
     cause: io::Error,
 }
 
+/// A word of a command that is printed, quoted for sh(1) where it has to be.
+pub fn quoted(word: &str) -> String {
+    shlex::try_quote(word).unwrap_or_default().into_owned()
+}
+
 /// Prints a text to standard output. Terminal control sequences from untrusted files are removed.
 pub fn print(text: &str) {
     print_written(|out| out.write_all(harmless(text).as_bytes()));

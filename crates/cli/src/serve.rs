@@ -143,7 +143,7 @@ fn as_file(
         "serving {} as {file}; stop with Ctrl-C\nfor a block device: losetup --find --show \
          --direct-io=on {}\n",
         described(drive),
-        quoted(&file),
+        output::quoted(&file),
     ));
     if !disk.is_guarded() {
         output::tell(
@@ -231,7 +231,7 @@ fn over_vhost_user(
     output::print(&format!(
         "serving {} at {}; stop with Ctrl-C\n{}",
         described(drive),
-        quoted(&socket.display().to_string()),
+        output::quoted(&socket.display().to_string()),
         for_qemu(&socket.display().to_string()),
     ));
     let in_use = format!(
@@ -260,7 +260,7 @@ fn over_vhost_user(
 /// longest request may be (VIRTIO 1.2, 2.7.5.3.1).
 fn for_qemu(socket: &str) -> String {
     // QEMU escapes a comma in a value by doubling it.
-    let chardev = quoted(&format!("socket,id=drive,path={}", socket.replace(',', ",,")));
+    let chardev = output::quoted(&format!("socket,id=drive,path={}", socket.replace(',', ",,")));
     format!(
         "for QEMU: -m 2G -object memory-backend-memfd,id=ram,size=2G,share=on -machine \
          memory-backend=ram -chardev {chardev} -device \
@@ -268,10 +268,6 @@ fn for_qemu(socket: &str) -> String {
          -m and size= are both the machine's memory and must be equal; the drive has one queue, of \
          at most 1024 entries\n"
     )
-}
-
-fn quoted(text: &str) -> String {
-    shlex::try_quote(text).unwrap_or_default().into_owned()
 }
 
 fn warning(departure: &Departure) -> String {

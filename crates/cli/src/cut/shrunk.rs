@@ -74,7 +74,7 @@ fn phases(workload: &Workload) -> Vec<String> {
 /// The command that repeats a cut with what was lost.
 fn command(folder: &Path, repeat: &Repeat) -> String {
     let beyond = report::beyond_name(folder);
-    let run = shlex::try_quote(beyond.as_deref().unwrap_or(&repeat.run)).unwrap_or_default();
+    let run = output::quoted(beyond.as_deref().unwrap_or(&repeat.run));
     let CutOutcome { cut, survivor, .. } = repeat.repeated;
     let lost = repeat.course.iter().filter_map(lost).map(|number| number.to_string());
     let lost: Vec<String> = lost.collect();
