@@ -21,6 +21,9 @@ pub struct Answer {
     /// Why the answer is not evidence by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rests_on: Option<AnswerBasis>,
+    /// Names of levels and phases for readers, in the answer's chart.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Earlier releases stored the claims that decide, and nothing else.
@@ -36,6 +39,8 @@ enum StoredAnswer {
         also: Vec<Remark>,
         #[serde(default)]
         rests_on: Option<AnswerBasis>,
+        #[serde(default)]
+        labels: BTreeMap<String, String>,
     },
 }
 
@@ -43,8 +48,8 @@ impl From<StoredAnswer> for Answer {
     fn from(stored: StoredAnswer) -> Self {
         match stored {
             StoredAnswer::Decides(decides) => Self { decides, ..Self::default() },
-            StoredAnswer::Table { decides, says, also, rests_on } => {
-                Self { decides, says, also, rests_on }
+            StoredAnswer::Table { decides, says, also, rests_on, labels } => {
+                Self { decides, says, also, rests_on, labels }
             }
         }
     }
@@ -55,6 +60,12 @@ impl Answer {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether it names the best of a ranking.
+    #[must_use]
+    pub fn names_best(&self) -> bool {
+        self.says.values().any(Sentence::names_best)
     }
 }
 

@@ -109,7 +109,13 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     schedule.0.ranking = steps::ranking(plan, &schedule)?;
     schedule.0.claims = claims::resolve(plan, &schedule, &factors)?;
     let (wording, is_ranked) = (PlanWording::new(plan, &factors), schedule.ranking.is_some());
-    schedule.0.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked)?;
+    let is_named = |name: &str| {
+        let written = plan.factors.iter().chain(&plan.simulated.factors);
+        let mut written = written.flat_map(|(_, levels)| levels.get_ref().levels());
+        schedule.phase_names().iter().any(|phase| phase == name)
+            || written.any(|level| level == name)
+    };
+    schedule.0.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked, is_named)?;
     schedule.0.published = claims::published(plan, &schedule, &factors)?;
     postponed::wait(&mut schedule);
     Ok(schedule)

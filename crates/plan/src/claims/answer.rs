@@ -12,12 +12,14 @@ use crate::sentence::Sentence;
 use crate::wording::PlanWording;
 use crate::written::{Plan, WrittenAnswer, WrittenCondition, WrittenRemark};
 
-/// The answer, checked: it names only claims of the plan.
+/// The answer, checked: it names only claims of the plan, and gives labels only to what `is_named`
+/// there: levels and phases.
 pub(crate) fn answer(
     plan: &Plan,
     claims: &[Claim],
     wording: &PlanWording<'_>,
     is_ranked: bool,
+    is_named: impl Fn(&str) -> bool,
 ) -> Result<Answer, PlanFault> {
     let check = AnswerCheck { claims, wording, is_ranked };
     let only = || match claims {
@@ -76,7 +78,17 @@ pub(crate) fn answer(
         (None, Some(why)) => Some(AnswerBasis::Assumed(why.clone())),
         (None, None) => None,
     };
-    Ok(Answer { decides, says, also, rests_on })
+    let labels = match &table.labels {
+        Some(labels) => {
+            if let Some(unknown) = labels.get_ref().keys().find(|name| !is_named(name)) {
+                let message = format!("`labels` names `{unknown}`, no level or phase of the plan");
+                return Err(PlanFault::at(labels.span(), message, "copy a name from the plan"));
+            }
+            labels.get_ref().clone()
+        }
+        None => BTreeMap::new(),
+    };
+    Ok(Answer { decides, says, also, rests_on, labels })
 }
 
 /// Checks what an answer names.

@@ -1,5 +1,6 @@
 //! `[answer]` of a plan.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -61,6 +62,10 @@ pub struct AnswerTable {
     /// The assumption of the models from which the answer follows.
     #[schemars(example = &"the model writes to any place as fast as to the next")]
     pub assumed: Option<String>,
+    /// What the answer's chart calls levels and phases whose names do not explain themselves.
+    #[schemars(with = "BTreeMap<String, String>")]
+    #[schemars(example = BTreeMap::from([("36 %", "full"), ("0 %", "two fifths free")]))]
+    pub labels: Option<Spanned<BTreeMap<String, String>>>,
 }
 
 /// A sentence that is not always said.

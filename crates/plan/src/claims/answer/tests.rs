@@ -47,6 +47,7 @@ fn an_answer_names_claims_of_its_plan_only() {
         ("[answer]\nyes = \"{best}\"", "the plan ranks nothing"),
         ("[answer]\nalso = [\"so\"]", "names no claim that must hold"),
         ("[answer]\nalso = [{ says = \"so\", holds = [\"d\"] }]", "`answer` names `d`"),
+        ("[answer]\nlabels = { tar = \"x\" }", "`labels` names `tar`"),
         ("[answer]\nreproduced = \"a\"\nassumed = \"b\"", "either `reproduced` or `assumed`"),
     ] {
         let error = resolved(answer).unwrap_err();
@@ -63,12 +64,14 @@ fn both_forms_are_read_and_stored() {
     let old: Answer = serde_json::from_str("[\"c\"]").unwrap();
     assert_eq!(old, ids);
     let table = "[answer]\ndecides = [\"a-b\"]\nyes = \"{discard}: {.value}.\"\n\
-                 also = [\"{c.more}\", { says = \"x\", refuted = [\"c\"] }]\nassumed = \"so\"";
+                 also = [\"{c.more}\", { says = \"x\", refuted = [\"c\"] }]\nassumed = \"so\"\n\
+                 labels = { on = \"with it\", unpack = \"new files\" }";
     let answer = resolved(table).unwrap().answer.clone();
     let yes = String::from(answer.says[&AnswerVerdict::Yes].clone());
     assert_eq!(yes, "off and on: {.value}.");
     assert_eq!(answer.also[0].holds, ["c"]);
     assert_eq!(answer.also[1].refuted, ["c"]);
+    assert_eq!(answer.labels["unpack"], "new files");
     let stored = serde_json::to_string(&answer).unwrap();
     assert_eq!(serde_json::from_str::<Answer>(&stored).unwrap(), answer);
 }
