@@ -6,17 +6,19 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, TreatmentStatus, Verdict};
-use ssdlab_plan::{AnswerVerdict, Remark, Schedule, Sentence, SentencePart};
+use ssdlab_flash::{Specification, presets};
+use ssdlab_plan::{AnswerVerdict, Factor, Levels, Remark, Schedule, Sentence, SentencePart};
 use ssdlab_quantity::listed;
 
 use super::cuts;
 use super::levels::label;
 use super::nouns::capitalised;
+use super::words::plain;
 
 mod certainty;
 mod facts;
 mod generated;
-mod ranking;
+pub(super) mod ranking;
 
 pub use certainty::Certainty;
 
@@ -35,6 +37,8 @@ pub struct AnsweredQuestion {
     /// What to do.
     #[serde(rename = "do")]
     pub actions: Vec<String>,
+    /// The simulated drives that it is about, with what they model; empty for what was measured.
+    pub drives: Vec<String>,
     /// What the answer is worth.
     pub sure: Certainty,
     /// Why: on how much it rests, its range, and what it does not show.
@@ -74,6 +78,7 @@ pub fn answer(schedule: &Schedule, analysis: &Analysis) -> AnsweredQuestion {
         sentence,
         also: reader.also(),
         actions: reader.actions(),
+        drives: reader.drives(),
         sure,
         because,
     }
@@ -178,6 +183,19 @@ impl<'a> AnswerReader<'a> {
         own.chain(unmeasured(self.schedule, self.analysis)).collect()
     }
 
+    /// The drives of the claims that decide, or of all treatments if none does.
+    fn drives(&self) -> Vec<String> {
+        let deciding = self.deciding();
+        let cases = deciding.iter().flatten().filter_map(|case| case.levels.as_ref());
+        let all = self.analysis.treatments.iter().map(|own| &own.levels);
+        let drives_of = |levels: &Levels| levels.0.get(&Factor::Drive).cloned();
+        let mut drives: BTreeSet<String> = cases.filter_map(drives_of).collect();
+        if drives.is_empty() {
+            drives = all.filter_map(drives_of).collect();
+        }
+        drives.iter().map(|name| drive_name(name)).collect()
+    }
+
     /// What to do: first what follows from the claims that decide.
     fn actions(&self) -> Vec<String> {
         let decides = &self.schedule.answer.decides;
@@ -191,6 +209,20 @@ impl<'a> AnswerReader<'a> {
         actions.extend(others);
         actions.iter().map(|setting| setting.says.clone()).collect()
     }
+}
+
+/// A simulated drive, with the product that it models if it comes with the program.
+fn drive_name(name: &str) -> String {
+    let description = presets::find(name)
+        .and_then(|preset| Some(Specification::parse(preset.text).ok()?.description))
+        .unwrap_or_default();
+    let models = description.split_once("(as ").and_then(|(_, models)| models.split_once(')'));
+    let what = match (models, description.split_once(':')) {
+        (Some((models, _)), _) => format!(": as {models}"),
+        (None, Some((what, _))) => format!(": {what}"),
+        (None, None) => String::new(),
+    };
+    format!("{} (simulated){what}", plain(name))
 }
 
 /// What becomes of the question; `None` if no claim decides.

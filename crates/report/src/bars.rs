@@ -4,16 +4,17 @@ use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_plan::metric::Metric;
-use ssdlab_plan::{LabKind, Origin, Schedule};
+use ssdlab_plan::{Answer, LabKind, Origin, Schedule};
 use textwrap::core::display_width;
 
+use super::answer::ranking;
 use super::compared::ComparedTreatments;
 use super::grid::FILE_WIDTH;
 use super::levels::label;
-use super::nouns;
+use super::nouns::{self, capitalised, noun, uncounted};
 use super::number;
 use super::table::{mean, total};
-use super::words::{Style, plain, written};
+use super::words::{Style, plain, wrapped, written};
 
 /// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit.
 const MOST_LINES: usize = 48;
@@ -71,53 +72,29 @@ pub(super) fn answering(
     Some((claim.metric, bars))
 }
 
-/// What the claims that decide compare, as bars of at most so many lines; `None` if they do not
-/// fit, or compare nothing.
+/// What the answer rests on, as bars of at most so many lines below a line that says what they
+/// show, if it fits; `None` if they do not fit, or compare nothing.
 pub(super) fn of_answer(
     schedule: &Schedule,
     analysis: &Analysis,
     room: usize,
     style: Style,
 ) -> Option<String> {
-    let compared = ComparedTreatments::of_answer(schedule, analysis);
-    let first = schedule.answering_claim()?;
-    let decides = &schedule.answer.decides;
-    let deciding = schedule.claims.iter().filter(|claim| decides.contains(&claim.id));
-    let mut groups: Vec<&[String]> = Vec::new();
-    for claim in deciding.filter(|claim| claim.metric == first.metric) {
-        for phases in [&claim.phases[..], claim.other_phases()] {
-            if !groups.contains(&phases) {
-                groups.push(phases);
-            }
-        }
-    }
-    let bars_of = |phases: &&[String]| {
-        let bars = compared.treatments.iter().filter_map(|own| {
-            let value = total(analysis, &own.levels, phases, first.metric)?;
-            let says = number::spoken(first.metric.unit, value);
-            let (phase, name) = (nouns::phases(phases), compared.name(own));
-            value.is_finite().then_some(Bar { phase, name, value, says })
-        });
-        bars.collect::<Vec<Bar>>()
-    };
-    let mut groups: Vec<Vec<Bar>> =
-        groups.iter().map(bars_of).filter(|bars| !bars.is_empty()).collect();
-    if groups.len() > 1 && groups.iter().all(|bars| bars.len() == 1) {
-        // Where one treatment is shown, its phases are what is compared.
-        let named = |bar: Bar| Bar { name: bar.phase.clone(), ..bar };
-        groups = vec![groups.into_iter().flatten().map(named).collect()];
-    }
-    // One group needs no name of its phases, as the answer has it.
-    let names = usize::from(groups.len() > 1);
-    let lines = |group: &Vec<Bar>| group.len() + names;
-    let mut left = room;
+    let ranks = !schedule.is_asked_for && schedule.answer.names_best();
+    let ranked = ranks.then(|| ranked(schedule, analysis, room)).flatten();
+    let (caption, groups) = ranked.or_else(|| decisive(schedule, analysis))?;
+    // One group is named by the caption.
+    let headings = usize::from(groups.len() > 1);
+    let lines = |group: &BarGroup| group.bars.len() + headings;
+    let is_captioned = groups.first().is_some_and(|group| lines(group) < room);
+    let mut left = room.saturating_sub(usize::from(is_captioned));
     let fit = groups.iter().take_while(|group| {
         let fits = lines(group) <= left;
         left = left.saturating_sub(lines(group));
         fits
     });
-    let fit: Vec<&Vec<Bar>> = fit.collect();
-    let all = || fit.iter().copied().flatten();
+    let fit: Vec<&BarGroup> = fit.collect();
+    let all = || fit.iter().flat_map(|group| &group.bars);
     let columns = BarColumns::of(&all(), style)?;
     // A bar alone compares nothing.
     if all().count() < 2 {
@@ -125,15 +102,99 @@ pub(super) fn of_answer(
     }
     let most = all().map(|bar| bar.value).fold(0.0, f64::max);
     let text = written(|out| {
+        if is_captioned {
+            writeln!(out, "{}", wrapped(INDENT, &capitalised(&caption), INDENT, style))?;
+        }
         for group in &fit {
-            if names > 0 {
-                writeln!(out, "{INDENT}{}", group[0].phase)?;
+            if headings > 0 {
+                writeln!(out, "{INDENT}{}", group.heading)?;
             }
-            group.iter().try_for_each(|bar| write_bar(out, bar, most, &columns))?;
+            group.bars.iter().try_for_each(|bar| write_bar(out, bar, most, &columns))?;
         }
         Ok(())
     });
     Some(text.trim_end().to_owned())
+}
+
+/// Bars that are compared with each other.
+struct BarGroup {
+    heading: String,
+    bars: Vec<Bar>,
+}
+
+/// The last ranking, with what it ranks; of each group as many of the first as fit.
+fn ranked(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    room: usize,
+) -> Option<(String, Vec<BarGroup>)> {
+    let caption = format!("{}, relative to the best", uncounted(&ranking::measure(analysis)?));
+    let groups = ranking::ranked(schedule, analysis);
+    let headings = usize::from(groups.len() > 1);
+    // Of more groups than there is room for, the first are shown.
+    let most = (room.saturating_sub(1) / groups.len().max(1)).saturating_sub(headings).max(3);
+    let bars = |places: Vec<(String, f64)>| {
+        let bar = |(name, value)| Bar { name, value, says: number::spoken_ratio(value) };
+        places.into_iter().take(most).map(bar).collect()
+    };
+    let groups = groups.into_iter();
+    let groups = groups.map(|own| BarGroup { heading: own.context, bars: bars(own.places) });
+    Some((caption, groups.collect()))
+}
+
+/// What the claims that decide compare, with what they are about.
+fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<(String, Vec<BarGroup>)> {
+    let compared = ComparedTreatments::of_answer(schedule, analysis);
+    let first = schedule.answering_claim()?;
+    let Answer { decides, labels, .. } = &schedule.answer;
+    let deciding = schedule.claims.iter().filter(|claim| decides.contains(&claim.id));
+    let mut all_phases: Vec<&[String]> = Vec::new();
+    for claim in deciding.filter(|claim| claim.metric == first.metric) {
+        for phases in [&claim.phases[..], claim.other_phases()] {
+            if !all_phases.contains(&phases) {
+                all_phases.push(phases);
+            }
+        }
+    }
+    let of = |phases: &[String]| {
+        let bars = compared.treatments.iter().filter_map(|own| {
+            let value = total(analysis, &own.levels, phases, first.metric)?;
+            let says = String::new();
+            value.is_finite().then(|| Bar { name: compared.name(own), value, says })
+        });
+        let phases = phases.iter().map(|phase| labels.get(phase).unwrap_or(phase).clone());
+        let heading = nouns::phases(&phases.collect::<Vec<_>>());
+        BarGroup { heading, bars: bars.collect() }
+    };
+    let mut groups: Vec<BarGroup> =
+        all_phases.iter().map(|phases| of(phases)).filter(|own| !own.bars.is_empty()).collect();
+    let values = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
+    let digits = distinct_digits(&values.collect::<Vec<_>>());
+    for bar in groups.iter_mut().flat_map(|group| &mut group.bars) {
+        bar.says = number::spoken_to(digits, first.metric.unit, bar.value);
+    }
+    let what = uncounted(&noun(first.metric));
+    let caption = match &groups[..] {
+        [one] => format!("{what}, {}", one.heading),
+        _ => what,
+    };
+    if groups.len() > 1 && groups.iter().all(|group| group.bars.len() == 1) {
+        // Where one treatment is shown, its phases are what is compared.
+        let bars = groups.into_iter().flat_map(|group| {
+            let name = group.heading;
+            group.bars.into_iter().map(move |bar| Bar { name: name.clone(), ..bar })
+        });
+        groups = vec![BarGroup { heading: String::new(), bars: bars.collect() }];
+    }
+    Some((caption, groups))
+}
+
+/// The number of significant digits with which values that differ by a few percent do so for
+/// readers, too.
+fn distinct_digits(values: &[f64]) -> i32 {
+    let differ_little = |a: f64, b: f64| a < b && (1.005..1.1).contains(&(b / a));
+    let is_close = values.iter().any(|a| values.iter().any(|b| differ_little(*a, *b)));
+    if is_close { 3 } else { 2 }
 }
 
 fn of_phases(
@@ -142,24 +203,23 @@ fn of_phases(
     most_lines: usize,
     style: Style,
 ) -> Option<String> {
-    let phases: Vec<Vec<Bar>> = phases
+    let phases: Vec<BarGroup> = phases
         .iter()
         .map(|phase| of_phase(treatments, metric, phase))
-        .filter(|bars| bars.len() > 1)
+        .filter(|group| group.bars.len() > 1)
         .collect();
-    let lines_of = |bars: &Vec<Bar>| if are_equal(bars) { 1 } else { bars.len() + 1 };
+    let lines_of =
+        |BarGroup { bars, .. }: &BarGroup| if are_equal(bars) { 1 } else { bars.len() + 1 };
     let lines: usize = phases.iter().map(lines_of).sum();
-    let columns = BarColumns::of(&phases.iter().flatten(), style)?;
+    let columns = BarColumns::of(&phases.iter().flat_map(|group| &group.bars), style)?;
     if lines > most_lines {
         return None;
     }
-    let text = written(|out| phases.iter().try_for_each(|bars| write_phase(out, bars, &columns)));
+    let text = written(|out| phases.iter().try_for_each(|group| write_phase(out, group, &columns)));
     Some(text.trim_end().to_owned())
 }
 
-/// A treatment in a phase.
 struct Bar {
-    phase: String,
     name: String,
     value: f64,
     /// The value, written out.
@@ -189,22 +249,26 @@ fn are_equal(bars: &[Bar]) -> bool {
     bars.iter().all(|bar| bar.says == bars[0].says)
 }
 
-fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> Vec<Bar> {
+fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> BarGroup {
     let bars = treatments.iter().filter_map(|(treatment, name)| {
         let value = mean(treatment, phase, metric)?;
         let name = name.clone();
         let says = number::value(metric, value);
-        value.is_finite().then(|| Bar { phase: plain(phase), name, value, says })
+        value.is_finite().then(|| Bar { name, value, says })
     });
-    bars.collect()
+    BarGroup { heading: plain(phase), bars: bars.collect() }
 }
 
-fn write_phase(out: &mut String, bars: &[Bar], columns: &BarColumns) -> std::fmt::Result {
+fn write_phase(
+    out: &mut String,
+    BarGroup { heading, bars }: &BarGroup,
+    columns: &BarColumns,
+) -> std::fmt::Result {
     if are_equal(bars) {
-        return writeln!(out, "{}: {} each", bars[0].phase, bars[0].says);
+        return writeln!(out, "{heading}: {} each", bars[0].says);
     }
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    writeln!(out, "{}", bars[0].phase)?;
+    writeln!(out, "{heading}")?;
     bars.iter().try_for_each(|bar| write_bar(out, bar, most, columns))
 }
 

@@ -1,23 +1,26 @@
 //! The treatments that the answer of a run rests on, named by what tells them apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_advice::{Analysis, Judgement, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::levels::named;
+use super::levels::level_name;
+use super::words::plain;
 
 /// Treatments, and how they differ.
 pub(super) struct ComparedTreatments<'a> {
     pub treatments: Vec<&'a TreatmentResult>,
     /// The factors in which they differ.
     varied: Vec<Factor>,
+    /// The plan's own names of levels.
+    labels: &'a BTreeMap<String, String>,
 }
 
 impl<'a> ComparedTreatments<'a> {
     /// The treatments that the claims compare which answer the question. All that were selected if
     /// the plan names no such claim, or if another metric was asked for.
-    pub fn of_answer(schedule: &Schedule, analysis: &'a Analysis) -> Self {
+    pub fn of_answer(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let answers = |claim: &&Judgement| {
             schedule.answering_claim().is_some()
                 && schedule.answer.decides.contains(&claim.claim.id)
@@ -38,11 +41,16 @@ impl<'a> ComparedTreatments<'a> {
             // One alone is named in full.
             varied = schedule.distinct(&levels).0.keys().copied().collect();
         }
-        Self { treatments, varied }
+        Self { treatments, varied, labels: &schedule.answer.labels }
     }
 
     /// A treatment by the levels in which it differs from the others.
     pub fn name(&self, treatment: &TreatmentResult) -> String {
-        named(&treatment.levels.only(|factor| self.varied.contains(factor)))
+        let levels = treatment.levels.0.iter();
+        let levels = levels.filter(|(factor, _)| self.varied.contains(factor));
+        let name = |(factor, level): (&Factor, &String)| {
+            self.labels.get(level).cloned().unwrap_or_else(|| level_name(*factor, level))
+        };
+        plain(&levels.map(name).collect::<Vec<_>>().join(", "))
     }
 }

@@ -17,7 +17,7 @@ use super::grid::ReportTable;
 use super::hosts;
 use super::number;
 use super::prediction;
-use super::screen::{COLUMNS, MOST_LINES};
+use super::screen::{COLUMNS, MOST_LINES, drives};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
 use super::words::{Style, counted, plain, written};
@@ -113,6 +113,9 @@ fn write_answer(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     }
     for action in &found.actions {
         writeln!(out, "- **Do**: {}", inline(action))?;
+    }
+    if let Some(drive) = drives(&found.drives) {
+        writeln!(out, "- **Drive**: {}", inline(&drive))?;
     }
     writeln!(out, "- **How sure**: {}: {}\n", found.sure.name(), inline(&found.because))
 }

@@ -55,6 +55,12 @@ pub(super) fn noun(metric: Metric) -> String {
     noun.to_owned()
 }
 
+/// What a metric measures, as the title of numbers.
+pub(super) fn uncounted(noun: &str) -> String {
+    let noun = noun.trim_start_matches("the ");
+    noun.trim_start_matches("number of ").to_owned()
+}
+
 /// What fio measured, with the job if the metric names it; `None` if another program did.
 fn of_fio(metric: &str) -> Option<String> {
     let own = metric.strip_prefix(FIO_PREFIX)?;

@@ -198,7 +198,12 @@ pub fn measured(metric: Metric, mean: f64, interval: Option<[f64; 2]>) -> String
 /// A value as people say it: two significant digits, in the unit that fits.
 #[must_use]
 pub fn spoken(unit: Unit, value: f64) -> String {
-    let plain = |value: f64| two_digits(value).trim_end_matches(".0").to_owned();
+    spoken_to(2, unit, value)
+}
+
+/// The same with as many significant digits.
+pub(super) fn spoken_to(digits: i32, unit: Unit, value: f64) -> String {
+    let plain = |value: f64| rounded(value, digits).trim_end_matches(".0").to_owned();
     let several = |value: f64, name: &str| {
         let number = plain(value);
         let s = if number == "1" { "" } else { "s" };
@@ -231,6 +236,11 @@ pub fn spoken(unit: Unit, value: f64) -> String {
     }
 }
 
+/// Nanoseconds as milliseconds, in two significant digits.
+pub(super) fn spoken_ms(ns: f64) -> String {
+    format!("{} ms", two_digits(ns / 1e6).trim_end_matches(".0"))
+}
+
 /// A ratio as people say it: two significant digits, three near 1.
 pub(super) fn spoken_ratio(ratio: f64) -> String {
     if (0.9..1.1).contains(&ratio) { format!("{ratio:.2}") } else { two_digits(ratio) }
@@ -257,17 +267,21 @@ fn unit_of<'a>(mut value: f64, step: f64, units: &[&'a str]) -> (f64, &'a str) {
     (value, units[unit])
 }
 
-/// Two significant digits, with commas between thousands.
 fn two_digits(value: f64) -> String {
+    rounded(value, 2)
+}
+
+/// So many significant digits, with commas between thousands.
+fn rounded(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.0}");
     }
     #[expect(clippy::cast_possible_truncation, reason = "an exponent of ten is small")]
-    let exponent = format!("{value:.1e}")
+    let exponent = format!("{value:.*e}", usize::try_from(digits - 1).unwrap_or(0))
         .split_once('e')
         .map_or(0, |(_, exponent)| exponent.parse::<f64>().unwrap_or(0.0) as i32);
-    let step = 10f64.powi(exponent - 1);
-    let digits = usize::try_from(1 - exponent).unwrap_or(0);
+    let step = 10f64.powi(exponent + 1 - digits);
+    let digits = usize::try_from(digits - 1 - exponent).unwrap_or(0);
     let rounded = format!("{:.digits$}", (value / step).round() * step);
     let (whole, rest) = rounded.split_at(rounded.find('.').unwrap_or(rounded.len()));
     let mut grouped = String::new();

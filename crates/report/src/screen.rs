@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, Judgement, Verdict, Warning};
 use ssdlab_plan::Schedule;
+use ssdlab_quantity::listed;
 
 use super::answer::{AnsweredQuestion, answer};
 use super::bars;
@@ -59,17 +60,32 @@ fn fitting(found: &AnsweredQuestion, room: usize, style: Style) -> String {
 fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
     let limits = limits(analysis).map(|says| ("But", says.to_owned()));
     let actions = found.actions.first().map(|action| ("Do", action.clone()));
+    let drives = drives(&found.drives).map(|drive| ("Drive", drive));
     let sure = ("How sure", format!("{}: {}", found.sure.name(), found.because));
     let run = argument(analysis);
     let predicted = prediction::sentence(analysis).map(|says| ("Predicted", says));
     let more = ("More", format!("ssdlab report {run} --why, --tables or --out report.html"));
     let rows =
-        limits.chain(actions).chain([sure]).chain(predicted).chain([more]).map(|(label, says)| {
-            let first = format!("{INDENT}{label:LABEL$}");
-            let indent = " ".repeat(INDENT.len() + LABEL);
-            wrapped(&first, &says, &indent, style) + "\n"
-        });
+        limits.chain(actions).chain(drives).chain([sure]).chain(predicted).chain([more]).map(
+            |(label, says)| {
+                let first = format!("{INDENT}{label:LABEL$}");
+                let indent = " ".repeat(INDENT.len() + LABEL);
+                wrapped(&first, &says, &indent, style) + "\n"
+            },
+        );
     rows.collect()
+}
+
+/// The drives on one line: two in full, more by their names.
+pub(super) fn drives(drives: &[String]) -> Option<String> {
+    match drives {
+        [] => None,
+        [_] | [_, _] => Some(drives.join("; ")),
+        many => {
+            let names = many.iter().map(|drive| drive.split(':').next().unwrap_or_default());
+            Some(listed(&names.map(str::to_owned).collect::<Vec<_>>()))
+        }
+    }
 }
 
 /// What may change the answer itself: trials that failed, caches that were cut. A sentence each.

@@ -40,7 +40,31 @@ pub fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         // Names of files and options stay whole.
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::fill(&plain(text), options)
+    textwrap::fill(&with_units(&plain(text)), options).replace(NO_BREAK, " ")
+}
+
+/// A space at which no line ends.
+const NO_BREAK: char = '\u{A0}';
+
+/// A text whose numbers keep their units on the same line.
+fn with_units(text: &str) -> String {
+    const UNITS: [&str; 18] = [
+        "ns", "us", "ms", "s", "h", "%", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
+        "MB/s", "times", "percent",
+    ];
+    let mut kept = String::with_capacity(text.len());
+    for word in text.split(' ') {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        if !kept.is_empty() || text.starts_with(' ') {
+            kept.push(if is_unit && kept.ends_with(|c: char| c.is_ascii_digit()) {
+                NO_BREAK
+            } else {
+                ' '
+            });
+        }
+        kept += word;
+    }
+    kept
 }
 
 /// Text of plans and programs without characters that control a terminal, that XML forbids, or

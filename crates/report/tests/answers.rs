@@ -542,3 +542,33 @@ fn what_differs_by_less_than_2_percent_is_no_difference_that_matters_and_not_the
     assert!(!near.contains("the best") && !near.contains("largest"), "{near}");
     assert!(answered(1.09).starts_with("By the time over 1 phase ext4 is the best"), "{near}");
 }
+
+#[test]
+fn a_chart_has_a_caption_and_the_labels_of_its_plan() {
+    let schedule = resolved("overprovision", &Overrides::default());
+    let text = markdown(&schedule, &run(&schedule));
+    for row in ["  Bytes programmed into flash", "  trimmed, a fifth free ", "  never trimmed, two"]
+    {
+        assert!(text.contains(row), "no `{row}`:\n{text}");
+    }
+}
+
+#[test]
+fn where_all_are_level_for_each_there_is_no_winner() {
+    let text = "name = \"near\"\nquestion = \"Which?\"\n[answer]\nsays = \"It is {best}.\"\n\
+                [factors]\nfilesystem = [\"ext4\", \"xfs\"]\nscheduler = [\"none\", \"bfq\"]\n\
+                [baseline]\nscheduler = \"none\"\n[ranking]\n\
+                [workload]\nphases = [{ do = \"unpack\", sync = true }]\n[[claims]]\nid = \"a\"\n\
+                says = \"so\"\nphases = [\"unpack\"]\ncompare = { scheduler = \"bfq\" }\n\
+                at_least = 1\n";
+    let overrides = Overrides { runs: Some(6), ..Overrides::default() };
+    let schedule = schedule("near", text, &overrides, Path::new("/")).unwrap();
+    let trial = |trial: &Trial| {
+        let ext4 = Levels([(Factor::Filesystem, "ext4".to_owned())].into());
+        let phases = vec![phase("unpack", &ext4, trial.block)];
+        Record { phases, ..Record::new(&schedule, *trial, 0) }
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(trial).collect();
+    let found = answer(&schedule, &analyse("run", &schedule, records, Ending::AllBlocks)).sentence;
+    assert!(found.contains("no single one: both are level for ext4 and xfs"), "{found}");
+}

@@ -1,17 +1,13 @@
 //! What an answer is worth, in one of four words, and why.
 
-use std::collections::BTreeSet;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, Verdict};
-use ssdlab_plan::{AnswerBasis, Factor, LabKind, Origin, PublishedBasis, Schedule};
-use ssdlab_quantity::listed;
+use ssdlab_plan::{AnswerBasis, LabKind, Origin, PublishedBasis, Schedule};
 
 use super::facts::{ClaimFacts, drives, range};
 use crate::nouns::number_word;
 use crate::number;
-use crate::words::plain;
 
 /// What an answer is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,11 +54,13 @@ pub(super) fn certainty(
     let is_tested = |case: &&Judgement| case.outcome.verdict() != Verdict::Untested;
     let first = deciding.iter().find(|cases| cases.iter().all(is_tested));
     let first = first.map_or(&[][..], Vec::as_slice);
+    // No claim has a number for the best of a ranking.
+    let first = if schedule.answer.names_best() { &[][..] } else { first };
     let over = first.first().and_then(|case| case.plausible.as_ref());
     let on = match over {
         Some(over) => {
             let holds = if (1..over.of).contains(&over.holds) {
-                format!(" (true of {})", number_word(over.holds))
+                format!(" (the claim holds on {})", number_word(over.holds))
             } else {
                 String::new()
             };
@@ -72,10 +70,6 @@ pub(super) fn certainty(
         None => format!("in {}", runs(analysis)),
     };
     let amount = ClaimFacts { analysis, cases: first }.amount();
-    let amount = amount.map(|amount| match drives_of(first) {
-        Some(drives) if is_virtual => format!("{amount} with {drives}"),
-        _ => amount,
-    });
     let range = range(first).map(|range| format!("{range} {on}"));
     let found = match (amount, range) {
         (Some(amount), Some(range)) => format!("{amount}, {range}"),
@@ -108,15 +102,6 @@ fn published(case: &Judgement) -> Option<String> {
     } else {
         format!("the source has {} times", number::spoken_ratio(value))
     })
-}
-
-/// The models of drives that cases are of.
-fn drives_of(cases: &[&Judgement]) -> Option<String> {
-    let levels = cases.iter().filter_map(|case| case.levels.as_ref());
-    let drives: BTreeSet<String> =
-        levels.filter_map(|levels| levels.0.get(&Factor::Drive).cloned()).collect();
-    let drives: Vec<String> = drives.into_iter().collect();
-    (!drives.is_empty()).then(|| plain(&listed(&drives)))
 }
 
 fn runs(analysis: &Analysis) -> String {

@@ -165,7 +165,10 @@ pub(super) fn range(cases: &[&Judgement]) -> Option<String> {
 fn span(values: &[f64], says: impl Fn(f64) -> String) -> Option<String> {
     let least = values.iter().copied().reduce(f64::min)?;
     let most = values.iter().copied().reduce(f64::max)?;
+    let of_ms = number::spoken_ms(most);
     let [least, most] = [least, most].map(says);
+    // `63 to 120 ms` is easier to read than `63 ms to 0.12 s`.
+    let most = if least.ends_with(" ms") && most.ends_with(" s") { of_ms } else { most };
     if least == most {
         return Some(least);
     }

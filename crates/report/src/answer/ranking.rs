@@ -5,7 +5,7 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 use ssdlab_quantity::listed;
 
 use crate::levels::label;
-use crate::nouns::{listed_levels, noun};
+use crate::nouns::{listed_levels, noun, number_word};
 use crate::number;
 use crate::words::counted;
 
@@ -27,12 +27,22 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     {
         return None;
     }
+    let is_tied = |(_, places): &(_, Vec<&RankedTreatment>)| {
+        split(places)
+            .is_some_and(|(_, rivals)| !rivals.is_empty() && rivals.len() + 1 == places.len())
+    };
+    if groups.len() > 1 && groups.iter().all(is_tied) {
+        let contexts: Vec<String> =
+            groups.iter().map(|(context, _)| listed_levels(context)).collect();
+        let all = match groups[0].1.len() {
+            2 => "both".to_owned(),
+            number => format!("all {}", number_word(number)),
+        };
+        return Some(format!("no single one: {all} are level for {}", listed(&contexts)));
+    }
     let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
         let (first, rivals) = split(places)?;
-        let name = |place: &RankedTreatment| match groups.len() {
-            1 => label(schedule, &place.levels),
-            _ => listed_levels(&asked(schedule, &place.levels)),
-        };
+        let name = |place| name(schedule, place, groups.len());
         let rivals: Vec<String> = rivals.iter().map(|place| name(place)).collect();
         let rivals = match rivals.len() {
             0 => String::new(),
@@ -50,11 +60,46 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     (!best.is_empty()).then(|| listed(&best))
 }
 
+/// Treatments that are ranked against each other.
+pub struct RankedGroup {
+    /// The levels that they share; empty if there is one group.
+    pub context: String,
+    /// Each with its ratio to the first's value, from the first on.
+    pub places: Vec<(String, f64)>,
+}
+
+/// The last ranking; empty if there is none.
+pub fn ranked(schedule: &Schedule, analysis: &Analysis) -> Vec<RankedGroup> {
+    let Some(ranking) = analysis.rankings.last() else { return Vec::new() };
+    let groups = groups(schedule, ranking);
+    let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| RankedGroup {
+        context: listed_levels(context),
+        places: places
+            .iter()
+            .map(|place| (name(schedule, place, groups.len()), place.ratio / places[0].ratio))
+            .collect(),
+    };
+    groups.iter().map(of).collect()
+}
+
+/// What was ranked, and over which phases.
+pub fn measure(analysis: &Analysis) -> Option<String> {
+    let ranking = analysis.rankings.last()?;
+    Some(format!("{} over {}", noun(ranking.metric), counted(ranking.phases.len(), "phase")))
+}
+
+/// A place's name in one of so many groups.
+fn name(schedule: &Schedule, place: &RankedTreatment, groups: usize) -> String {
+    match groups {
+        1 => label(schedule, &place.levels),
+        _ => listed_levels(&asked(schedule, &place.levels)),
+    }
+}
+
 /// A sentence with the best, and the next if there is but one group; `None` without a ranking.
 pub(super) fn leader(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
-    let measure =
-        format!("{} over {}", noun(ranking.metric), counted(ranking.phases.len(), "phase"));
+    let measure = measure(analysis)?;
     let groups = groups(schedule, ranking);
     if let [(_, places)] = &groups[..]
         && are_alike(places)

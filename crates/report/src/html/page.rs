@@ -8,7 +8,7 @@ use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
 use crate::answer::AnsweredQuestion;
-use crate::screen::limits;
+use crate::screen::{drives, limits};
 use crate::text::{how, so_far};
 
 /// A section's anchor, its heading and its content.
@@ -99,6 +99,7 @@ fn opening(
         dl.answer {
             @for says in limits(analysis) { dt { "But" } dd { (says) } }
             @for action in &answer.actions { dt { "Do" } dd { (action) } }
+            @if let Some(drive) = drives(&answer.drives) { dt { "Drive" } dd { (drive) } }
             dt { "How sure" }
             dd { b { (answer.sure.name()) } ": " (answer.because) }
         }
