@@ -35,11 +35,17 @@ pub fn screen(schedule: &Schedule, analysis: &Analysis, style: Style) -> String 
     let room = MOST_LINES.saturating_sub(lines(&question) + lines(&rows) + 2);
     let answer = fitting(&found, room, style);
     let room = room.saturating_sub(lines(&answer) + 1);
-    let bars = bars::of_answer(schedule, analysis, room, style);
+    let bars = |room| bars::of_answer(schedule, analysis, room, style);
+    // Bars without a blank line above them are better than none.
+    let (gap, bars) = match bars(room) {
+        Some(bars) => ("\n", Some(bars)),
+        None => ("", bars(room + 1)),
+    };
     written(|out| {
-        writeln!(out, "{question}\n\n{answer}\n")?;
-        if let Some(bars) = bars {
-            writeln!(out, "{bars}\n")?;
+        writeln!(out, "{question}\n\n{answer}")?;
+        match bars {
+            Some(bars) => writeln!(out, "{gap}{bars}\n")?,
+            None => writeln!(out)?,
         }
         out.write_str(&rows)
     })
