@@ -9,14 +9,14 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
-/// The answer as a plan writes it.
+/// How the question is answered: in the author's words, with the numbers of a run.
 #[derive(Debug, Clone, DeriveDeserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Answer")]
 pub struct AnswerTable {
     /// The ids of the claims that answer the question (default: the only claim): yes if all of them
     /// hold, no if all are refuted.
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Option<Vec<String>>")]
     #[schemars(example = ["bfq-slower"])]
     pub decides: Option<Spanned<Vec<String>>>,
     /// What to say if all of them hold. `{bfq-slower.times}` names a claim and what is known of it:
@@ -63,8 +63,8 @@ pub struct AnswerTable {
     #[schemars(example = &"the model writes to any place as fast as to the next")]
     pub assumed: Option<String>,
     /// What the answer's chart calls levels and phases whose names do not explain themselves.
-    #[schemars(with = "BTreeMap<String, String>")]
-    #[schemars(example = BTreeMap::from([("36 %", "full"), ("0 %", "two fifths free")]))]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    #[schemars(example = BTreeMap::from([("busy", "beside 100 MB/s"), ("none", "no scheduler")]))]
     pub labels: Option<Spanned<BTreeMap<String, String>>>,
 }
 
@@ -85,12 +85,15 @@ pub enum WrittenRemark {
 #[schemars(rename = "Condition")]
 pub struct WrittenCondition {
     /// The sentence.
+    #[schemars(example = &"Reads gain nothing.")]
     pub says: String,
     /// The claims that must hold.
     #[serde(default)]
+    #[schemars(example = ["bfq-slower"])]
     pub holds: Vec<String>,
     /// The claims that must be refuted.
     #[serde(default)]
+    #[schemars(example = ["reads"])]
     pub refuted: Vec<String>,
 }
 

@@ -31,6 +31,8 @@ pub const PLAN: Tables = Tables {
         ("Repetitions", "`[repetitions]`"),
         ("Ranking", "`[ranking]`"),
         ("Step", "`[[steps]]`"),
+        ("Answer", "`[answer]`"),
+        ("Condition", "A sentence of `also`"),
         ("Claim", "`[[claims]]`"),
         ("Published", "`[[published]]`"),
     ],
