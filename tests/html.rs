@@ -5,7 +5,7 @@ mod records;
 use serde_json::Value;
 use ssdlab_advice::{self as advice, Analysis, CheckOutcome};
 use ssdlab_plan::{Schedule, shipped};
-use ssdlab_report::html;
+use ssdlab_report::{ManualAddress, PageOptions, html, html_with};
 use ssdlab_results::{Ending, Record, TrialStatus};
 
 use self::records::{HOSTILE, chain, edited, fleet, hostile, post_1, schedule};
@@ -121,6 +121,25 @@ fn a_run_of_nothing_says_why() {
     }
     let page = self::page(&schedule, &records);
     assert_eq!(answer(&page), "Nothing could be measured: mkfs.ext4 is not installed.");
+}
+
+#[test]
+fn a_page_links_to_the_manual_where_it_has_its_address_only() {
+    let schedule = schedule("discard", 8);
+    let analysis = advice::analyse("run", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    assert!(!html(&schedule, &analysis, "").contains("how-sure.html"));
+    for (address, link) in [
+        ("../manual/", "href=\"../manual/how-sure.html\""),
+        ("https://example.org/ssdlab", "href=\"https://example.org/ssdlab/method.html\""),
+    ] {
+        let manual: ManualAddress = address.parse().unwrap();
+        let options = PageOptions { manual: Some(&manual), reload_s: None };
+        let page = html_with(&schedule, &analysis, "", options);
+        assert!(page.contains(link), "{page}");
+    }
+    for address in ["javascript:alert(1)", "data:text/html,x", "", "https:"] {
+        assert!(address.parse::<ManualAddress>().is_err(), "{address}");
+    }
 }
 
 #[test]

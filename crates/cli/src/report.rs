@@ -11,7 +11,7 @@ use miette::Report as Error;
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_plan::Schedule;
 use ssdlab_report::export::{self as export, Samples};
-use ssdlab_report::{self as report, AnsweredAnalysis, Style};
+use ssdlab_report::{self as report, AnsweredAnalysis, ManualAddress, PageOptions, Style};
 use ssdlab_results::{self as results, Ending, Record, RunContents, RunFolder};
 
 use super::exit::{Exit, UsageError};
@@ -41,6 +41,10 @@ pub struct ReportCommand {
     metric: Option<String>,
     #[command(flatten)]
     part: ReportPart,
+    /// Link the page of `--format html` to the manual at this address, which may be relative to
+    /// the page.
+    #[arg(long, value_name = "ADDRESS")]
+    manual: Option<ManualAddress>,
     /// Also save the charts, as SVG and PNG, in a folder.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
@@ -113,6 +117,10 @@ impl ReportCommand {
             let says = "this format is not for terminals";
             return Err(UsageError::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
+        if self.manual.is_some() && format != Format::Html {
+            let says = "only a page links to the manual";
+            return Err(UsageError::report(says, "add `--format html`, or leave out --manual"));
+        }
         restore::remind();
         let folder = self.results.find_or_last(self.run.as_deref())?;
         let (id, contents) = read(&folder)?;
@@ -134,8 +142,8 @@ impl ReportCommand {
             analysis.folder = beyond_name(&folder);
             OnceCell::from(analysis)
         };
-        let told =
-            ReportedRun { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
+        let (text, manual) = (self.text(), self.manual.as_ref());
+        let told = ReportedRun { id: &id, schedule, plan, records, ending, analysis, text, manual };
         if let Some(folder) = &self.charts {
             charts::save(&report::charts(&told.schedule, told.analysis()), folder)?;
         }
@@ -200,6 +208,7 @@ struct ReportedRun<'a> {
     ending: Ending,
     analysis: OnceCell<Analysis>,
     text: Text,
+    manual: Option<&'a ManualAddress>,
 }
 
 impl ReportedRun<'_> {
@@ -214,7 +223,10 @@ impl ReportedRun<'_> {
         let text = match format {
             Format::Text => output::coloured(&(self.text)(schedule, self.analysis(), style)),
             Format::Markdown => report::markdown(schedule, self.analysis()),
-            Format::Html => report::html(schedule, self.analysis(), &self.plan),
+            Format::Html => {
+                let options = PageOptions { manual: self.manual, reload_s: None };
+                report::html_with(schedule, self.analysis(), &self.plan, options)
+            }
             Format::Json => {
                 return json::write(&AnsweredAnalysis::new(schedule, self.analysis()), out);
             }

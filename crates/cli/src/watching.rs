@@ -8,7 +8,7 @@ use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_conductor::{Observer, RunEvent};
 use ssdlab_host::whole_file;
 use ssdlab_plan::Schedule;
-use ssdlab_report::{html, live_html, so_far};
+use ssdlab_report::{PageOptions, html, html_with, so_far};
 use ssdlab_results::{Ending, Record};
 
 use super::output;
@@ -38,7 +38,8 @@ impl Page {
     }
 
     fn update(&self, schedule: &Schedule, analysis: &Analysis) {
-        self.write(&live_html(schedule, analysis, &self.plan, RELOAD_S));
+        let options = PageOptions { reload_s: Some(RELOAD_S), manual: None };
+        self.write(&html_with(schedule, analysis, &self.plan, options));
     }
 
     /// A run goes on without its page.

@@ -49,7 +49,7 @@ pub use device_cuts::{device_cut, device_cuts};
 pub use features::features;
 pub use functions::functions;
 pub use history::{HISTORY_SCHEMA, History, PastRun, history};
-pub use html::{html, live_html};
+pub use html::{ManualAddress, PageOptions, html, html_with};
 pub use markdown::{answer_markdown, inline, markdown};
 pub use method::method;
 pub use nouns::{capitalised, number_word};

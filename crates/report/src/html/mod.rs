@@ -11,6 +11,7 @@ mod compared;
 mod cuts;
 mod figures;
 mod hosts;
+mod manual;
 mod method;
 mod page;
 mod published;
@@ -26,19 +27,31 @@ use super::charts;
 use super::prediction::{HEADING, table};
 use super::words::is_unseen;
 
+pub use manual::ManualAddress;
+
+/// What a page has beside the report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PageOptions<'a> {
+    /// A browser loads the page again after so many seconds, as the run goes on.
+    pub reload_s: Option<u32>,
+    /// Where the manual is, to which the page links.
+    pub manual: Option<&'a ManualAddress>,
+}
+
 /// The report of a run; `plan` is the plan's text.
 #[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
-    whole(schedule, analysis, plan, None)
+    html_with(schedule, analysis, plan, PageOptions::default())
 }
 
-/// The report of a run in progress: a browser loads it again after so many seconds.
+/// The same with what the page has beside it.
 #[must_use]
-pub fn live_html(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: u32) -> String {
-    whole(schedule, analysis, plan, Some(reload_s))
-}
-
-fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<u32>) -> String {
+pub fn html_with(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    plan: &str,
+    options: PageOptions<'_>,
+) -> String {
     let all_claims = crate::claims::claims(schedule, analysis);
     let all_charts = charts(schedule, analysis);
     let (first_chart, other_charts) = all_charts.split_at(all_charts.len().min(1));
@@ -64,7 +77,7 @@ fn whole(schedule: &Schedule, analysis: &Analysis, plan: &str, reload_s: Option<
     let sections: Vec<page::Section> = sections.into_iter().filter_map(present).collect();
     let answer = answer(schedule, analysis);
     let chart = figures::figures(first_chart);
-    without_controls(page::page(schedule, analysis, &answer, chart, &sections, reload_s))
+    without_controls(page::page(schedule, analysis, &answer, chart, &sections, options))
 }
 
 /// What was predicted; `None` if nothing was.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
+use super::PageOptions;
 use crate::answer::AnsweredQuestion;
 use crate::screen::{drives, limits};
 use crate::text::{how, so_far};
@@ -24,8 +25,9 @@ pub(super) fn page(
     answer: &AnsweredQuestion,
     chart: Option<Markup>,
     sections: &[Section],
-    reload_s: Option<u32>,
+    options: PageOptions<'_>,
 ) -> Markup {
+    let PageOptions { reload_s, manual } = options;
     markup! {
         (DOCTYPE)
         html lang="en" {
@@ -43,7 +45,7 @@ pub(super) fn page(
                 a.skip href="#answer" { "Skip to the answer" }
                 header { (banner()) }
                 main {
-                    (opening(schedule, analysis, answer, chart, reload_s))
+                    (opening(schedule, analysis, answer, chart, options))
                     (contents(sections))
                     @for section in sections { (shown(section)) }
                 }
@@ -51,6 +53,13 @@ pub(super) fn page(
                     p {
                         "Made by ssdlab " (env!("CARGO_PKG_VERSION")) " from the records of "
                         code { (analysis.run) } ", analysis schema " (analysis.schema) "."
+                    }
+                    @if let Some(manual) = manual {
+                        p {
+                            "In the manual: " (manual.link("measuring", "how ssdlab measures")) ", "
+                            (manual.link("method", "checks on method")) ", "
+                            (manual.link("reference/metrics", "metrics")) "."
+                        }
                     }
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -84,7 +93,7 @@ fn opening(
     analysis: &Analysis,
     answer: &AnsweredQuestion,
     chart: Option<Markup>,
-    reload_s: Option<u32>,
+    PageOptions { reload_s, manual }: PageOptions<'_>,
 ) -> Markup {
     let is_partial = analysis.status == Completeness::Partial;
     let how = reload_s.map_or_else(
@@ -100,7 +109,12 @@ fn opening(
             @for says in limits(analysis) { dt { "But" } dd { (says) } }
             @for action in &answer.actions { dt { "Do" } dd { (action) } }
             @if let Some(drive) = drives(&answer.drives) { dt { "Drive" } dd { (drive) } }
-            dt { "How sure" }
+            dt {
+                @match manual {
+                    Some(manual) => (manual.link("how-sure", "How sure")),
+                    None => "How sure",
+                }
+            }
             dd { b { (answer.sure.name()) } ": " (answer.because) }
         }
         p.about {
