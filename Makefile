@@ -46,7 +46,7 @@ kernel-6.12: kernel
 readme: kernel
 	rm -rf target/readme
 	$(SSDLAB) run sqlite --results target/readme >/dev/null
-	cp target/readme/*/records.jsonl tests/data/readme.jsonl
+	$(CARGO) xtask answers --runs target/readme
 	UPDATE_README=1 $(CARGO) test --locked --test readme
 
 # The pages of the manual that are made from the program; `make test` compares.

@@ -1,6 +1,9 @@
 //! The README's screen is that of the run stored here. `make readme` repeats the run and updates
 //! it; a test of the virtual lab performs two of its trials.
 
+#[path = "common/readme_run.rs"]
+mod readme_run;
+
 use std::fs;
 use std::path::Path;
 
@@ -9,9 +12,8 @@ use ssdlab_plan::{self as plan, Overrides, shipped};
 use ssdlab_report::{Style, screen};
 use ssdlab_results::{Ending, Record};
 
-/// The plan that the README shows, and the records of its run.
+/// The plan that the README shows.
 const PLAN: &str = "sqlite";
-const RECORDS: &str = include_str!("data/readme.jsonl");
 
 /// What precedes the report in the README, and what ends it.
 const COMMAND: &str = "$ ssdlab run sqlite\n";
@@ -22,7 +24,7 @@ fn shown() -> String {
     let plan = shipped::find(PLAN).unwrap().text;
     let schedule = plan::schedule(PLAN, plan, &Overrides::default(), Path::new("/")).unwrap();
     let records: Vec<Record> =
-        RECORDS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        readme_run::records().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.len(), schedule.trials.len());
     let analysis = analyse(PLAN, &schedule, records, Ending::AllBlocks);
     screen(&schedule, &analysis, Style::default())

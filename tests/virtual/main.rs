@@ -28,6 +28,8 @@ mod postponed;
 #[path = "../common/program.rs"]
 mod program;
 mod programs;
+#[path = "../common/readme_run.rs"]
+mod readme_run;
 mod repeating;
 mod replaying;
 mod shipped;
@@ -204,9 +206,6 @@ const SETTINGS: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-/// The run that the README shows (`tests/readme.rs`).
-const README: &str = include_str!("../data/readme.jsonl");
-
 /// Whoever measures this computer writes, everybody else reads.
 static MACHINE: RwLock<()> = RwLock::new(());
 
@@ -286,8 +285,9 @@ fn readme() {
         .unwrap_or_else(|error| panic!("{error}: {}", common::shown(&output)));
     let plan = plans::find("sqlite").unwrap();
     let schedule = plan::schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"));
-    shipped::assert_foreseen(&schedule.unwrap(), README);
-    let kept: Vec<Value> = README.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let readme = readme_run::records();
+    shipped::assert_foreseen(&schedule.unwrap(), &readme);
+    let kept: Vec<Value> = readme.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for treatment in json["treatments"].as_array().unwrap() {
         let own = &treatment["trials"][0];
         let is_first = |kept: &&Value| kept["trial"]["block"] == 0;

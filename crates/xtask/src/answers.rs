@@ -1,34 +1,65 @@
 //! The manual's pages of answers: one for each shipped plan, and a table of all.
+//!
+//! They follow from records that the source keeps, so that an answer can be worded anew without
+//! running its plan again, which may take hours.
 
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
+use flate2::{Compression, GzBuilder};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use ssdlab_advice::analyse;
 use ssdlab_plan::shipped::{self, QuestionEra, ShippedPlan};
 use ssdlab_plan::{Overrides, Schedule, schedule};
 use ssdlab_report::{AnsweredQuestion, answer, answer_markdown, how, inline};
-use ssdlab_results::RunFolder;
+use ssdlab_results::{Ending, Record, RunFolder};
 
 use super::source;
 
 const INDEX: &str = "docs/answers.md";
 
-/// Writes a page for each shipped plan that has a run in this folder, and the index of all, where
-/// the others keep the row that they have.
-pub fn write(runs: &Path) -> Result<()> {
+/// Where the records of a plan's run are kept: how it ended, and a line for each record.
+fn records_file(plan: &str) -> String {
+    format!("tests/data/answers/{plan}.jsonl.gz")
+}
+
+/// Writes a page for each shipped plan whose records are kept, and the index of all, where the
+/// others keep the row that they have. The runs in a folder are kept first.
+pub fn write(runs: Option<&Path>) -> Result<()> {
+    if let Some(runs) = runs {
+        for plan in shipped::ALL {
+            if let Some(run) = last_run(runs, plan.name)? {
+                keep(plan, &run)?;
+            }
+        }
+    }
+    pages()?.into_iter().try_for_each(|(file, text)| source::write(&file, &text))
+}
+
+/// The pages that follow from the records, and the index, by their files.
+fn pages() -> Result<Vec<(String, String)>> {
     let before = fs::read_to_string(source::path(INDEX))
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {INDEX}"))?;
-    let mut rows = Vec::new();
+    let (mut pages, mut rows) = (Vec::new(), Vec::new());
     for plan in shipped::ALL {
-        let schedule = schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?;
-        let run = last_run(runs, plan.name)?;
-        let answer = run.map(|run| write_page(plan, &schedule, &run)).transpose()?;
+        let schedule = of(plan)?;
+        let answer = kept(plan.name)?.map(|run| {
+            let (text, answer) = page(plan, &schedule, run);
+            pages.push((format!("docs/answers/{}.md", plan.name), text));
+            answer
+        });
         rows.push(IndexRow { plan, question: schedule.question.clone(), answer });
     }
-    source::write(INDEX, &index(&rows, &before))
+    pages.push((INDEX.to_owned(), index(&rows, &before)));
+    Ok(pages)
+}
+
+fn of(plan: ShippedPlan) -> Result<Schedule> {
+    Ok(schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))?)
 }
 
 /// The newest run of a plan in a folder; `None` if there is none.
@@ -47,22 +78,61 @@ fn last_run(runs: &Path, plan: &str) -> Result<Option<PathBuf>> {
     Ok(found.pop())
 }
 
+/// How a run ended, and its records.
+type KeptRun = (Ending, Vec<Record>);
+
+/// Keeps the records of a run of the plan as it is.
+fn keep(plan: ShippedPlan, run: &Path) -> Result<()> {
+    let contents = RunFolder::read(run)?;
+    if contents.schedule.trials != of(plan)?.trials {
+        return Err(miette!("{} is a run of another version of the plan", run.display()));
+    }
+    let file = records_file(plan.name);
+    let write = || -> io::Result<()> {
+        let file = File::create(source::path(&file))?;
+        // Without the time of day, the same records give the same file.
+        let mut out = GzBuilder::new().mtime(0).write(file, Compression::best());
+        serde_json::to_writer(&mut out, &contents.ending)?;
+        for record in &contents.records {
+            out.write_all(b"\n")?;
+            serde_json::to_writer(&mut out, record)?;
+        }
+        out.finish()?.sync_all()
+    };
+    write().into_diagnostic().wrap_err_with(|| format!("cannot write {file}"))
+}
+
+/// The records that are kept of a plan's run, if there are any.
+fn kept(plan: &str) -> Result<Option<KeptRun>> {
+    let path = records_file(plan);
+    let read = || -> io::Result<Option<KeptRun>> {
+        let file = match File::open(source::path(&path)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut lines = BufReader::new(GzDecoder::new(file)).lines();
+        let ending = serde_json::from_str(&lines.next().transpose()?.unwrap_or_default())?;
+        let records = lines.map(|line| Ok(serde_json::from_str(&line?)?));
+        Ok(Some((ending, records.collect::<io::Result<_>>()?)))
+    };
+    read().into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))
+}
+
 /// A question in the index.
 struct IndexRow {
     plan: ShippedPlan,
     question: String,
-    /// The answer, if the plan has a run.
+    /// The answer, if records of the plan are kept.
     answer: Option<AnsweredQuestion>,
 }
 
-/// Writes the page of a plan. The plan of today says how the run's records answer.
-fn write_page(plan: ShippedPlan, schedule: &Schedule, run: &Path) -> Result<AnsweredQuestion> {
-    let contents = RunFolder::read(run)?;
-    if contents.schedule.trials != schedule.trials {
-        return Err(miette!("{} is a run of another version of the plan", run.display()));
-    }
-    let analysis = analyse(plan.name, schedule, contents.records, contents.ending);
-    let found = answer(schedule, &analysis);
+/// The page of a plan, and its answer. The plan of today says how the records answer.
+fn page(
+    plan: ShippedPlan,
+    schedule: &Schedule,
+    (ending, records): KeptRun,
+) -> (String, AnsweredQuestion) {
+    let analysis = analyse(plan.name, schedule, records, ending);
     let mut page = format!("# {}\n\n", inline(&analysis.question));
     let _ = writeln!(page, "{}", answer_markdown(schedule, &analysis));
     let _ = writeln!(page, "{}\n", inline(&format!("It holds for: {}.", how(&analysis))));
@@ -82,8 +152,7 @@ fn write_page(plan: ShippedPlan, schedule: &Schedule, run: &Path) -> Result<Answ
              report](../gallery/{name}.html)"
         );
     }
-    source::write(&format!("docs/answers/{}.md", plan.name), &page)?;
-    Ok(found)
+    (page, answer(schedule, &analysis))
 }
 
 fn index(rows: &[IndexRow], before: &str) -> String {
@@ -124,3 +193,6 @@ fn index(rows: &[IndexRow], before: &str) -> String {
 fn page_link(name: &str) -> String {
     format!("(answers/{name}.md)")
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,8 +16,9 @@ use miette::Result;
 enum Task {
     /// Write docs/answers and docs/answers.md.
     Answers {
-        /// The folder with a run of each shipped plan.
-        runs: PathBuf,
+        /// First keep the records of the runs in this folder, in tests/data/answers.
+        #[arg(long, value_name = "DIR")]
+        runs: Option<PathBuf>,
     },
     /// Write docs/reference.
     Reference,
@@ -31,7 +32,7 @@ enum Task {
 
 fn main() -> Result<()> {
     match Task::parse() {
-        Task::Answers { runs } => answers::write(&runs),
+        Task::Answers { runs } => answers::write(runs.as_deref()),
         Task::Reference => reference::write(),
         Task::Evidence { runs } => evidence::write(runs.as_deref()),
     }
