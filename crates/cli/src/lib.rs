@@ -86,9 +86,9 @@ enum Command {
     ///
     /// Only reads: it makes no filesystem and opens no device for writing. Without root it says
     /// what was written since boot, by which service, container or guest as far as the kernel
-    /// counts it, and what the drive tells of its wear. As root it also has smartctl read the
-    /// drive's own log, if that is installed; and with --for or a command it records which program,
-    /// file and kind writes each byte.
+    /// counts it, and what the drive tells of its wear. As root it also reads the drive's own log,
+    /// through smartctl unless the drive has NVM Express; and with --for or a command it records
+    /// which program, file and kind writes each byte.
     Who(who::WhoCommand),
     /// Check whether this machine is set up right for its drives.
     ///

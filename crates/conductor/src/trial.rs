@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
-use ssdlab_host::meter::smart;
+use ssdlab_host::meter::smart::Smart;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
@@ -361,9 +361,9 @@ impl LocalExecutor<'_> {
     }
 
     /// Only a real drive has counters of its own.
-    fn smart(&self, device: Option<&BlockDevice>, rules: Rules<'_>) -> Option<smart::Smart> {
+    fn smart(&self, device: Option<&BlockDevice>, rules: Rules<'_>) -> Option<Smart> {
         let is_drive = self.target.lab() == LabKind::Device;
-        device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
+        device.filter(|_| is_drive).and_then(|device| Smart::read(&device.node, rules))
     }
 }
 

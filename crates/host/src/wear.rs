@@ -1,18 +1,15 @@
-//! How worn a drive says that it is: by sysfs, which anyone may read, and by its own logs, which
-//! only root may ask for.
+//! How worn a drive says that it is: by sysfs, which anyone may read, and by its own log
+//! ([`super::meter::smart`]), which only root may ask for.
 //!
-//! Sources: JESD84-B51 for the life times of an eMMC (`DEVICE_LIFE_TIME_EST_TYP_A` and `_B`,
-//! `PRE_EOL_INFO`); NVM Express Base Specification, SMART / Health Information; drivedb.h of
-//! smartmontools for what the vendors' attributes of ATA drives count.
+//! Source: JESD84-B51 for the life times of an eMMC (`DEVICE_LIFE_TIME_EST_TYP_A` and `_B`,
+//! `PRE_EOL_INFO`).
 
 use std::fs;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::meter::smart;
 use super::sysfs;
 
 /// What an eMMC says of its spare blocks.
@@ -79,29 +76,22 @@ impl DriveWear {
         }
     }
 
-    /// Adds what smartctl prints as JSON (`--json --info --health --attributes --log=devstat`).
-    pub fn add_smartctl(&mut self, text: &str) {
-        let Ok(json) = serde_json::from_str::<Value>(text) else { return };
-        let basic = smart::parse(text).unwrap_or_default();
-        let nvme = &json["nvme_smart_health_information_log"];
-        let used = basic.used_percent.or_else(|| ata_used_percent(&json));
-        self.used_percent = used.map(|used| [used, used]).or(self.used_percent);
-        self.host_written_bytes = basic.host_written_bytes;
-        self.power_on_hours = basic.power_on_hours;
-        self.spare_percent = nvme["available_spare"]
-            .as_u64()
-            .or_else(|| json["spare_available"]["current_percent"].as_u64());
-        // Temperature (bit 1) passes; the other bits are spare, reliability, read-only, backup.
-        let warning = nvme["critical_warning"].as_u64().unwrap_or(0) & !0b10;
-        self.is_failing = warning != 0 || json["smart_status"]["passed"].as_bool() == Some(false);
-        self.temperature_c = json["temperature"]["current"].as_i64().or(self.temperature_c);
-        self.flash_written_bytes = flash_written_bytes(&json);
-        self.amplification = page_amplification(&json).or_else(|| {
-            let (flash, host) = (self.flash_written_bytes?, self.host_written_bytes?);
-            // Both are in units of up to 1 GiB.
-            (host >= 100 << 30).then(|| flash as f64 / host as f64)
-        });
+    /// Adds what the drive's own log says, where that says more.
+    pub fn add(&mut self, log: &Self) {
+        *self = Self {
+            used_percent: log.used_percent.or(self.used_percent),
+            spare_blocks: log.spare_blocks.or(self.spare_blocks),
+            temperature_c: log.temperature_c.or(self.temperature_c),
+            ..log.clone()
+        };
     }
+}
+
+/// What a drive wrote to its flash by what hosts wrote, if that is enough for counts in units of up
+/// to 1 GiB.
+pub(crate) fn amplification(flash_bytes: Option<u64>, host_bytes: Option<u64>) -> Option<f64> {
+    let (flash, host) = (flash_bytes?, host_bytes?);
+    (host >= 100 << 30).then(|| flash as f64 / host as f64)
 }
 
 /// `0x01 0x02`: the life times of two kinds of cells, in tenths; the worse one counts.
@@ -126,66 +116,6 @@ fn temperature_c(device: &Path) -> Option<i64> {
         .map(|entry| entry.path().join("temp1_input"));
     let text = sensors.find_map(|sensor| sysfs::read(&sensor).ok())?;
     Some((text.parse::<i64>().ok()? + 500).div_euclid(1000))
-}
-
-fn rows(json: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let rows = json["ata_smart_attributes"]["table"].as_array().into_iter().flatten();
-    rows.filter_map(|row| Some((row["name"].as_str()?, row)))
-}
-
-/// The used share of an ATA drive's life: by the standard's statistics, else by a vendor's
-/// attribute whose normalised value is what is left. `SanDisk` counts another way under one of
-/// these names, and only Samsung's levelling count is of its life.
-fn ata_used_percent(json: &Value) -> Option<u64> {
-    let pages = json["ata_device_statistics"]["pages"].as_array().into_iter().flatten();
-    let mut statistics = pages.filter_map(|page| page["table"].as_array()).flatten();
-    let standard = statistics.find(|row| row["name"] == "Percentage Used Endurance Indicator");
-    let standard = standard
-        .and_then(|row| row["value"].as_u64())
-        .or_else(|| json["endurance_used"]["current_percent"].as_u64());
-    let model = json["model_name"].as_str().unwrap_or_default().to_ascii_lowercase();
-    let is_left = |name: &str, row: &Value| match name {
-        "Percent_Lifetime_Remain" | "SSD_Life_Left" => true,
-        "Media_Wearout_Indicator" => row["id"] == 233,
-        "Wear_Leveling_Count" => model.starts_with("samsung"),
-        _ => false,
-    };
-    standard.or_else(|| {
-        let (_, row) = rows(json).find(|(name, row)| is_left(name, row))?;
-        100_u64.checked_sub(row["value"].as_u64()?)
-    })
-}
-
-/// What an ATA drive wrote to its flash, where smartctl's database names the unit. Some count
-/// cells with one bit and with three apart.
-fn flash_written_bytes(json: &Value) -> Option<u64> {
-    let units = [("32MiB", 32 << 20), ("GiB", 1 << 30)];
-    let counts_flash = |title: &str| {
-        title.contains("Writ") && smart::OF_FLASH.iter().any(|part| title.contains(part))
-    };
-    let counted = rows(json).filter(|(title, _)| counts_flash(title)).filter_map(|(title, row)| {
-        let (_, unit) = units.into_iter().find(|(unit, _)| title.contains(unit))?;
-        Some((title, row["raw"]["value"].as_u64()?.checked_mul(unit)?))
-    });
-    let counted: Vec<(&str, u64)> = counted.collect();
-    let is_part = |title: &str| title.contains("SLC") || title.contains("TLC");
-    let all = counted.iter().find(|(title, _)| !is_part(title)).map(|(_, bytes)| *bytes);
-    let parts: Vec<u64> =
-        counted.iter().filter(|(title, _)| is_part(title)).map(|(_, bytes)| *bytes).collect();
-    // One of two parts is not the whole.
-    all.or_else(|| (parts.len() == 2).then(|| parts.iter().sum()))
-}
-
-/// The amplification of Micron's and Crucial's drives, which count pages that hosts and that the
-/// drive itself had programmed (technical note TN-FD-23).
-fn page_amplification(json: &Value) -> Option<f64> {
-    let count = |parts: &[&str]| {
-        let mut found = rows(json).filter(|(title, _)| parts.contains(title));
-        found.next()?.1["raw"]["value"].as_u64()
-    };
-    let host = count(&["Host_Program_Page_Count"])?;
-    let own = count(&["FTL_Program_Page_Count", "Bckgnd_Program_Page_Cnt"])?;
-    (host > 0).then(|| (host as f64 + own as f64) / host as f64)
 }
 
 #[cfg(test)]

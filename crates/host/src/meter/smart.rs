@@ -1,22 +1,22 @@
-//! A drive's own counters, through `smartctl --json`.
+//! A drive's own counters and wear, which only root may ask it for.
 //!
-//! Source: NVM Express Base Specification, SMART / Health Information log: a data unit is 1000
-//! blocks of 512 bytes, rounded up. ATA attributes and their units are vendor-specific: the count
-//! of writes is read only where smartctl's database (drivedb.h) names the unit.
+//! A drive with NVM Express is asked directly: smartctl would ask for the same log, and may be
+//! missing. Of others smartctl is asked, whose database explains the vendors' attributes.
 
 use std::path::Path;
-use std::process::Command;
 
-use crate::program::{self, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// Parts of drivedb.h's titles for what a drive wrote to its flash. Of some drives these attributes
-/// come before the host's.
-pub(crate) const OF_FLASH: [&str; 4] = ["NAND", "Flash", "SLC", "TLC"];
+use crate::program::Rules;
+use crate::wear::DriveWear;
 
-/// A drive's host counters and wear indicators.
+mod nvme;
+mod smartctl;
+
+pub use smartctl::parse as parse_smartctl;
+
+/// A drive's host counters and wear indicators, as records have them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
     /// Bytes written by the host, in the drive's granularity.
@@ -27,44 +27,22 @@ pub struct Smart {
     pub power_on_hours: Option<u64>,
 }
 
-/// Asks a drive; `None` where smartctl is missing or the device has no such counters.
+impl Smart {
+    /// Asks a drive; `None` if it has no such counters.
+    #[must_use]
+    pub fn read(device: &Path, rules: Rules<'_>) -> Option<Self> {
+        let told = read(device, rules)?;
+        let smart = Self {
+            host_written_bytes: told.host_written_bytes,
+            used_percent: told.used_percent.map(|[_, used]| used),
+            power_on_hours: told.power_on_hours,
+        };
+        (smart != Self::default()).then_some(smart)
+    }
+}
+
+/// Asks a drive for its own log; `None` if it does not tell, or this is not root.
 #[must_use]
-pub fn read(device: &Path, rules: Rules<'_>) -> Option<Smart> {
-    let mut command = Command::new(program::find("smartctl", "smartmontools").ok()?);
-    command.args(["--json", "--attributes"]).arg(device);
-    // smartctl's exit code is a mask of findings; what it printed counts.
-    parse(&program::run_to_any_end(command, rules).ok()?.stdout)
+pub fn read(device: &Path, rules: Rules<'_>) -> Option<DriveWear> {
+    nvme::read(device).or_else(|| smartctl::read(device, rules))
 }
-
-/// Parses smartctl's JSON; `None` if it holds none of the counters.
-#[must_use]
-pub fn parse(text: &str) -> Option<Smart> {
-    let json: Value = serde_json::from_str(text).ok()?;
-    let nvme = &json["nvme_smart_health_information_log"];
-    let of_ata = || {
-        let table = json["ata_smart_attributes"]["table"].as_array()?;
-        let block_bytes = json["logical_block_size"].as_u64().unwrap_or(512);
-        table.iter().find_map(|row| {
-            let title = row["name"].as_str().filter(|title| counts_host_writes(title))?;
-            let units = [("LBAs", block_bytes), ("32MiB", 32 << 20), ("GiB", 1 << 30)];
-            let (_, unit) = units.into_iter().find(|(unit, _)| title.contains(unit))?;
-            row["raw"]["value"].as_u64()?.checked_mul(unit)
-        })
-    };
-    let smart = Smart {
-        host_written_bytes: nvme["data_units_written"]
-            .as_u64()
-            .and_then(|units| units.checked_mul(512_000))
-            .or_else(of_ata),
-        used_percent: nvme["percentage_used"].as_u64(),
-        power_on_hours: json["power_on_time"]["hours"].as_u64(),
-    };
-    (smart != Smart::default()).then_some(smart)
-}
-
-fn counts_host_writes(title: &str) -> bool {
-    title.contains("Writ") && !OF_FLASH.iter().any(|part| title.contains(part))
-}
-
-#[cfg(test)]
-mod tests;

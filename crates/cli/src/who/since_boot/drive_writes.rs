@@ -30,7 +30,7 @@ pub struct SinceBoot {
     /// How to have the kernel count what services write; absent where it does, or cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_on: Option<String>,
-    /// Whether smartctl is there, by which drives are asked for their own logs.
+    /// Whether smartctl is there, by which drives without NVM Express are asked for their own logs.
     pub has_smartctl: bool,
     /// The drives, by name.
     pub devices: Vec<DriveWrites>,

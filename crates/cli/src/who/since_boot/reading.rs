@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use miette::Report;
 use rustix::time::{ClockId, clock_gettime};
 use ssdlab_host::cgroup_io::{CgroupTree, CgroupWrites, IoAccounting};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::meter::smart;
 use ssdlab_host::mounts::Mount;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::wear::DriveWear;
@@ -28,7 +28,7 @@ const LATEST_AT_BOOT_S: u64 = 600;
 /// By how much the clocks with and without suspend differ, in s, before a suspend is assumed.
 const AWAKE_S: u64 = 60;
 
-/// How long a drive may take to answer smartctl.
+/// How long smartctl may take to ask a drive.
 const SMART_LIMIT: Duration = Duration::from_secs(10);
 
 /// The machine that is read: this one, or a folder that looks like one.
@@ -43,8 +43,8 @@ pub struct MachineView<'a> {
     pub is_root: bool,
     /// Whether smartctl is there.
     pub has_smartctl: bool,
-    /// Asks a drive for its own log, as smartctl's JSON.
-    pub ask: &'a dyn Fn(&Path) -> Option<String>,
+    /// Asks a drive for its own log.
+    pub ask: &'a dyn Fn(&Path) -> Option<DriveWear>,
 }
 
 impl MachineView<'_> {
@@ -57,17 +57,14 @@ impl MachineView<'_> {
             awake_s: seconds(ClockId::Monotonic),
             is_root: processes::is_root_of_machine(),
             has_smartctl: program::find("smartctl", "smartmontools").is_ok(),
-            ask: &smartctl,
+            ask: &own_log,
         }
     }
 }
 
-fn smartctl(node: &Path) -> Option<String> {
-    let mut command = Command::new(program::find("smartctl", "smartmontools").ok()?);
-    command.args(["--json", "--info", "--health", "--attributes", "--log=devstat"]).arg(node);
+fn own_log(node: &Path) -> Option<DriveWear> {
     let rules = Rules { marker: "who", limit: SMART_LIMIT, interrupt: &Interrupt::default() };
-    // Its exit code is a mask of findings; what it printed counts.
-    Some(program::run_to_any_end(command, rules).ok()?.stdout)
+    smart::read(node, rules)
 }
 
 /// Reads what was written to a drive, or to all, since boot.
@@ -243,11 +240,11 @@ impl Surroundings<'_> {
         let mut wear = DriveWear::by_sysfs(&self.machine.root, &disk.name);
         // What does not wear is not asked: a hard disk might have to start for it.
         let tells = life::wears(disk.kind) || disk.kind == DiskKind::Usb;
-        if let Some(text) = (self.machine.is_root && tells)
-            .then(|| (self.machine.ask)(&Path::new("/dev").join(&disk.name)))
-            .flatten()
+        if self.machine.is_root
+            && tells
+            && let Some(log) = (self.machine.ask)(&Path::new("/dev").join(&disk.name))
         {
-            wear.add_smartctl(&text);
+            wear.add(&log);
         }
         wear
     }

@@ -1,5 +1,6 @@
 use std::fs;
 
+use ssdlab_host::meter::smart;
 use tempfile::TempDir;
 
 use super::drive_writes::{CountedSince, WearAdvice, YearsLeft};
@@ -46,7 +47,7 @@ impl Fake {
             awake_s: self.since_boot_s,
             is_root: self.is_root,
             has_smartctl: answer.is_some(),
-            ask: &|_| answer.clone(),
+            ask: &|_| answer.as_deref().and_then(smart::parse_smartctl),
         };
         reading::read(&machine, target.map(Path::new))
     }
@@ -120,6 +121,18 @@ fn rows_and_the_rest_are_the_counter() {
             assert_eq!(rows + drive.unseen_bytes, drive.counter_bytes, "{}", drive.device);
         }
     }
+}
+
+#[test]
+fn an_nvme_drive_is_read_without_smartctl() {
+    let says = |machine: &Fake| {
+        let found = machine.read(None);
+        wording::wear(&found, &found.devices[0]).unwrap()
+    };
+    let machine = Fake::new(LAPTOP, 12 * DAY_S);
+    assert_eq!(says(&machine), "only root can read it: sudo ssdlab who nvme0n1; 41\u{a0}\u{b0}C");
+    let refused = says(&machine.with_root());
+    assert_eq!(refused, "the drive's own log cannot be read here; 41\u{a0}\u{b0}C");
 }
 
 /// Neither a rate nor years are extrapolated from what is too short for them.

@@ -94,11 +94,12 @@ pub fn wear(found: &SinceBoot, drive: &DriveWrites) -> Option<String> {
         DiskKind::SdCard => "an SD card does not tell it".to_owned(),
         DiskKind::Emmc => "this eMMC does not tell it".to_owned(),
         DiskKind::Nvme | DiskKind::SataSsd | DiskKind::ScsiSsd | DiskKind::Usb => {
-            match (found.is_root, found.has_smartctl) {
-                (true, true) => "smartctl cannot read it here".to_owned(),
+            let can_ask = found.has_smartctl || drive.device_kind == DiskKind::Nvme;
+            match (found.is_root, can_ask) {
+                (true, true) => "the drive's own log cannot be read here".to_owned(),
                 (true, false) => "install smartmontools, by which it is read".to_owned(),
-                (false, has_smartctl) => {
-                    let needs = if has_smartctl { "" } else { ", with smartmontools installed" };
+                (false, can_ask) => {
+                    let needs = if can_ask { "" } else { ", with smartmontools installed" };
                     format!("only root can read it: sudo ssdlab who {}{needs}", drive.device)
                 }
             }
