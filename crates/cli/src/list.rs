@@ -10,14 +10,14 @@ use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_filesystem as filesystem;
-use ssdlab_filesystem::{Filesystem, Setting};
+use ssdlab_filesystem::Filesystem;
 use ssdlab_host::sysfs;
 use ssdlab_host::toolbox::Toolbox;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::metric::{self, Metric};
 use ssdlab_plan::shipped::{self, QuestionEra};
-use ssdlab_plan::{self as plan, DEFAULT_DRIVE, Factor, HOSTS, LAYERS, PROFILES, SCHEDULERS};
+use ssdlab_plan::{self as plan, Factor, HOSTS, SCHEDULERS};
 use ssdlab_report as report;
 
 use super::exit::{Exit, UsageError};
@@ -248,75 +248,7 @@ fn filesystems() -> NamedRows {
 /// The factors, with their levels.
 #[must_use]
 pub fn factor_rows() -> NamedRows {
-    let levels = |factor: Factor| match factor {
-        Factor::Filesystem => filesystem::names().join(", "),
-        Factor::FilesystemDriver => "ext2, ext4 (which can both mount ext2)".to_owned(),
-        Factor::Journal => "on, off (ext4)".to_owned(),
-        Factor::Checksums => settings(|filesystem| &filesystem.checksums),
-        Factor::Compression => settings(|filesystem| &filesystem.compression),
-        Factor::Atime => "strictatime, relatime, noatime, chattr".to_owned(),
-        Factor::Discard => "off, on, fstrim".to_owned(),
-        Factor::Scheduler => SCHEDULERS.join(", "),
-        Factor::SchedulerTunables => {
-            "default, or kernel tunables with numbers (\"read_expire=100\")".to_owned()
-        }
-        Factor::Mkfs => "options for mkfs".to_owned(),
-        Factor::Mount => "options for mount".to_owned(),
-        Factor::Sysctl => {
-            "default, or vm.dirty_expire_centisecs, vm.dirty_writeback_centisecs, vm.dirty_ratio, \
-             vm.dirty_background_ratio with numbers (live lab)"
-                .to_owned()
-        }
-        Factor::Age => {
-            let names =
-                PROFILES.map(|profile| format!("{} ({})", profile.name, profile.description));
-            format!("off, {}, \"mail to 0.7\" (a layout score)", names.join(", "))
-        }
-        Factor::Prefill | Factor::Stale => {
-            "an amount (10 GB) or a share of the device (60 %)".to_owned()
-        }
-        Factor::WriteCache => "on, off".to_owned(),
-        Factor::Drive => format!(
-            "a drive of `ssdlab drive list`, or a drive file (virtual lab; default {DEFAULT_DRIVE})"
-        ),
-        Factor::Condition => {
-            "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
-        }
-        Factor::PowerLossProtection => "on, off (virtual lab)".to_owned(),
-        Factor::Flush => "honest, ignored (virtual lab)".to_owned(),
-        Factor::PowerFault => "none, lost map (virtual lab)".to_owned(),
-        Factor::Layer => format!("{LAYERS} (virtual lab)"),
-        Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
-        Factor::Host => {
-            let names = HOSTS.each_ref().map(|host| host.name.as_str()).join(", ");
-            format!("{names}, or a host file (virtual lab)")
-        }
-        Factor::Kernel => {
-            "a version of `ssdlab kernel list`, such as 6.1, or the path of a lab kernel (virtual \
-             lab)"
-                .to_owned()
-        }
-        Factor::NodeFeature => {
-            "features of machines, such as ssd=x25m (`--on slurm`, `--shares`)".to_owned()
-        }
-        Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),
-    };
-    Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).into()
-}
-
-/// The levels of a factor whose levels are specific to filesystems.
-fn settings(of: fn(&Filesystem) -> &Setting) -> String {
-    let mut levels: Vec<(String, Vec<&str>)> = Vec::new();
-    // `off` alone is not a choice.
-    for filesystem in filesystem::ALL.iter().filter(|filesystem| of(filesystem).levels.len() > 1) {
-        let names = of(filesystem).names().join(", ");
-        match levels.iter_mut().find(|(others, _)| *others == names) {
-            Some((_, filesystems)) => filesystems.push(filesystem.name),
-            None => levels.push((names, vec![filesystem.name])),
-        }
-    }
-    let row = |(levels, of): &(String, Vec<&str>)| format!("{levels} ({})", of.join(", "));
-    levels.iter().map(row).collect::<Vec<_>>().join("; ")
+    Factor::ALL.map(|factor| (factor.name().to_owned(), factor.levels())).into()
 }
 
 fn schedulers() -> NamedRows {

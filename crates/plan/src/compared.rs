@@ -12,6 +12,7 @@ use super::io::{IoSyncPolicy, SyncBy};
 use super::measured::measures;
 use super::metric::{Metric, Unit};
 use super::schedule::{Action, Schedule};
+use super::setup::FSTRIM;
 use super::varied::{LevelOrigin, VariedFactor};
 use super::written::{Bound, WrittenClaim};
 
@@ -146,7 +147,7 @@ fn check(
 
 /// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
 pub(super) fn is_unknown(phase: &str, known: &[String], factors: &[VariedFactor]) -> bool {
-    let is_dropped = phase == "fstrim"
+    let is_dropped = phase == FSTRIM
         && factors.iter().any(|varied| {
             varied.factor == Factor::Discard && varied.origin == LevelOrigin::Elsewhere
         });

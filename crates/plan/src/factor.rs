@@ -11,29 +11,29 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
+/// The level that leaves settings as they are; that of options, as mount(8) calls it.
+pub(super) const DEFAULT: &str = "default";
+pub(super) const DEFAULTS: &str = "defaults";
+
 /// What an experiment varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
-    /// The filesystem that is made: see `ssdlab list filesystems`; `any` takes a directory's.
+    /// The filesystem that is made; `any` takes a directory's.
     Filesystem,
     /// The driver that mounts what several can: `ext2` or `ext4` for ext2; other filesystems have
     /// one only. If not set, it is what the kernel mounts by the filesystem's name.
     FilesystemDriver,
-    /// ext4's journal: `on` or `off`.
+    /// ext4's journal.
     Journal,
-    /// Checksums, by what the filesystem calls them: `on`, `off`, `xxhash`, ...; see
-    /// `ssdlab list factors`.
+    /// Checksums, by what the filesystem calls them.
     Checksums,
-    /// Compression of data, by what the filesystem calls it: `off`, `zstd`, ...; see
-    /// `ssdlab list factors`.
+    /// Compression of data, by what the filesystem calls it.
     Compression,
-    /// Access times: `strictatime`, `relatime`, `noatime`, or `chattr` (mounted with
-    /// strictatime, and `chattr +A` on the root directory right after mkfs).
+    /// When access times are written.
     Atime,
-    /// Telling the drive what is free: `off`, `on` (the mount option), or `fstrim` (off, with
-    /// a trim as the last phase).
+    /// How the drive learns what is free.
     Discard,
-    /// The I/O scheduler: `none`, `mq-deadline`, `bfq`, `kyber`.
+    /// The I/O scheduler.
     Scheduler,
     /// The scheduler's tunables: `default`, or numbers by name, as one text (`read_expire=100`).
     SchedulerTunables,
@@ -41,9 +41,7 @@ pub enum Factor {
     Mkfs,
     /// Options added to mount, comma-separated.
     Mount,
-    /// Live lab: when the kernel writes back: `default`, or settings, comma-separated:
-    /// `vm.dirty_expire_centisecs`, `vm.dirty_writeback_centisecs`, `vm.dirty_ratio`,
-    /// `vm.dirty_background_ratio` (`vm.dirty_ratio=40`).
+    /// Live lab: when the kernel writes back: `default`, or settings, comma-separated.
     Sysctl,
     /// Files that came and went before the trial: `off`, a profile (`desktop`), or a profile and
     /// the layout score it goes on to (`mail to 0.7`).
@@ -54,18 +52,15 @@ pub enum Factor {
     /// Data written after that and deleted again, so that the drive holds what no file needs any
     /// more, as a used one does: an amount or a share of the device.
     Stale,
-    /// The drive's volatile write cache: `on` or `off`.
+    /// The drive's volatile write cache.
     WriteCache,
     /// Virtual lab: the simulated drive, a name of `ssdlab drive list` or a drive file.
     Drive,
-    /// Virtual lab: the state the drive is brought into first: `purged`, `filled`,
-    /// `overwritten:X` (times its capacity), `steady`, or `aged:N` (erases a block).
+    /// Virtual lab: the state the drive is brought into first.
     Condition,
-    /// Virtual lab: how the drive spreads erases over its blocks, instead of as it does: `none`,
-    /// `dynamic` or `static`.
+    /// Virtual lab: how the drive spreads erases over its blocks, instead of as it does.
     WearLevelling,
-    /// Virtual lab: whether the drive can save its write cache when the power is cut: `on` or
-    /// `off`, instead of as it is.
+    /// Virtual lab: whether the drive can save its write cache when the power is cut.
     PowerLossProtection,
     /// Virtual lab: what the drive does when it is to flush its cache: `honest`, or `ignored` by a
     /// drive that lies, instead of what it does.
@@ -73,8 +68,7 @@ pub enum Factor {
     /// Virtual lab: what a power cut may do to data that were safe: `none`, or `lost map`: one in
     /// eight costs a third of the drive's blocks.
     PowerFault,
-    /// Virtual lab: what lies between the drive and the filesystem: `none`, `crypt` or `thin` with
-    /// parameters of dm-crypt or dm-thin, or `image on FILESYSTEM`.
+    /// Virtual lab: what lies between the drive and the filesystem.
     Layer,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
@@ -150,8 +144,8 @@ impl Factor {
     /// The level of a treatment that names none, where there is one word for that.
     pub(super) fn usual(self) -> Option<&'static str> {
         match self {
-            Self::Mount | Self::Mkfs => Some("defaults"),
-            Self::SchedulerTunables | Self::Sysctl => Some("default"),
+            Self::Mount | Self::Mkfs => Some(DEFAULTS),
+            Self::SchedulerTunables | Self::Sysctl => Some(DEFAULT),
             Self::Discard => Some("off"),
             _ => None,
         }

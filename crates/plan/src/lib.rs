@@ -21,6 +21,7 @@ mod files;
 pub mod fio_job;
 mod host_model;
 pub mod io;
+mod known_levels;
 mod lab_kind;
 mod layer;
 mod level_error;
@@ -46,7 +47,6 @@ mod resolve;
 pub mod rotation;
 pub mod schedule;
 mod scheduler;
-
 mod sentence;
 pub mod sequences;
 mod setting;

@@ -26,7 +26,7 @@ use super::reading::ReadOrder;
 use super::recordings::Recording;
 use super::rotation::Rotate;
 use super::sequences::Sequences;
-use super::setup::Setup;
+use super::setup::{FSTRIM, Setup};
 use super::system::CommandSystem;
 use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
@@ -560,9 +560,9 @@ impl Schedule {
     pub fn phases(&self, treatment: usize) -> Vec<Phase> {
         let mut phases = self.workload.phases.clone();
         let level = self.treatments[treatment].levels.0.get(&Factor::Discard);
-        if level.is_some_and(|level| level == "fstrim") {
+        if level.is_some_and(|level| level == FSTRIM) {
             let limit_ns = phases.iter().map(|phase| phase.limit_ns).max().unwrap_or(0);
-            phases.push(Phase::new("fstrim", Action::Fstrim, limit_ns));
+            phases.push(Phase::new(FSTRIM, Action::Fstrim, limit_ns));
         }
         phases
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::factor::{Factor, Levels};
+use super::factor::{DEFAULT, Factor, Levels};
 use super::level_error::{LevelError, unknown};
 
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
@@ -27,9 +27,6 @@ pub(super) fn read(level: &str) -> Result<&'static str, LevelError> {
         .find(|name| *name == today)
         .ok_or_else(|| unknown(Factor::Scheduler, level, &SCHEDULERS.join(", ")))
 }
-
-/// The level that leaves every tunable as it is.
-const DEFAULT: &str = "default";
 
 /// Reads a level of `scheduler_tunables`: numbers by the names of their files in the folder
 /// `queue/iosched` of a device. Only the device's kernel knows which of them its scheduler has.

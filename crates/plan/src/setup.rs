@@ -11,8 +11,8 @@ use ssdlab_filesystem::{self as filesystem, Driver, Filesystem, JournalSupport};
 use ssdlab_quantity::{Bytes, split_words};
 
 use super::age::{self, Age};
-use super::factor::{Factor, Levels};
-use super::level_error::{LevelError, leave_out, unknown};
+use super::factor::{DEFAULT, DEFAULTS, Factor, Levels};
+use super::level_error::{LevelError, SWITCH, leave_out, one_of, unknown};
 use super::node_feature;
 use super::scheduler;
 use super::setting::{self, ChosenLevel};
@@ -42,6 +42,17 @@ pub enum Discard {
     Fstrim,
 }
 
+pub(super) const ATIMES: [(&str, Atime); 4] = [
+    ("strictatime", Atime::Strict),
+    ("relatime", Atime::Relative),
+    ("noatime", Atime::None),
+    ("chattr", Atime::Attribute),
+];
+
+pub(super) const FSTRIM: &str = "fstrim";
+pub(super) const DISCARDS: [(&str, Discard); 3] =
+    [("off", Discard::Off), ("on", Discard::On), (FSTRIM, Discard::Fstrim)];
+
 /// An amount of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
@@ -67,7 +78,7 @@ pub const ANY_FILESYSTEM: &str = "any";
 
 /// The settings of writeback that can be put back. One in bytes sets the one in per cent to 0,
 /// which cannot be set again.
-const WRITEBACK: [&str; 4] = [
+pub(super) const WRITEBACK: [&str; 4] = [
     "vm.dirty_expire_centisecs",
     "vm.dirty_writeback_centisecs",
     "vm.dirty_ratio",
@@ -140,10 +151,10 @@ impl Setup {
                 .map(|l| read_driver(l, filesystem))
                 .transpose()?
                 .flatten(),
-            journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
+            journal: one_of(levels, Factor::Journal, &SWITCH)?,
             settings: setting::read(levels, filesystem)?,
-            atime: level(Factor::Atime).map(read_atime).transpose()?,
-            discard: level(Factor::Discard).map(read_discard).transpose()?,
+            atime: one_of(levels, Factor::Atime, &ATIMES)?,
+            discard: one_of(levels, Factor::Discard, &DISCARDS)?,
             scheduler,
             tunables: level(Factor::SchedulerTunables)
                 .map(|l| scheduler::tunables(l, scheduler))
@@ -151,13 +162,11 @@ impl Setup {
                 .unwrap_or_default(),
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
-            sysctls: read_sysctls(level(Factor::Sysctl).unwrap_or("default"))?,
+            sysctls: read_sysctls(level(Factor::Sysctl).unwrap_or(DEFAULT))?,
             age: age::read(level(Factor::Age).unwrap_or("off"))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
             stale: read_amount(Factor::Stale, level(Factor::Stale))?,
-            write_cache: level(Factor::WriteCache)
-                .map(|l| switch(Factor::WriteCache, l))
-                .transpose()?,
+            write_cache: one_of(levels, Factor::WriteCache, &SWITCH)?,
             simulated: SimulatedMachine::new(levels)?,
         };
         level(Factor::NodeFeature).map(node_feature::read).transpose()?;
@@ -169,6 +178,11 @@ impl Setup {
         setup.check_mount()?;
         setup.check_settings()?;
         Ok(setup)
+    }
+
+    /// The level of a factor as it is written; empty if there is none.
+    fn level(&self, factor: Factor) -> &str {
+        self.levels.0.get(&factor).map_or("", String::as_str)
     }
 
     /// What is added to mkfs, by levels and as it is.
@@ -254,7 +268,7 @@ impl Setup {
                 format!("the journal of {name} cannot be switched on or off")
             }
         };
-        let help = leave_out(name, &[(Factor::Journal, if journal { "on" } else { "off" })]);
+        let help = leave_out(name, &[(Factor::Journal, self.level(Factor::Journal))]);
         Err(LevelError { factor: Factor::Journal, message, help })
     }
 
@@ -264,14 +278,13 @@ impl Setup {
         if filesystem.discard_on.is_some() && driver.is_none() {
             return Ok(());
         }
-        let level = match self.discard {
-            Some(Discard::On) => "on",
-            Some(Discard::Fstrim) => "fstrim",
-            Some(Discard::Off) | None => return Ok(()),
-        };
+        if matches!(self.discard, Some(Discard::Off) | None) {
+            return Ok(());
+        }
         let name = filesystem.name;
         let by_driver = driver.map(|driver| (Factor::FilesystemDriver, driver.name));
-        let levels: Vec<_> = by_driver.into_iter().chain([(Factor::Discard, level)]).collect();
+        let discard = (Factor::Discard, self.level(Factor::Discard));
+        let levels: Vec<_> = by_driver.into_iter().chain([discard]).collect();
         let by = driver.map_or(String::new(), |driver| format!(" with the driver {}", driver.name));
         Err(LevelError {
             factor: Factor::Discard,
@@ -283,12 +296,11 @@ impl Setup {
     /// What a layer makes impossible.
     fn check_layer(&self) -> Result<(), LevelError> {
         let Some(layer) = &self.simulated.layer else { return Ok(()) };
-        let level = |factor| self.levels.0.get(&factor).map_or("", String::as_str);
-        let own = level(Factor::Layer);
+        let own = self.level(Factor::Layer);
         let clash = |factor: Factor, message: String| {
             let help = format!(
                 "exclude the combination: exclude = [{{ layer = \"{own}\", {factor} = \"{}\" }}]",
-                level(factor)
+                self.level(factor)
             );
             Err(LevelError { factor, message, help })
         };
@@ -316,15 +328,13 @@ impl Setup {
                 help: "set the option at creation, as a level of `mkfs`".to_owned(),
             });
         }
-        let level = match self.atime {
-            Some(Atime::Relative) => "relatime",
-            Some(Atime::Attribute) => "chattr",
-            Some(Atime::Strict | Atime::None) | None => return Ok(()),
-        };
+        if matches!(self.atime, Some(Atime::Strict | Atime::None) | None) {
+            return Ok(());
+        }
         Err(LevelError {
             factor: Factor::Atime,
             message: format!("{name} updates access times on every read or never"),
-            help: leave_out(name, &[(Factor::Atime, level)]),
+            help: leave_out(name, &[(Factor::Atime, self.level(Factor::Atime))]),
         })
     }
 
@@ -360,15 +370,14 @@ impl Setup {
         for option in &self.mount {
             let owners = filesystem.lacks_option(option);
             if !owners.is_empty() {
-                let (name, level) = (filesystem.name, self.levels.0.get(&Factor::Mount));
-                let level = level.map_or("", String::as_str);
+                let name = filesystem.name;
                 return Err(LevelError {
                     factor: Factor::Mount,
                     message: format!(
                         "{name} has no mount option `{option}`: it is one of {}",
                         owners.join(", ")
                     ),
-                    help: leave_out(name, &[(Factor::Mount, level)]),
+                    help: leave_out(name, &[(Factor::Mount, self.level(Factor::Mount))]),
                 });
             }
         }
@@ -416,27 +425,8 @@ fn read_driver(
     Ok(filesystem.and_then(|filesystem| filesystem.driver(level)))
 }
 
-fn read_atime(level: &str) -> Result<Atime, LevelError> {
-    match level {
-        "strictatime" => Ok(Atime::Strict),
-        "relatime" => Ok(Atime::Relative),
-        "noatime" => Ok(Atime::None),
-        "chattr" => Ok(Atime::Attribute),
-        _ => Err(unknown(Factor::Atime, level, "strictatime, relatime, noatime, chattr")),
-    }
-}
-
-fn read_discard(level: &str) -> Result<Discard, LevelError> {
-    match level {
-        "off" => Ok(Discard::Off),
-        "on" => Ok(Discard::On),
-        "fstrim" => Ok(Discard::Fstrim),
-        _ => Err(unknown(Factor::Discard, level, "off, on, fstrim")),
-    }
-}
-
 fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
-    let is_default = level == "defaults";
+    let is_default = level == DEFAULTS;
     let words = split_words(if is_default { "" } else { level }).map_err(|message| LevelError {
         factor: Factor::Mkfs,
         message,
@@ -453,7 +443,7 @@ fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
 /// Settings by name.
 fn read_sysctls(level: &str) -> Result<BTreeMap<String, u64>, LevelError> {
     let known = "default, or numbers by name: \"vm.dirty_expire_centisecs=6000\"";
-    let words = level.split(',').map(str::trim).filter(|word| *word != "default");
+    let words = level.split(',').map(str::trim).filter(|word| *word != DEFAULT);
     let number = |word: &str| {
         let (name, value) = word.split_once('=')?;
         WRITEBACK.contains(&name).then_some((name.to_owned(), value.parse().ok()?))
@@ -491,14 +481,6 @@ fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, Le
         Amount::Bytes(bytes.0)
     };
     Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
-}
-
-fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
-    match level {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(unknown(factor, level, "on, off")),
-    }
 }
 
 #[cfg(test)]

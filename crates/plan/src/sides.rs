@@ -7,6 +7,7 @@
 use super::error::PlanFault;
 use super::factor::{Factor, Levels};
 use super::schedule::{Claim, Schedule};
+use super::setup::FSTRIM;
 use super::side::PHASE;
 use super::varied::{LevelOrigin, VariedFactor};
 
@@ -129,8 +130,8 @@ impl Schedule {
         let levels = treatments.map(|treatment| {
             let mut levels = self.treatments[treatment].levels.clone();
             let discard = levels.0.get_mut(&Factor::Discard);
-            if let Some(level) = discard.filter(|level| level.as_str() == "fstrim")
-                && !until.iter().any(|phase| phase == "fstrim")
+            if let Some(level) = discard.filter(|level| level.as_str() == FSTRIM)
+                && !until.iter().any(|phase| phase == FSTRIM)
             {
                 "off".clone_into(level);
             }

@@ -10,13 +10,18 @@ use ssdlab_flash::{Condition, Flush, Levelling, PowerFault, Specification, prese
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HOSTS};
 use super::layer::{self, Layer};
-use super::level_error::{LevelError, unknown};
+use super::level_error::{LevelError, SWITCH, one_of, unknown};
 
 /// The drive of treatments that name none: the most common kind of SSD today.
 pub const DEFAULT_DRIVE: &str = "sata-tlc";
 /// The rest of the default simulated machine.
 const DEFAULT_CONDITION: &str = "purged";
 const DEFAULT_HOST: &str = "modern-2020s";
+
+pub(super) const FLUSHES: [(&str, Flush); 2] =
+    [("honest", Flush::Honest), ("ignored", Flush::Ignored)];
+pub(super) const POWER_FAULTS: [(&str, PowerFault); 2] =
+    [("none", PowerFault::None), ("lost map", PowerFault::LostMap)];
 
 /// The machine that the virtual lab simulates.
 #[derive(Debug, Clone)]
@@ -126,21 +131,9 @@ impl SimulatedMachine {
             drive: drive.to_owned(),
             condition,
             levelling,
-            power_loss_protection: either(
-                levels,
-                Factor::PowerLossProtection,
-                [("on", true), ("off", false)],
-            )?,
-            flush: either(
-                levels,
-                Factor::Flush,
-                [("honest", Flush::Honest), ("ignored", Flush::Ignored)],
-            )?,
-            power_fault: either(
-                levels,
-                Factor::PowerFault,
-                [("none", PowerFault::None), ("lost map", PowerFault::LostMap)],
-            )?,
+            power_loss_protection: one_of(levels, Factor::PowerLossProtection, &SWITCH)?,
+            flush: one_of(levels, Factor::Flush, &FLUSHES)?,
+            power_fault: one_of(levels, Factor::PowerFault, &POWER_FAULTS)?,
             layer: layer::read(level(Factor::Layer, "none"))?,
             host: host.to_owned(),
             kernel: kernel(levels)?,
@@ -192,19 +185,6 @@ fn kernel(levels: &Levels) -> Result<KernelLevel, LevelError> {
 fn unread(factor: Factor, level: &str, why: &str) -> LevelError {
     let error = unknown(factor, level, why);
     if level.contains(':') { LevelError { help: why.to_owned(), ..error } } else { error }
-}
-
-/// The value of a factor with two levels, if it has one.
-fn either<T: Copy>(
-    levels: &Levels,
-    factor: Factor,
-    known: [(&str, T); 2],
-) -> Result<Option<T>, LevelError> {
-    let Some(level) = levels.0.get(&factor) else { return Ok(None) };
-    let found = known.iter().find(|(name, _)| name == level);
-    let names = || known.map(|(name, _)| name).join(" or ");
-    let (_, value) = found.ok_or_else(|| unknown(factor, level, &names()))?;
-    Ok(Some(*value))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, FileTree, Phase, Treatment, Workload};
-use super::setup::{Discard, Setup};
+use super::setup::{Discard, FSTRIM, Setup};
 use super::target::Target;
 use super::written::{self, Verb};
 use super::{
@@ -43,7 +43,7 @@ pub(super) fn resolve(
         for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
             share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
-            let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
+            let taken = phase.name == FSTRIM && !matches!(phase.action, Action::Fstrim);
             if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
                 return Err(PlanFault::at(
                     entry.span(),
