@@ -89,7 +89,9 @@ pub struct ResolvedPlan {
 impl PlanArguments {
     /// Whether any argument is given that would change a plan.
     pub fn changes_anything(&self) -> bool {
-        self.plan.is_some() || self.changes.are_any()
+        // A path that no schedule can store is a change, too.
+        let changes = self.changes.overrides(Path::new("/"));
+        self.plan.is_some() || changes.map_or(true, |changes| !changes.arguments().is_empty())
     }
 
     /// Reads the plan and resolves it.
@@ -97,11 +99,10 @@ impl PlanArguments {
         let Some(named) = &self.plan else {
             return Err(no_plan("", "no plan was named"));
         };
-        self.changes.variation.resolve(named, self.changes.overrides()?)
+        let here = env::current_dir().into_diagnostic()?;
+        resolve_named(named, &self.changes.overrides(&here)?, &here)
     }
-}
 
-impl PlanArguments {
     /// Resolves another text as if it were in the plan's place.
     pub fn resolve_in_its_place(
         &self,
@@ -115,17 +116,6 @@ impl PlanArguments {
 }
 
 impl PlanOverrides {
-    fn are_any(&self) -> bool {
-        self.lab.is_some()
-            || self.device.is_some()
-            || self.dir.is_some()
-            || self.mount.is_some()
-            || self.budget.is_some()
-            || self.variation.changes_anything()
-            || self.runs.is_some()
-            || self.plausible.is_some()
-    }
-
     /// The simulated drives that are named, none by default; files from the root.
     pub fn drives(&self) -> Result<Vec<String>, Report> {
         let here = env::current_dir().into_diagnostic()?;
@@ -137,22 +127,51 @@ impl PlanOverrides {
     /// Resolves a plan that is in no file, as if it were in this folder.
     pub fn resolve(&self, name: &str, text: String) -> Result<ResolvedPlan, Report> {
         let here = env::current_dir().into_diagnostic()?;
-        self.variation.resolve_text((name, text), &here, self.overrides()?)
+        resolve_at(name, text, &self.overrides(&here)?, &here)
     }
 
-    fn overrides(&self) -> Result<Overrides, Report> {
-        let here = env::current_dir().into_diagnostic()?;
-        Ok(Overrides {
-            lab: self.lab,
-            device: absolute("--device", self.device.as_deref(), &here)?,
-            directory: absolute("--dir", self.dir.as_deref(), &here)?,
-            mount: absolute("--mount", self.mount.as_deref(), &here)?,
-            budget: self.budget,
-            runs: self.runs,
-            plausible: self.plausible,
+    fn overrides(&self, here: &Path) -> Result<Overrides, Report> {
+        let Self { lab, device, dir, mount, budget, variation, runs, plausible } = self;
+        let others = Overrides {
+            lab: *lab,
+            device: absolute("--device", device.as_deref(), here)?,
+            directory: absolute("--dir", dir.as_deref(), here)?,
+            mount: absolute("--mount", mount.as_deref(), here)?,
+            budget: *budget,
+            runs: *runs,
+            plausible: *plausible,
             ..Overrides::default()
+        };
+        variation.overrides(here, others)
+    }
+}
+
+impl Variation {
+    /// Reads a plan and resolves it; `others` are the overrides besides these.
+    pub fn resolve(&self, named: &str, others: Overrides) -> Result<ResolvedPlan, Report> {
+        let here = env::current_dir().into_diagnostic()?;
+        resolve_named(named, &self.overrides(&here, others)?, &here)
+    }
+
+    fn overrides(&self, here: &Path, others: Overrides) -> Result<Overrides, Report> {
+        let Self { drive, capacity, source, set, scale, seed } = self;
+        let drive = drive.as_ref();
+        Ok(Overrides {
+            drive: drive.map(|drives| absolute_files(Factor::Drive, drives, here)),
+            capacity: capacity.map(|capacity| capacity.0),
+            source: absolute("--source", source.as_deref(), here)?,
+            set: set.iter().map(|set| absolute_set(set, here)).collect(),
+            scale: *scale,
+            seed: *seed,
+            ..others
         })
     }
+}
+
+/// Reads a plan and resolves it.
+fn resolve_named(named: &str, overrides: &Overrides, here: &Path) -> Result<ResolvedPlan, Report> {
+    let (file, text, base) = read(named, here)?;
+    resolve_at(&file, text, overrides, &base)
 }
 
 /// Resolves a plan that a command has made, as if it were in this folder.
@@ -176,46 +195,6 @@ pub fn resolve_at(
     let schedule = plan::schedule(name, &text, &overrides, base)?;
     check_files(&schedule)?;
     Ok(ResolvedPlan { text, schedule })
-}
-
-impl Variation {
-    fn changes_anything(&self) -> bool {
-        self.drive.is_some()
-            || self.capacity.is_some()
-            || self.source.is_some()
-            || !self.set.is_empty()
-            || self.scale.is_some()
-            || self.seed.is_some()
-    }
-
-    /// Reads a plan and resolves it; `others` are the overrides besides these.
-    pub fn resolve(&self, named: &str, others: Overrides) -> Result<ResolvedPlan, Report> {
-        let here = env::current_dir().into_diagnostic()?;
-        let (file, text, base) = read(named, &here)?;
-        self.resolve_text((&file, text), &base, others)
-    }
-
-    /// The same for a plan whose text is known, with its name in messages; `base` is the folder
-    /// that relative paths in it start from.
-    fn resolve_text(
-        &self,
-        (name, text): (&str, String),
-        base: &Path,
-        others: Overrides,
-    ) -> Result<ResolvedPlan, Report> {
-        let here = env::current_dir().into_diagnostic()?;
-        let drive = self.drive.as_ref();
-        let overrides = Overrides {
-            drive: drive.map(|drives| absolute_files(Factor::Drive, drives, &here)),
-            capacity: self.capacity.map(|capacity| capacity.0),
-            source: absolute("--source", self.source.as_deref(), &here)?,
-            set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
-            scale: self.scale,
-            seed: self.seed,
-            ..others
-        };
-        resolve_at(name, text, &overrides, base)
-    }
 }
 
 /// An option's path, from the root. Schedules are stored as text.

@@ -42,24 +42,41 @@ pub struct Overrides {
 
 impl Overrides {
     /// The command-line arguments that make these changes.
-    pub(super) fn arguments(&self) -> Vec<String> {
+    #[must_use]
+    pub fn arguments(&self) -> Vec<String> {
+        let Self {
+            lab,
+            device,
+            directory,
+            mount,
+            budget,
+            drive,
+            capacity,
+            source,
+            set,
+            scale,
+            runs,
+            plausible,
+            seed,
+            read_job: _,
+        } = self;
         let path = |path: &PathBuf| path.display().to_string();
         let one = [
-            ("--lab", self.lab.map(|lab| lab.to_string())),
-            ("--device", self.device.as_ref().map(path)),
-            ("--dir", self.directory.as_ref().map(path)),
-            ("--mount", self.mount.as_ref().map(path)),
-            ("--for", self.budget.map(|budget| budget.to_string())),
-            ("--drive", self.drive.clone()),
-            ("--capacity", self.capacity.map(|bytes| bytes.to_string())),
-            ("--source", self.source.as_ref().map(path)),
-            ("--scale", self.scale.map(|scale| scale.to_string())),
-            ("--runs", self.runs.map(|runs| runs.to_string())),
-            ("--plausible", self.plausible.map(|drives| drives.to_string())),
-            ("--seed", self.seed.map(|seed| seed.to_string())),
+            ("--lab", lab.map(|lab| lab.to_string())),
+            ("--device", device.as_ref().map(path)),
+            ("--dir", directory.as_ref().map(path)),
+            ("--mount", mount.as_ref().map(path)),
+            ("--for", budget.map(|budget| budget.to_string())),
+            ("--drive", drive.clone()),
+            ("--capacity", capacity.map(|bytes| bytes.to_string())),
+            ("--source", source.as_ref().map(path)),
+            ("--scale", scale.map(|scale| scale.to_string())),
+            ("--runs", runs.map(|runs| runs.to_string())),
+            ("--plausible", plausible.map(|drives| drives.to_string())),
+            ("--seed", seed.map(|seed| seed.to_string())),
         ];
         let given = one.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let sets = self.set.iter().map(|set| ("--set", set.clone()));
+        let sets = set.iter().map(|set| ("--set", set.clone()));
         given.chain(sets).flat_map(|(name, value)| [name.to_owned(), value]).collect()
     }
 }
