@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Levels, Schedule};
-use ssdlab_results::{Record, TrialStatus};
+use ssdlab_results::Record;
 use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 
 use super::CONFIDENCE;
 use super::case::cases;
+use super::counted::counted;
 use super::effects::Effect;
 use super::machine::{self, Host, MeasuredMachine};
 use super::pairs::{Blocks, ComparedSide, Quantity, StepChoice};
@@ -204,8 +205,8 @@ pub(super) fn warnings(
     blocks: &Blocks<'_>,
     by_host: &[ByHost],
 ) -> Vec<Warning> {
-    let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
-    let machines: BTreeSet<Option<MeasuredMachine<'_>>> = well.map(MeasuredMachine::of).collect();
+    let machines: BTreeSet<Option<MeasuredMachine<'_>>> =
+        counted(records).map(MeasuredMachine::of).collect();
     let mut warnings = Vec::new();
     if let [Some(only)] = Vec::from_iter(machines)[..] {
         warnings.push(Warning::OneHost { host: only.into() });

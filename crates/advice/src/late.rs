@@ -11,9 +11,10 @@ use serde::Serialize;
 use ssdlab_plan::metric::{Source, Unit};
 use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
-use ssdlab_results::{PhaseRecord, Record, Teardown, TrialStatus};
+use ssdlab_results::{PhaseRecord, Record, Teardown};
 
 use super::case::Case;
+use super::counted::counted;
 use super::judgement::{Conclusion, Outcome};
 use super::pairs::{ComparedSide, Quantity};
 
@@ -136,9 +137,9 @@ impl<'a> LateWork<'a> {
     /// `None` if nothing that matters was left.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
         let mut of: BTreeMap<usize, BTreeMap<u32, &Record>> = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
+        for record in counted(records) {
             let own = of.entry(record.trial.treatment).or_default();
-            own.entry(record.trial.block).or_insert(record);
+            own.insert(record.trial.block, record);
         }
         let left = |(treatment, trials): (&usize, &BTreeMap<u32, &Record>)| {
             let trials: Vec<&Record> = trials.values().copied().collect();
@@ -197,7 +198,7 @@ impl<'a> LateWork<'a> {
     fn value(&self, side: ComparedSide<'_>, block: u32) -> Option<f64> {
         let of = |treatment: usize| {
             let record = self.of.get(&treatment)?.get(&block)?;
-            counted(record, side.quantity, self.late(treatment, side.quantity))
+            with_late_work(record, side.quantity, self.late(treatment, side.quantity))
         };
         let less = side.excess_over.map_or(Some(0.0), of)?;
         Some(of(side.treatment)? - less)
@@ -231,7 +232,11 @@ impl<'a> LateWork<'a> {
 }
 
 /// A quantity of a trial, if what was left to unmounting is counted to its phases.
-fn counted(record: &Record, quantity: Quantity<'_>, left: Option<&Unmounting>) -> Option<f64> {
+fn with_late_work(
+    record: &Record,
+    quantity: Quantity<'_>,
+    left: Option<&Unmounting>,
+) -> Option<f64> {
     let Quantity { metric, phases } = quantity;
     let value = record.over(metric, phases)?;
     let (Some(left), Some(Teardown { time_ns, device })) = (left, record.teardown) else {

@@ -10,6 +10,7 @@ mod best;
 mod case;
 mod claims;
 mod comparison;
+mod counted;
 mod cuts;
 mod device_cuts;
 mod effects;

@@ -6,7 +6,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{DRIVE_NAME, LabKind, Origin};
-use ssdlab_results::{Record, TrialStatus};
+use ssdlab_results::Record;
+
+use super::counted::counted;
 
 /// A machine and the drive it measured, as far as a record identifies them. Only trials that share
 /// both can be compared in real time.
@@ -83,7 +85,7 @@ const SOFTWARE: [Fact; 3] = [
 pub(super) fn unlike(records: &[Record]) -> Vec<String> {
     let differ = |(_, fact): &Fact| {
         let mut found: BTreeMap<MeasuredMachine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
+        for record in counted(records) {
             if let Some(machine) = MeasuredMachine::of(record) {
                 found.entry(machine).or_default().insert(fact(record));
             }

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::{LabKind, Origin, Schedule};
-use ssdlab_results::{Ending, Record, TrialStatus};
+use ssdlab_results::{Ending, Record};
 
 use super::Completeness;
 use super::claims;
+use super::counted::counted;
 use super::judgement::{Judgement, Verdict};
 use super::late::LateWork;
 use super::pairs::Blocks;
@@ -81,7 +82,7 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
         lab: schedule.origin(),
         drives: drives(schedule, records),
         trials: records.len(),
-        trials_ok: records.iter().filter(|record| record.status == TrialStatus::Ok).count(),
+        trials_ok: counted(records).count(),
         status: Completeness::of(ending),
         ending,
         holds: came_out(Verdict::Holds),

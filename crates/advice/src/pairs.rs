@@ -8,9 +8,10 @@ use std::iter;
 
 use ssdlab_plan::metric::{DIRTIED_BYTES, FEWEST_ERASES, Metric, Source};
 use ssdlab_plan::{LabKind, Schedule, differ_in_machine};
-use ssdlab_results::{PhaseRecord, Record, TrialStatus};
+use ssdlab_results::{PhaseRecord, Record};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
 
+use super::counted::counted;
 use super::machine::{Host, MeasuredMachine};
 use super::nothing::Signs;
 use super::switchback::{self, LiveRatio};
@@ -108,14 +109,13 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Sorts records; if a trial was recorded twice, the first record counts.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let none = || vec![None; schedule.treatments.len()];
         let mut blocks = BTreeMap::new();
-        for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
+        for record in counted(records) {
             let block: &mut Vec<_> = blocks.entry(record.trial.block).or_insert_with(none);
             if let Some(place) = block.get_mut(record.trial.treatment) {
-                place.get_or_insert(record);
+                *place = Some(record);
             }
         }
         let own = Self { schedule, blocks };

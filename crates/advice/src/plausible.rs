@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_plan::schedule::Bounds;
 use ssdlab_plan::{Factor, Schedule};
-use ssdlab_results::{Record, TrialStatus};
+use ssdlab_results::Record;
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
 use super::case::{Case, cases, unlike};
+use super::counted::counted;
 use super::effects::Effect;
 use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, Outcome};
 use super::over_drives::{DriveSpread, FEWEST_DRAWS, OverDrives, guarantee};
@@ -30,7 +31,7 @@ pub(super) fn of_published(records: &[Record]) -> Cow<'_, [Record]> {
 
 /// The number of plausible drives that were measured.
 pub(super) fn measured(records: &[Record]) -> usize {
-    let drawn = records.iter().filter(|r| r.draw.is_some() && r.status == TrialStatus::Ok);
+    let drawn = counted(records).filter(|record| record.draw.is_some());
     drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
 }
 

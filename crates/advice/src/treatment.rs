@@ -16,6 +16,7 @@ use ssdlab_results::{
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
+use super::counted::{counted, of_last_step};
 use super::cuts::{self, CutsResult};
 use super::late::Unmounting;
 
@@ -141,12 +142,10 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     let mut own: Vec<&Record> =
         records.iter().filter(|record| record.trial.treatment == index).collect();
     own.sort_by_key(|record| record.trial.position);
-    let is_well = |record: &&Record| record.status == TrialStatus::Ok;
-    let step_of = |record: &Record| schedule.step_of(record.trial.block);
-    // Trials that selected a treatment are biased in its favour.
-    let last = own.iter().copied().filter(is_well).map(step_of).max();
-    let is_of_last = |record: &&Record| Some(step_of(record)) == last;
-    let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
+    let mut well: Vec<&Record> =
+        counted(records).filter(|record| record.trial.treatment == index).collect();
+    well.sort_by_key(|record| record.trial.position);
+    let well = of_last_step(schedule, well);
     let summed_up: Vec<&Record> =
         well.iter().copied().filter(|record| record.draw.is_none()).collect();
     let bad = own.iter().find(|record| record.status != TrialStatus::Ok);

@@ -9,8 +9,9 @@ use ssdlab_plan::{
     CAPACITY_BYTES, Factor, LabKind, SLC_CACHE_BYTES, Schedule, ShortPercentile,
     WHOLE_SLC_CACHE_BYTES,
 };
-use ssdlab_results::{Record, TrialStatus};
+use ssdlab_results::Record;
 
+use super::counted::counted;
 use super::method::Check;
 use super::plausible;
 use super::treatment::{TreatmentResult, TreatmentStatus};
@@ -51,8 +52,8 @@ pub(super) fn all(
 /// Percentiles that the plan is about and that are over few operations.
 fn percentiles(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     let fewest = |phase: &str, metric: Metric| {
-        let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
-        let own = well.flat_map(|record| &record.phases).filter(|own| own.name == phase);
+        let own =
+            counted(records).flat_map(|record| &record.phases).filter(|own| own.name == phase);
         own.filter_map(|own| own.operations_of(metric)).min()
     };
     let short = schedule.short_percentiles(fewest).into_iter();
@@ -117,7 +118,7 @@ pub fn contents(schedule: &Schedule) -> Option<Warning> {
 /// Phases that discarded more than their device's capacity, once per treatment and phase.
 fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     let mut most: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.status == TrialStatus::Ok) {
+    for record in counted(records) {
         let own = record.applied.get(CAPACITY_BYTES).and_then(|bytes| bytes.parse().ok());
         let Some(capacity) = own.or(schedule.capacity_bytes()) else { continue };
         for phase in &record.phases {
@@ -149,8 +150,8 @@ fn ledgers(records: &[Record]) -> Option<Warning> {
 /// The remarks of phases, each once.
 fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
     let mut remarks: Vec<&String> = Vec::new();
-    let well = records.iter().filter(|record| record.status == TrialStatus::Ok);
-    for remark in well.flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
+    let phases = counted(records).flat_map(|record| &record.phases);
+    for remark in phases.filter_map(|phase| phase.remark.as_ref()) {
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }

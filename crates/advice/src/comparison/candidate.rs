@@ -2,7 +2,7 @@
 //!
 //! Runs are read one after another, so that their large records need not stay in memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use ssdlab_results::{Ending, PhaseRecord, Record, TrialStatus};
 
 use super::facts::{TreatmentFacts, facts};
 use crate::Completeness;
+use crate::counted::{counted, of_last_step};
 
 /// A run that is compared.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -77,23 +78,17 @@ impl Candidate {
         let count = schedule.treatments.len();
         let quantities: Vec<_> =
             (0..count).map(|index| quantities(&schedule, index, metric)).collect();
-        let good = |record: &&Record| record.status == TrialStatus::Ok;
-        // If a trial was recorded twice, the first record counts.
-        let mut well: BTreeMap<(usize, u32), &Record> = BTreeMap::new();
         // Runs are compared on the published drive.
-        for record in records.iter().filter(good).filter(|record| record.draw.is_none()) {
-            well.entry((record.trial.treatment, record.trial.block)).or_insert(record);
-        }
+        let mut well: Vec<&Record> =
+            counted(records).filter(|record| record.draw.is_none()).collect();
+        well.sort_by_key(|record| record.trial.block);
         let mut samples: Vec<Vec<Sample>> = Vec::new();
         let mut all_facts = Vec::new();
         let mut metrics = BTreeSet::new();
         for (treatment, quantities) in quantities.iter().enumerate() {
-            let own =
-                || well.range((treatment, 0)..=(treatment, u32::MAX)).map(|(_, record)| *record);
-            // Trials that selected a treatment are biased in its favour.
-            let step_of = |record: &Record| schedule.step_of(record.trial.block);
-            let last = own().map(step_of).max();
-            let shown = || own().filter(|record| Some(step_of(record)) == last);
+            let own = well.iter().copied().filter(|record| record.trial.treatment == treatment);
+            let shown = of_last_step(&schedule, own.collect());
+            let shown = || shown.iter().copied();
             // If some trials lack the metric, the others are a biased sample.
             let is_whole = |phases: &Vec<String>| !shown().any(|r| r.lacks(metric, phases));
             let whole: Vec<bool> = quantities.iter().map(is_whole).collect();
@@ -123,7 +118,7 @@ impl Candidate {
             ending,
             started_s: records.iter().map(|record| record.started_s).min().unwrap_or(0),
             trials: records.len(),
-            trials_ok: records.iter().filter(good).count(),
+            trials_ok: counted(records).count(),
             schedule,
         }
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use ssdlab_plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 use ssdlab_plan::{Levels, Schedule};
-use ssdlab_results::{Record, StatedMethod, TrialStatus};
+use ssdlab_results::{Record, StatedMethod};
 
+use crate::counted::counted;
 use crate::machine::MeasuredMachine;
 
 /// A run to be checked.
@@ -18,11 +19,7 @@ pub(super) struct ExaminedRun<'a> {
 
 impl<'a> ExaminedRun<'a> {
     pub fn of(schedule: &'a Schedule, all: &'a [Record]) -> Self {
-        Self {
-            schedule,
-            all,
-            well: all.iter().filter(|record| record.status == TrialStatus::Ok).collect(),
-        }
+        Self { schedule, all, well: counted(all).collect() }
     }
 
     pub fn is_imported(&self) -> bool {
