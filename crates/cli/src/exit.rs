@@ -1,5 +1,6 @@
 //! Exit codes, and their assignment to errors.
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
@@ -94,6 +95,19 @@ impl Exit {
             _ if records.iter().any(failed) => Self::Failed,
             Ending::NothingRuns => Self::Lacking,
             _ => Self::Done,
+        }
+    }
+
+    /// The exit code of a command that ended with an error or was not understood.
+    pub(super) fn of_command(self, command: &OsStr) -> Self {
+        match self {
+            // `git bisect run` would take it for a verdict.
+            Self::Failed | Self::Wrong | Self::Refused | Self::Lacking if command == "judge" => {
+                Self::NoVerdict
+            }
+            // CI would take it for a finding.
+            Self::Failed if command == "crashtest" || command == "baseline" => Self::Wrong,
+            other => other,
         }
     }
 

@@ -13,8 +13,9 @@ use ssdlab_results::import::{self as import, ImportSource, LARGEST_BYTES};
 use ssdlab_results::{self as results, Ending};
 
 use super::exit::{Exit, UsageError};
+use super::output;
 use super::results_folder::ResultsArguments;
-use super::{output, run};
+use super::run_name::RunName;
 
 /// Arguments of `ssdlab import`.
 #[derive(Debug, Args)]
@@ -44,7 +45,8 @@ impl ImportCommand {
         let folder = self.results.folder();
         let (schedule, records) = (&imported.schedule, &imported.records);
         let plan = "# Imported: there is no plan. What is known is in schedule.json.\n";
-        let mut run = results::RunFolder::create(&folder, &run::new_id(schedule), plan, schedule)?;
+        let id = RunName::now(&schedule.plan).to_string();
+        let mut run = results::RunFolder::create(&folder, &id, plan, schedule)?;
         let stored = run.push_all(records).and_then(|()| run.ended(Ending::AllBlocks));
         if let Err(error) = stored {
             // A truncated result would look complete.

@@ -11,7 +11,7 @@ use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::Executor;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_kernel::{self as kernel, KernelError, TreeKernel};
-use ssdlab_results::Record;
+use ssdlab_results::{REQUEST_LOGS, Record};
 
 use self::case::JudgedCase;
 use super::executors::{self, RunOptions};
@@ -79,7 +79,7 @@ fn measure(
             return Err(Skipped(reason).into());
         }
         // The kinds of written bytes follow from the requests.
-        guests.log_to(&built.folder.join("requests"))?;
+        guests.log_to(&built.folder.join(REQUEST_LOGS))?;
         Ok(guests.measure(BTreeMap::new(), case.schedule.trials.clone(), &mut |_| ()))
     })
 }

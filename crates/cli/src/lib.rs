@@ -50,6 +50,7 @@ mod report;
 mod restore;
 mod results_folder;
 mod run;
+mod run_name;
 mod schema;
 mod sealing;
 mod serve;
@@ -212,15 +213,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Ok(Err(error)) => exit::explain(&error),
         Err(exit) => exit,
     };
-    match failed {
-        // `git bisect run` would take it for a verdict.
-        Exit::Failed | Exit::Wrong | Exit::Refused | Exit::Lacking if first == "judge" => {
-            Exit::NoVerdict.into()
-        }
-        // CI would take it for a finding.
-        Exit::Failed if first == "crashtest" || first == "baseline" => Exit::Wrong.into(),
-        other => other.into(),
-    }
+    failed.of_command(&first).into()
 }
 
 /// Parses the arguments of this process. Otherwise prints what is wrong, or the help that was

@@ -7,6 +7,7 @@ use miette::Report as Error;
 use ssdlab_results as results;
 
 use super::exit::UsageError;
+use super::run_name::RunName;
 
 /// The argument that names the folder.
 #[derive(Debug, Args)]
@@ -57,31 +58,11 @@ impl ResultsArguments {
     fn last(&self, plan: Option<&str>) -> Option<PathBuf> {
         let folder = self.folder();
         let runs = results::runs_in(&folder).into_iter().filter_map(|name| {
-            let (of_plan, at) = began(&name)?;
-            plan.is_none_or(|plan| plan == of_plan).then(|| (at, folder.join(&name)))
+            let run = RunName::parse(&name)?;
+            plan.is_none_or(|plan| plan == run.plan).then(|| (run.began, folder.join(&name)))
         });
         runs.max().map(|(_, path)| path)
     }
-}
-
-/// The plan of a run and when it began, by the run's name: `discard-20261128-174007`, and for
-/// others of the same second `discard-20261128-174007-2`.
-fn began(run: &str) -> Option<(&str, (u64, u64, u64))> {
-    let number = |text: &str, digits: usize| {
-        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<u64>().ok().filter(|_| is_number && (digits == 0 || text.len() == digits))
-    };
-    let dated = |run: &'_ str| -> Option<(usize, u64, u64)> {
-        let (rest, time) = run.rsplit_once('-')?;
-        let (plan, date) = rest.rsplit_once('-')?;
-        Some((plan.len(), number(date, 8)?, number(time, 6)?))
-    };
-    if let Some((end, date, time)) = dated(run) {
-        return Some((&run[..end], (date, time, 1)));
-    }
-    let (rest, again) = run.rsplit_once('-')?;
-    let (end, date, time) = dated(rest)?;
-    Some((&run[..end], (date, time, number(again, 0)?)))
 }
 
 #[cfg(test)]

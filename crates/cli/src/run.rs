@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -13,7 +12,7 @@ use ssdlab_conductor::{
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, DEFAULT_DRIVE, LabKind, Schedule};
 use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
-use ssdlab_results::{Ending, Record, RunContents, RunFolder};
+use ssdlab_results::{Ending, REQUEST_LOGS, Record, RunContents, RunFolder};
 use ssdlab_workload::PreparedWorkload;
 
 use super::elsewhere::{self, ClusterArguments, Common};
@@ -23,6 +22,7 @@ use super::guard::Guard;
 use super::plan_arguments::{PlanArguments, ResolvedPlan};
 use super::progress::RunProgress;
 use super::results_folder::ResultsArguments;
+use super::run_name::RunName;
 use super::watching::{Page, RunWatcher};
 use super::{output, prediction, report, restore, sealing, share};
 
@@ -126,7 +126,7 @@ pub fn perform<T>(
     executors::in_guests(&schedule, run_options, interrupt, |mut guests| {
         let mut session = planned.start(results)?;
         announce(&schedule, guests.jobs());
-        guests.log_to(&session.run.folder().join("requests"))?;
+        guests.log_to(&session.run.folder().join(REQUEST_LOGS))?;
         let ended = conduct(&mut session, &mut guests, None);
         let Session { run, schedule, records, .. } = session;
         let (id, folder) = (run.id(), run.folder().to_owned());
@@ -175,7 +175,7 @@ impl Planned {
         let (run, records) = if let Some(resumed) = self.resumed {
             resumed
         } else {
-            let id = new_id(&schedule);
+            let id = RunName::now(&schedule.plan).to_string();
             (RunFolder::create(folder, &id, &plan, &schedule)?, Vec::new())
         };
         Ok(Session { run, plan, schedule, records })
@@ -340,7 +340,7 @@ impl RunArguments {
             let mut session = session(&interrupt)?;
             ready.check_drive(&session.records)?;
             announce(schedule, ready.jobs());
-            ready.log_to(&session.run.folder().join("requests"))?;
+            ready.log_to(&session.run.folder().join(REQUEST_LOGS))?;
             let page = self.page(&session);
             Ok((conduct(&mut session, ready.executor(), page.as_ref()), session))
         };
@@ -451,14 +451,6 @@ fn conduct(session: &mut Session, executor: &mut dyn Executor, page: Option<&Pag
     session.records = std::mem::take(&mut conductor.run_state.records);
     progress.finish();
     ended
-}
-
-/// The name of a run that starts now.
-pub fn new_id(schedule: &Schedule) -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let stamp: String = now.chars().filter(char::is_ascii_digit).collect();
-    let (day, time) = stamp.split_at(8);
-    format!("{}-{day}-{time}", schedule.plan)
 }
 
 /// Marks claims made after the plan's first run as exploratory, which is said, and counts the runs

@@ -11,7 +11,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::machine::Machine;
 use ssdlab_host::whole_file;
 use ssdlab_plan::Schedule;
-use ssdlab_results::{Attempt, AttemptId, Ending, RunFolder};
+use ssdlab_results::{Attempt, AttemptId, Ending, REQUEST_LOGS, RunFolder};
 
 use super::executors::{ReadyExecutor, RunOptions, with_executor};
 use super::exit::Exit;
@@ -60,7 +60,7 @@ pub fn perform(
     };
     let records = with_executor(&schedule, run_options, &mut journal, &interrupt, act);
     progress.finish();
-    let delivered = deliver(&logs, &folder.join("requests"));
+    let delivered = deliver(&logs, &folder.join(REQUEST_LOGS));
     journal.finish()?;
     if let Err(error) = delivered {
         output::tell(&format!("the request logs are lost: {error}"));

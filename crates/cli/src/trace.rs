@@ -11,7 +11,7 @@ use serde::Serialize;
 use ssdlab_conductor as conductor;
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::{self as report, Chart, TracedTrial};
-use ssdlab_results::{self as results, Executed, Record, RunContents};
+use ssdlab_results::{self as results, Executed, REQUEST_LOGS, Record, RunContents};
 use ssdlab_trace::{ClampedTimes, Course, Request, Tally, TraceError, TraceSummary};
 
 use super::exit::{Exit, UsageError};
@@ -164,7 +164,7 @@ impl TraceCommand {
         schedule: &Schedule,
         logged: &[(&Record, PathBuf)],
     ) -> Result<Exit, Error> {
-        let logs = folder.join("requests");
+        let logs = folder.join(REQUEST_LOGS);
         let (mut executed, mut unread) = (BTreeMap::new(), Vec::new());
         for (record, _) in logged {
             let path = conductor::functions_of(&logs, record.trial);
@@ -210,7 +210,7 @@ impl TraceCommand {
         folder: &Path,
         records: &'a [Record],
     ) -> Result<Vec<(&'a Record, PathBuf)>, Error> {
-        let logs = folder.join("requests");
+        let logs = folder.join(REQUEST_LOGS);
         let of = |record: &'a Record| (record, conductor::log_of(&logs, record.trial));
         let mut all: Vec<_> = records.iter().map(of).filter(|(_, log)| log.is_file()).collect();
         // Records are in the order in which trials ended.

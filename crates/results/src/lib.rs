@@ -30,7 +30,7 @@ pub use error::StoreError;
 pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
 pub use lines::fuzz_records;
-pub use paths::{ATTEMPTS, default_folder, is_of_a_run, is_run, runs_in};
+pub use paths::{ATTEMPTS, REQUEST_LOGS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::{
     AgeingRecord, Attempt, DriveCourse, Ending, Imported, PhaseRecord, RECORD_SCHEMA, Record,
     StatedMethod, Teardown, TrialStatus,

@@ -17,12 +17,15 @@ pub(super) const SCHEDULE: &str = "schedule.json";
 /// The file of records.
 pub(super) const RECORDS: &str = "records.jsonl";
 
+/// The folder of request logs in a run's folder.
+pub const REQUEST_LOGS: &str = "requests";
+
 /// The folder of attempts in a run's folder.
 pub const ATTEMPTS: &str = "attempts";
 
 /// The files and folders of a run.
 const PARTS: [&str; 8] =
-    [PLAN, SCHEDULE, RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
+    [PLAN, SCHEDULE, RECORDS, "records.cut", ENDING, "ending.half", REQUEST_LOGS, ATTEMPTS];
 
 /// The folder for results: `$XDG_DATA_HOME/ssdlab`, or `~/.local/share/ssdlab`.
 #[must_use]

@@ -4,18 +4,6 @@ use std::fs;
 
 use super::*;
 
-#[test]
-fn a_runs_name_tells_its_plan_and_its_time() {
-    let first = (20_261_128, 174_007, 1);
-    assert_eq!(began("discard-20261128-174007"), Some(("discard", first)));
-    assert_eq!(began("my-own-20261128-174007"), Some(("my-own", first)));
-    let twelfth = (20_261_128, 174_007, 12);
-    assert_eq!(began("discard-20261128-174007-12"), Some(("discard", twelfth)));
-    for other in ["discard", "discard-20261128", "discard-20261128-174007-shrunk", "a-b-c"] {
-        assert_eq!(began(other), None, "{other}");
-    }
-}
-
 /// Without a name it is the last of three runs, with `discard` the last of its two.
 #[test]
 fn the_last_of_three_runs_and_the_last_of_discards_two_are_found() {
