@@ -68,6 +68,7 @@ pub enum TaskError {
     Interrupted,
     /// This machine or the lab kernel lacks something.
     #[error("this machine cannot {task}: {reason}")]
+    #[diagnostic(help("provide what is missing, and run the command again"))]
     Unavailable {
         task: String,
         /// What is missing.
@@ -75,6 +76,10 @@ pub enum TaskError {
     },
     /// The task went wrong, through no fault of the filesystem.
     #[error("cannot {task}: {reason}")]
+    #[diagnostic(help(
+        "run the command again; if it fails for the same reason, report that with the command and \
+         the run's plan.toml"
+    ))]
     Failed {
         task: String,
         /// What went wrong.
