@@ -15,7 +15,7 @@ use ssdlab_flash::simulation;
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
 use ssdlab_kernel::aged::{self as aged, AgedState};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{Age, HostModel, LabKind, Setup, find_host};
+use ssdlab_plan::{Age, HostModel, LabKind, Setup, Span, find_host};
 use ssdlab_trace::{TraceOptions, TraceReader};
 
 use super::ageing::{AgedFacts, AgeingInputs, shaping};
@@ -24,7 +24,6 @@ use super::failure::Failure;
 use super::guests::{Guests, conditioned, identity};
 use super::hypervisor::{GUEST_TIMEOUT, GuestRun};
 use super::inside::GuestJob;
-use super::measure::nanos;
 use super::trial::{IMAGE, PREPARATION};
 
 /// The file of a kept state with the requests of the guest that aged it.
@@ -91,7 +90,7 @@ impl Guests<'_> {
             kernel: self.kernel(setup),
             host,
             seed: trial.seed,
-            limit: Nanos(8 * nanos(PREPARATION)),
+            limit: Nanos(8 * Span(PREPARATION).nanos()),
             timeout: GUEST_TIMEOUT,
             errors: None,
         };

@@ -5,20 +5,19 @@ use std::time::Duration;
 
 use ssdlab_disk::Flash;
 use ssdlab_filesystem::Filesystem;
-use ssdlab_flash::{Drive, Nanos, Specification, presets};
+use ssdlab_flash::{Drive, Specification, presets};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::toolbox::Toolbox;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
-use ssdlab_plan::{Costs, HostModel, find_host};
+use ssdlab_plan::{Costs, HostModel, Span, find_host};
 
 use super::computing::{ChargedCounts, Computing, Times};
 use super::error::{ComputingError, GuestsError, TaskError};
 use super::failure::Failure;
 use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
 use super::inside::GuestJob;
-use super::measure::nanos;
 
 /// A drive that takes no time, with room for the operations.
 const DRIVE: &str = "ideal";
@@ -107,7 +106,7 @@ impl<'a> ComputingLab<'a> {
             kernel: &self.kernel,
             host,
             seed: 1,
-            limit: Nanos(nanos(LIMIT)),
+            limit: Span(LIMIT).into(),
             timeout: GUEST_TIMEOUT,
             errors: None,
         };

@@ -10,6 +10,7 @@ use ssdlab_disk::{BackendError, Flash, Memory};
 use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_host::program;
 use ssdlab_operations::cuts::{CutMoment, CutOutcome, DataVerdict, Recovery};
+use ssdlab_plan::Span;
 
 use super::assignment::for_guest;
 use super::drive_watch::locked;
@@ -19,7 +20,6 @@ use super::guests::Guests;
 use super::hypervisor::GuestRun;
 use super::images::{Images, LoggedRequests};
 use super::inside::GuestJob;
-use super::measure::nanos;
 use super::message::Message;
 use super::recovery::{DataCheck, Recoveries};
 use super::trial::PREPARATION;
@@ -218,7 +218,7 @@ impl Guests<'_> {
             host,
             seed: trial.seed,
             // Whatever checks a case may take as long as its recovery.
-            limit: Nanos(nanos(PREPARATION) * 2 * u64::from(count + 1)),
+            limit: Nanos(Span(PREPARATION).nanos() * 2 * u64::from(count + 1)),
             timeout: RECOVERY_TIMEOUT,
             errors: None,
         };

@@ -28,7 +28,7 @@ use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, FileTree, Phase, Trial, Workload};
 use ssdlab_plan::{
     DRIVE_IDENTITY, Discard, HostModel, KernelLevel, LAB_KERNEL, Model, SLC_CACHE_BYTES, Schedule,
-    Setup, SimulatedMachine, WHOLE_SLC_CACHE_BYTES,
+    Setup, SimulatedMachine, Span, WHOLE_SLC_CACHE_BYTES,
 };
 use ssdlab_results::{Executed, Record};
 use ssdlab_workload as workload;
@@ -42,7 +42,6 @@ use super::hypervisor::{GUEST_TIMEOUT, GuestRun, Hypervisor, LoadedKernel};
 use super::images::LoggedRequests;
 use super::inside::GuestJob;
 use super::libraries::{self, add_command};
-use super::measure::nanos;
 use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
 use super::trial::PREPARATION;
@@ -403,7 +402,7 @@ fn limit(workload: &Workload) -> Nanos {
     let longest =
         |phase: &Phase| phase.limit_ns.saturating_mul(2).saturating_add(phase.postponed_ns);
     let phases = workload.phases.iter().map(longest).fold(0, u64::saturating_add);
-    Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
+    Nanos(phases.saturating_add(8 * Span(PREPARATION).nanos()))
 }
 
 /// Enters the kinds of bytes that the guest wrote, from the log of its requests, the filesystem's

@@ -9,7 +9,7 @@ use ssdlab_host::meter::quiet::{self, Pause};
 use ssdlab_host::meter::{ext4, jbd2, process};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
-use ssdlab_plan::{metric, schedule};
+use ssdlab_plan::{Span, metric, schedule};
 use ssdlab_results::{ByLayer, LayerWrites, Ledger, PhaseRecord, Work};
 use ssdlab_workload::PhaseOutcome;
 
@@ -155,8 +155,8 @@ impl<'a> MeteredDevice<'a> {
         let application = application(&done, usage, used);
         let measured = PhaseRecord {
             name: phase.name.clone(),
-            time_ns: Some(nanos(time)),
-            settled_ns: Some(nanos(settled)),
+            time_ns: Some(Span(time).nanos()),
+            settled_ns: Some(Span(settled).nanos()),
             is_quiet: Some(is_quiet),
             // The scheduler of a lab kernel charges the running task for what others have computed.
             cpu_ns: Some(busy.map_or(cpu_ns, |busy| busy.processes_ns)),
@@ -230,11 +230,6 @@ fn check_lifetime(phase: &PhaseRecord) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// A duration in ns.
-pub(super) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

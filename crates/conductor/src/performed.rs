@@ -3,12 +3,11 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{Schedule, Span};
 use ssdlab_results::{Record, TrialStatus};
 
 use super::failure::Failure;
-use super::measure::nanos;
 
 /// The outcome of an assignment.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,7 +54,7 @@ impl TrialTimer {
     /// Stops the clock.
     pub fn time(&self, measured: &mut Record) {
         measured.started_s = self.started_s;
-        measured.took_ns = nanos(self.clock.elapsed());
+        measured.took_ns = Span(self.clock.elapsed()).nanos();
     }
 }
 

@@ -11,10 +11,9 @@ use ssdlab_host::undo::Journal;
 use ssdlab_lab::{self as lab, Tools};
 use ssdlab_operations::cuts::{DataVerdict, FsckResult, Recovery, WatchedFiles};
 use ssdlab_plan::Setup;
-use ssdlab_quantity::Words;
+use ssdlab_quantity::{Span, Words};
 use ssdlab_workload as workload;
 
-use super::measure::nanos;
 use super::message::Message;
 use super::trial::PREPARATION;
 
@@ -114,7 +113,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &GuestChannel) -> io
         let (mounted, found, data) = match recovered.mounted {
             Ok((took, (packed, found, data))) => {
                 packed?;
-                (Ok(nanos(took)), found, data)
+                (Ok(Span(took).nanos()), found, data)
             }
             Err(error) => (Err(error.to_string()), Vec::new(), None),
         };

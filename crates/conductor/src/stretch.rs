@@ -17,12 +17,12 @@ use ssdlab_host::meter::pressure::{self, IoPressure};
 use ssdlab_host::mounts;
 use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_plan::schedule::Phase;
-use ssdlab_plan::{Levels, metric};
+use ssdlab_plan::{Levels, Span, metric};
 use ssdlab_results::PhaseRecord;
 use ssdlab_workload::PhaseOutcome;
 
 use super::failure::Failure;
-use super::measure::{MeteredDevice, nanos};
+use super::measure::MeteredDevice;
 
 /// How often a stretch looks whether the treatment hurts, or the run is to stop.
 const LOOK: Duration = Duration::from_millis(500);
@@ -195,7 +195,7 @@ impl LiveStretch<'_> {
                 .map_err(Failure::step("sync", self.mounted_at))?;
             Ok(PhaseOutcome::default())
         })?;
-        measured.time_ns = Some(nanos(first.at.elapsed()));
+        measured.time_ns = Some(Span(first.at.elapsed()).nanos());
         measured.settled_ns = measured.time_ns;
         if let Some(counters) = &mut measured.device {
             counters.flushes = last.device.counters.since(&first.device.counters).flushes;

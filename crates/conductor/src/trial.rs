@@ -12,14 +12,14 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
 use ssdlab_plan::schedule::{Action, Phase};
-use ssdlab_plan::{Amount, LabKind, Setup, metric};
+use ssdlab_plan::{Amount, LabKind, Setup, Span, metric};
 use ssdlab_results::{self as results, Record, Teardown};
 use ssdlab_workload::{ConcurrentReader, Material, PhaseContext, PhaseOutcome, WorkloadError};
 
 use super::assignment::Assignment;
 use super::failure::Failure;
 use super::local::LocalExecutor;
-use super::measure::{MeteredDevice, nanos};
+use super::measure::MeteredDevice;
 use super::message::Message;
 use super::performed::{TrialOutcome, TrialTimer};
 use super::stretch::LiveStretch;
@@ -209,12 +209,12 @@ impl LocalExecutor<'_> {
         if mounted_fs.is_shared {
             return Ok(0);
         }
-        let limit_ns = nanos(PREPARATION);
+        let limit_ns = Span(PREPARATION).nanos();
         let step = |action| Phase::new("settle", action, limit_ns);
         let place = place(mounted_fs, rules);
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
-        let idle = step(Action::Idle { quiet_ns: nanos(silence) });
+        let idle = step(Action::Idle { quiet_ns: Span(silence).nanos() });
         let measured = watched.measure(&idle, silence, || Ok(PhaseOutcome::default()))?;
         Ok(measured.device.map_or(0, |device| device.written_bytes))
     }
@@ -297,7 +297,7 @@ impl LocalExecutor<'_> {
         }
         let started = Instant::now();
         self.lab.unmount(mounted_fs, setup, rules)?;
-        let time_ns = nanos(started.elapsed());
+        let time_ns = Span(started.elapsed()).nanos();
         measured.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
         // What unmounting itself could not write.
         match self.fallible(watched.device) {

@@ -11,7 +11,6 @@ mod ring;
 mod run;
 
 pub use aligned::{Aligned, BLOCK_BYTES};
-pub(crate) use counted::nanos;
 pub use counted::{EngineSeries, LONGEST_NS, MOST_STEPS, OperationTally};
 pub use error::EngineError;
 pub use operations::EngineOperationKind;

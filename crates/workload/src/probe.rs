@@ -21,8 +21,8 @@ use ssdlab_flash::Nanos;
 use ssdlab_flash::probe::{
     FILL_BYTES, PROBE_FILE_BYTES, PartTimes, ProbeAccess, ProbePart, ProbeQuestion, ProbedDrive,
 };
-use ssdlab_plan::Bytes;
 use ssdlab_plan::io::{BlockSize, Io, IoContents, IoEnd, IoPattern, IoSyncPolicy, SyncBy};
+use ssdlab_plan::{Bytes, Span};
 use thiserror::Error;
 
 use crate::engine::{self, Aligned, EngineError, EngineJob};
@@ -139,11 +139,11 @@ impl ProbeFile {
             if part.load.access == ProbeAccess::SyncedWrite {
                 let written = Instant::now();
                 file.sync_data()?;
-                times.flushes.push(nanos(written.elapsed()));
+                times.flushes.push(Span(written.elapsed()).into());
             }
-            times.each.push(nanos(begun.elapsed()));
+            times.each.push(Span(begun.elapsed()).into());
         }
-        times.elapsed = nanos(started.elapsed());
+        times.elapsed = Span(started.elapsed()).into();
         Ok(times)
     }
 
@@ -167,7 +167,7 @@ impl ProbeFile {
         };
         let files = std::slice::from_ref(&self.file);
         let job = EngineJob { io: &io, files, text: &[], seed: part.seed };
-        Ok(nanos(engine::run(&job, &mut |_| true)?.moved().took))
+        Ok(Span(engine::run(&job, &mut |_| true)?.moved().took).into())
     }
 }
 
@@ -197,12 +197,8 @@ impl ProbedDrive for ProbeFile {
     }
 
     fn now(&self) -> Nanos {
-        nanos(self.begun.elapsed())
+        Span(self.begun.elapsed()).into()
     }
-}
-
-fn nanos(duration: Duration) -> Nanos {
-    Nanos(engine::nanos(duration))
 }
 
 #[cfg(test)]

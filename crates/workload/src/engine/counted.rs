@@ -5,6 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_plan::Span;
 
 /// The maximum recorded latency, in ns: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -48,8 +49,8 @@ impl OperationTally {
     /// Counts an operation that ended `at` after the start and took `latency`.
     pub fn count(&mut self, at: Duration, latency: Duration) {
         self.operations += 1;
-        self.latencies.saturating_record(nanos(latency).clamp(1, LONGEST_NS));
-        self.series.count(nanos(at));
+        self.latencies.saturating_record(Span(latency).nanos().clamp(1, LONGEST_NS));
+        self.series.count(Span(at).nanos());
     }
 
     /// Adds the operations of another part of the same test.
@@ -114,11 +115,6 @@ impl EngineSeries {
         self.step_ns *= 2;
         self.operations = self.operations.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
-}
-
-/// A duration in ns.
-pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
