@@ -45,9 +45,7 @@ pub fn open(
     wipe: Option<&str>,
     tools: &mut Tools<'_>,
 ) -> Result<Box<dyn Lab>, LabError> {
-    if !rustix::process::geteuid().is_root() {
-        return Err(LabError::NeedsRoot { lab: "device" });
-    }
+    LabError::check_root("device", "makes and mounts filesystems")?;
     // A link is followed once; from here on the kernel's own node is meant.
     let found = BlockDevice::open(named).map_err(LabError::step("use the device", named))?;
     let node = found.node.clone();

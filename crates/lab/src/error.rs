@@ -14,13 +14,14 @@ use super::safety::UnsafeDevice;
 #[derive(Debug, Error, Diagnostic)]
 pub enum LabError {
     /// The lab needs root.
-    #[error("the {lab} lab needs root: it makes and mounts filesystems")]
+    #[error("the {lab} lab needs root: it {does}")]
     #[diagnostic(help(
         "run it with sudo, or measure an existing directory: --lab directory --dir DIR"
     ))]
     NeedsRoot {
-        /// The lab's name.
         lab: &'static str,
+        /// What it does as root.
+        does: &'static str,
     },
     /// A device must not be written to.
     #[error(transparent)]
@@ -96,6 +97,12 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// Refuses all users but root.
+    pub(super) fn check_root(lab: &'static str, does: &'static str) -> Result<(), Self> {
+        let is_root = rustix::process::geteuid().is_root();
+        if is_root { Ok(()) } else { Err(Self::NeedsRoot { lab, does }) }
+    }
+
     /// Adds the step and the path to an I/O error.
     pub(super) fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

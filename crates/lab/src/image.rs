@@ -46,9 +46,7 @@ pub fn open(
     folder: Option<&Path>,
     tools: &mut Tools<'_>,
 ) -> Result<Box<dyn Lab>, LabError> {
-    if !rustix::process::geteuid().is_root() {
-        return Err(LabError::NeedsRoot { lab: "image" });
-    }
+    LabError::check_root("image", "makes and mounts filesystems")?;
     let parent = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
     let parent = parent.canonicalize().map_err(LabError::step("use the folder", parent))?;
     let space = rustix::fs::statvfs(&parent)

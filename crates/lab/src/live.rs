@@ -34,13 +34,7 @@ pub(super) struct LiveLab {
 /// Opens the live lab on the filesystem that contains a folder.
 pub fn open(path: &Path, has_workload: bool) -> Result<Box<dyn Lab>, LabError> {
     let refused = |reason: String| LabError::Unavailable { reason };
-    if !rustix::process::geteuid().is_root() {
-        return Err(refused(
-            "the live lab needs root, as it changes mount options and settings of the kernel; run \
-             it with sudo"
-                .to_owned(),
-        ));
-    }
+    LabError::check_root("live", "changes mount options and settings of the kernel")?;
     let path = path.canonicalize().map_err(LabError::step("use the folder", path))?;
     let mount = mount_of(&path)?;
     // Filesystems that take several devices have a number of their own in the table.
