@@ -13,6 +13,7 @@ use ssdlab_report::baseline_screen;
 use ssdlab_results::{BASELINE_SCHEMA, Baseline, TreatmentCost};
 
 use self::load::{MeasuredLoad, PlannedLoad, folder_of, parse, relative};
+use super::executors::KernelArgument;
 use super::exit::{Exit, UsageError};
 use super::{input, output};
 
@@ -46,9 +47,8 @@ struct RecordBaseline {
     /// The file to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
 }
 
 #[derive(Debug, Args)]
@@ -62,9 +62,8 @@ struct CheckBaseline {
     /// Print the comparison as one JSON object.
     #[arg(long)]
     json: bool,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
 }
 
 impl BaselineCommand {
@@ -83,8 +82,7 @@ impl RecordBaseline {
         // What cannot be written is refused now instead of after the trials.
         drop(output::begin(&self.out)?);
         let load = PlannedLoad::named(&self.plan)?;
-        let MeasuredLoad { treatments, made_with } =
-            load.measure(self.kernel.as_deref(), interrupt)?;
+        let MeasuredLoad { treatments, made_with } = load.measure(self.kernel.path(), interrupt)?;
         let baseline = Baseline {
             schema: BASELINE_SCHEMA,
             folder: relative(&folder_of(&self.out)?, &load.base),
@@ -113,7 +111,7 @@ impl CheckBaseline {
         })?;
         let baseline = parse(file, &text)?;
         let load = PlannedLoad::of(&baseline, file, &folder_of(file)?)?;
-        let measured = load.measure(self.kernel.as_deref(), interrupt)?;
+        let measured = load.measure(self.kernel.path(), interrupt)?;
         let command = format!(
             "ssdlab baseline record {0} --out {0}",
             output::quoted(&file.display().to_string())

@@ -15,7 +15,7 @@ use ssdlab_plan::{CrashTest, Factor, Overrides, PlanError, Span, WriteErrors};
 use ssdlab_report::{CrashExample, CrashReport, CrashRow, crash_screen};
 use ssdlab_results::{CrashCause, Ending, Record, TrialStatus};
 
-use super::executors::{self, RunOptions};
+use super::executors::{self, KernelArgument, RunOptions};
 use super::exit::{self, Exit, UsageError};
 use super::plan_arguments::{self, ResolvedPlan};
 use super::results_folder::ResultsArguments;
@@ -75,9 +75,8 @@ pub struct CrashtestCommand {
     /// Trials to run in parallel (default: as many as processors and memory allow).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
 }
 
 impl CrashtestCommand {
@@ -198,7 +197,7 @@ impl CrashtestCommand {
 
     fn run_options(&self) -> RunOptions<'_> {
         RunOptions {
-            kernel: self.kernel.as_deref(),
+            kernel: self.kernel.path(),
             jobs: self.jobs.map(usize::from),
             ..RunOptions::default()
         }

@@ -17,7 +17,7 @@ use ssdlab_results::{Record, RunContents};
 
 use super::cut_device::{CutDeviceArguments, CutOptions};
 use super::cut_files::{CutFiles, CutFilesArguments};
-use super::executors::{self, RunOptions};
+use super::executors::{self, KernelArgument, RunOptions};
 use super::exit::{Exit, UsageError};
 use super::results_folder::ResultsArguments;
 use super::{output, report};
@@ -53,9 +53,8 @@ pub struct CutCommand {
     device: CutDeviceArguments,
     #[command(flatten)]
     wanted: CutFilesArguments,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -101,7 +100,7 @@ impl CutCommand {
             _ => self.device.run(CutOptions {
                 only: self.number.map(|number| (number, self.survivor)),
                 files,
-                kernel: self.kernel.as_deref(),
+                kernel: self.kernel.path(),
                 json: self.json,
             }),
         }
@@ -149,7 +148,7 @@ impl CutCommand {
     ) -> Result<T, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let run_options =
-            RunOptions { kernel: self.kernel.as_deref(), jobs: Some(1), ..RunOptions::default() };
+            RunOptions { kernel: self.kernel.path(), jobs: Some(1), ..RunOptions::default() };
         executors::in_guests(schedule, run_options, &interrupt, |mut guests| {
             files.ask(&mut guests);
             act(&mut guests)

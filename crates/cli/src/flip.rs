@@ -17,7 +17,7 @@ use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
 use ssdlab_results::{Record, RunContents};
 
-use super::executors::{self, RunOptions};
+use super::executors::{self, KernelArgument, RunOptions};
 use super::exit::{Exit, UsageError};
 use super::results_folder::ResultsArguments;
 use super::{flips, output, report};
@@ -38,9 +38,8 @@ pub struct FlipCommand {
     /// Only this claim.
     #[arg(long, value_name = "ID")]
     claim: Option<String>,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
     /// Print one JSON list.
     #[arg(long)]
     json: bool,
@@ -83,7 +82,7 @@ impl FlipCommand {
         let hosts = executors::hosts(&schedule, &interrupt)?;
         let parameters = parameters(&schedule, &standings, &plausible, &hosts);
         let schedule = schedule.undrawn();
-        let run_options = RunOptions { kernel: self.kernel.as_deref(), ..RunOptions::default() };
+        let run_options = RunOptions { kernel: self.kernel.path(), ..RunOptions::default() };
         let found = executors::in_guests(&schedule, run_options, &interrupt, |mut guests| {
             guests.provide(plausible);
             let mut search = Search { schedule: &schedule, standings: &standings, guests };

@@ -16,6 +16,7 @@ use ssdlab_host::mounts;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel as kernel;
 
+use super::executors::KernelArgument;
 use super::exit::{Exit, UsageError};
 use super::{output, restore};
 
@@ -39,9 +40,8 @@ pub struct FitHostCommand {
     /// new folder in it, which is removed afterwards.
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: KernelArgument,
 }
 
 /// An operation: its counts, and its times here in each round, in ns.
@@ -63,7 +63,7 @@ impl FitHostCommand {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
         let place = &self.place()?;
         let filesystem = on(place)?;
-        let kernel = kernel::find(self.kernel.as_deref())?;
+        let kernel = kernel::find(self.kernel.path())?;
         let mut journal = restore::journal()?;
         let mut lab =
             ComputingLab::open(kernel, filesystem, MEMORY_BYTES, interrupt, &mut journal)?;
