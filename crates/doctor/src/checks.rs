@@ -1,18 +1,10 @@
 //! The checks.
 
-mod access_times;
-mod alignment;
-mod barriers;
-mod commit_interval;
-mod free_space;
-mod image_on_btrfs;
-mod log_sync;
-mod recorder_commits;
-mod swap_discard;
+mod drives;
+mod mounts;
+mod services;
 mod trim_path;
 mod trim_schedule;
-mod wear;
-mod write_cache;
 
 use super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::machine::InspectedMachine;
@@ -25,19 +17,19 @@ pub fn examine(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
         return vec![of_container()];
     }
     let checks: [fn(&InspectedMachine<'_>) -> Vec<SetupFinding>; 13] = [
-        barriers::check,
-        write_cache::check,
-        wear::check,
+        mounts::barriers,
+        drives::write_cache,
+        drives::wear,
         trim_path::check,
         trim_schedule::check,
-        swap_discard::check,
-        access_times::check,
-        commit_interval::check,
-        recorder_commits::check,
-        log_sync::check,
-        image_on_btrfs::check,
-        free_space::check,
-        alignment::check,
+        mounts::swap_discard,
+        mounts::access_times,
+        mounts::commit_interval,
+        services::recorder_commits,
+        services::log_sync,
+        mounts::image_on_btrfs,
+        mounts::free_space,
+        drives::alignment,
     ];
     let mut found: Vec<SetupFinding> = checks.iter().flat_map(|check| check(machine)).collect();
     found.sort_by_key(|finding| finding.state);

@@ -1,7 +1,7 @@
 //! Whether a machine is set up right for its drives, and a drive fast enough for programs.
 //!
 //! Reads what sysfs, procfs and configuration files tell anyone. Nothing is written, and no device
-//! is opened. Each check is a file of `checks`, with the evidence for what it says.
+//! is opened. Each check has the evidence for what it says beside it.
 
 mod checks;
 mod configuration;
