@@ -152,7 +152,6 @@ impl Cost {
         }
     }
 
-    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

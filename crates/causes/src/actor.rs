@@ -12,9 +12,7 @@ pub type FileParts = Vec<(Range<u64>, CauseShares)>;
 /// Who does something.
 #[derive(Debug, Clone)]
 pub struct Actor {
-    /// The thread.
     pub thread: u32,
-    /// The causer that it is.
     pub causer: Causer,
     /// Whether it is the kernel's: then somebody else is behind what it does.
     pub is_kernel: bool,

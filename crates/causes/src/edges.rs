@@ -89,7 +89,6 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Begins at a reading.
     pub fn begin(&mut self, reading: WrittenReading) {
         (self.last, self.is_open) = (reading, true);
     }

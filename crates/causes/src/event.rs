@@ -47,7 +47,6 @@ pub enum EventPoint {
     ExtInodeFreed,
     /// fsync(2) began on ext4: inode.
     ExtSyncBegan,
-    /// It ended.
     ExtSyncEnded,
     /// A handle was closed: transaction, blocks first dirtied by it.
     JournalHandle,
@@ -178,7 +177,6 @@ pub struct CauseEvent {
     pub key: u64,
     /// Its numbers; those that it lacks are 0.
     pub numbers: [u64; MOST_NUMBERS],
-    /// Its text.
     pub text: Option<Box<str>>,
 }
 
@@ -213,7 +211,6 @@ pub fn bdi_number(name: &str) -> u64 {
 pub enum BlockOperation {
     /// It counts as written; filesystems mark their metadata.
     Write { is_metadata: bool },
-    /// A discard.
     Discard,
     /// A read, a flush or another command.
     Other,

@@ -16,7 +16,6 @@ pub struct Inode {
     pub filesystem: usize,
     /// The tree it is in: a subvolume of btrfs; 0 elsewhere.
     pub tree: u64,
-    /// Its number.
     pub number: u64,
     /// How often the number was freed during the recording before it was this file's.
     pub life: u32,
@@ -29,15 +28,12 @@ pub enum WrittenKind {
     Block(BlockKind),
     /// Trees of btrfs: of files and directories.
     FileTree,
-    /// That of checksums.
     ChecksumTree,
-    /// That of extents.
     ExtentTree,
     /// Those of roots, chunks, devices, and free space.
     RootTrees,
     /// That of fsync(2)'s log.
     LogTree,
-    /// Swap.
     Swap,
     /// Bytes of a device without a filesystem that is watched.
     Raw,
@@ -125,7 +121,6 @@ pub struct CauseLedger {
 }
 
 impl CauseLedger {
-    /// The rows, by key.
     pub fn rows(&self) -> impl Iterator<Item = (&LedgerKey, &Amounts)> {
         self.rows.iter()
     }

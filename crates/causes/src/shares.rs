@@ -27,7 +27,6 @@ impl CauseShares {
         self.0.iter().copied()
     }
 
-    /// Adds to the weight of a causer.
     pub fn add(&mut self, causer: Causer, weight: u64) {
         if weight == 0 {
             return;

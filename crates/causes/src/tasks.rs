@@ -18,7 +18,6 @@ impl Causer {
     pub const UNSEEN: Self = Self(2);
 }
 
-/// The names of a causer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CauserName {
     /// The program as the kernel names it (`comm`, at most 15 bytes), or a line in brackets.
@@ -37,7 +36,6 @@ impl CauserName {
 pub struct RunningTask {
     /// Its number.
     pub thread: u32,
-    /// Its process.
     pub process: u32,
     /// The process's `comm`.
     pub program: String,
@@ -55,7 +53,6 @@ const CLONE_THREAD: u64 = 0x10000;
 const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 /// The number of the unified hierarchy.
 const UNIFIED: u64 = 0;
-/// The longest `comm`.
 const LONGEST_COMM: usize = 15;
 /// The program of workers that serve many: their `comm` is that of whatever they did last.
 const WORKER: &str = "(kernel worker)";
@@ -118,7 +115,6 @@ impl Tasks {
         }
     }
 
-    /// The names of a causer.
     #[must_use]
     pub fn name(&self, causer: Causer) -> &CauserName {
         &self.names[causer.0 as usize]
@@ -147,7 +143,6 @@ impl Tasks {
         std::mem::take(&mut self.strays).into_iter().collect()
     }
 
-    /// Sets the cgroup of a process.
     pub fn set_cgroup(&mut self, process: u32, cgroup: &str) {
         let of_process = self.threads.iter().filter(|(_, task)| task.process == process);
         let threads: Vec<u32> = of_process.map(|(thread, _)| *thread).collect();

@@ -34,14 +34,11 @@ pub enum ModelSpec {
         /// Where inodes are, if its device can be read.
         places: Option<InodePlaces>,
     },
-    /// XFS.
     Xfs {
         /// Where inodes are, if its device can be read.
         places: Option<InodePlaces>,
     },
-    /// btrfs.
     Btrfs(BtrfsGeometry),
-    /// F2FS.
     F2fs,
     /// Any other.
     Generic,

@@ -37,7 +37,6 @@ pub struct AskCommand {
 }
 
 impl AskCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let question = Question {
             treatments: self.treatments.clone(),

@@ -67,7 +67,6 @@ struct CheckBaseline {
 }
 
 impl BaselineCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         match &self.what {

@@ -46,7 +46,6 @@ pub struct CacheOutput {
 }
 
 impl CacheCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match (&self.what, self.json) {
             (Some(What::Clear), _) => clear()?,

@@ -24,7 +24,6 @@ pub struct CheckCommand {
 }
 
 impl CheckCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
         executors::check(&schedule)?;

@@ -43,7 +43,6 @@ enum Format {
 }
 
 impl CompareCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let unknown = |name: &String| {
             UsageError::report(format!("there is no metric `{name}`"), metric::instead_of(name))

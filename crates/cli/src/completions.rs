@@ -39,7 +39,6 @@ const OF_OPTIONS: [(&str, NameKind); 5] = [
 ];
 
 impl CompletionsCommand {
-    /// Runs the command, for this command line.
     pub fn run(&self, mut line: Command) -> Exit {
         let shell: Shell = self.shell.parse().expect("one of the shells above");
         let mut script = Vec::new();

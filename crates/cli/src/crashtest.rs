@@ -80,7 +80,6 @@ pub struct CrashtestCommand {
 }
 
 impl CrashtestCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let began = Instant::now();
         let resolved = self.resolve()?;

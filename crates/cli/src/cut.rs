@@ -89,7 +89,6 @@ struct Named<'a> {
 }
 
 impl CutCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let files = self.wanted.begin()?;
         match (&self.run, self.trial, self.number) {

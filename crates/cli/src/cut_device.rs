@@ -315,7 +315,6 @@ fn check_memory(files: &[&File]) -> Result<(), Report> {
     ))
 }
 
-/// The contents of an image.
 fn contents(path: &Path, image: &File) -> Result<Memory, Report> {
     let capacity_bytes = image.metadata().into_diagnostic()?.len();
     let mut contents = Memory::new(capacity_bytes);

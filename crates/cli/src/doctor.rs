@@ -59,7 +59,6 @@ struct ExaminedMachine {
 }
 
 impl DoctorCommand {
-    /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let found = DoctorOutput::of_machine(Path::new("/"), now.as_secs())?;

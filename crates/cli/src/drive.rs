@@ -52,7 +52,6 @@ enum What {
 }
 
 impl DriveCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),

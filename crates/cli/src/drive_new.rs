@@ -40,7 +40,6 @@ pub struct NewDriveCommand {
 }
 
 impl NewDriveCommand {
-    /// The name of the new drive.
     pub fn name(&self) -> String {
         let stem = self.out.as_deref().and_then(Path::file_stem);
         stem.map_or_else(|| NAME.to_owned(), |stem| stem.to_string_lossy().into_owned())

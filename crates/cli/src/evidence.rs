@@ -18,7 +18,6 @@ pub struct EvidenceCommand {
 }
 
 impl EvidenceCommand {
-    /// Runs the command.
     pub fn run(&self) -> Exit {
         let of_drives = presets::ALL.into_par_iter().flat_map_iter(book::of_drive);
         let mut figures: Vec<Figure> = of_drives.collect();

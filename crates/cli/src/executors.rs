@@ -60,7 +60,6 @@ pub struct RunOptions<'a> {
     pub any_size: bool,
 }
 
-/// An executor that is ready.
 pub enum ReadyExecutor<'a> {
     /// This machine, and whether requests are recorded.
     Here(Box<LocalExecutor<'a>>, bool),
@@ -93,7 +92,6 @@ impl ReadyExecutor<'_> {
         Ok(())
     }
 
-    /// The executor.
     pub fn executor(&mut self) -> &mut dyn Executor {
         match self {
             Self::Here(here, _) => &mut **here,

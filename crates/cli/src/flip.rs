@@ -61,7 +61,6 @@ struct Parameter {
 }
 
 impl FlipCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.results.find_or_last(Some(&self.run))?;
         let (_, contents) = report::read(&folder)?;

@@ -40,7 +40,6 @@ pub struct HistoryCommand {
 }
 
 impl HistoryCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let folder = self.results.folder();
         let (folders, foreign) = match look(&folder) {

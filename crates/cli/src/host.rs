@@ -48,7 +48,6 @@ enum What {
 }
 
 impl HostCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),

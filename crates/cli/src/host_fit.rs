@@ -58,7 +58,6 @@ impl Operation {
 }
 
 impl FitHostCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
         let place = &self.place()?;

@@ -32,7 +32,6 @@ pub struct ImportCommand {
 }
 
 impl ImportCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let named: Vec<(Option<&str>, &str)> = self.files.iter().map(|text| named(text)).collect();
         let contents = named.iter().map(|(_, file)| read(file)).collect::<Result<Vec<_>, _>>()?;

@@ -39,7 +39,6 @@ pub struct JudgeCommand {
 }
 
 impl JudgeCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let case = JudgedCase::resolve(&self.plan, &self.claim, &self.variation)?;
         executors::check_models(&case.schedule)?;

@@ -53,7 +53,6 @@ enum What {
 }
 
 impl KernelCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::Build { source } => build(source.as_deref()),

@@ -12,7 +12,6 @@ use thiserror::Error;
 use super::executors::{self, RunOptions};
 use super::output;
 
-/// The plan.
 const PLAN: &str = include_str!("kernel_trial.toml");
 
 /// Why results of a kernel cannot be trusted on this machine.

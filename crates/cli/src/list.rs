@@ -133,7 +133,6 @@ impl From<QuestionEra> for Group {
 }
 
 impl ListCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match (self.what, self.json) {
             (Some(What::Features), true) => {

@@ -21,7 +21,6 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Runs the command, for this command line.
     pub fn run(&self, line: Command) -> Result<Exit> {
         fs::create_dir_all(&self.folder).map_err(output::unwritten(&self.folder))?;
         let mut line = line.disable_help_subcommand(true);

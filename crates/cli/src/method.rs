@@ -39,7 +39,6 @@ pub struct MethodOutput {
 }
 
 impl MethodCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let (run, contents) = report::read(&self.results.find_or_last(self.run.as_deref())?)?;
         let RunContents { schedule, records, ending, .. } = contents;

@@ -82,7 +82,6 @@ pub struct Variation {
 pub struct ResolvedPlan {
     /// The text, as it is stored with the run.
     pub text: String,
-    /// The schedule.
     pub schedule: Schedule,
 }
 

@@ -54,7 +54,6 @@ const NAME: &str = "my-drive";
 const FORECAST_SEED: u64 = 1;
 
 impl ProbeCommand {
-    /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
         let folder = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
         let mut file = ProbeFile::create(&folder)?;

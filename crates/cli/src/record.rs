@@ -29,7 +29,6 @@ pub struct RecordCommand {
 }
 
 impl RecordCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         // Ctrl-C reaches only the program; its operations until then are kept.
         let interrupt = Interrupt::on_termination().into_diagnostic()?;

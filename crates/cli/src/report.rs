@@ -110,7 +110,6 @@ impl Format {
 }
 
 impl ReportCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let format = self.format()?;
         if format == Format::Ods && self.out.is_none() && io::stdout().is_terminal() {

@@ -55,7 +55,6 @@ pub fn journal() -> Result<Journal, Report> {
 }
 
 impl RestoreCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         if self.guard {
             guard::wait_for_parent().into_diagnostic()?;

@@ -23,7 +23,6 @@ impl ResultsArguments {
         self.results.is_some()
     }
 
-    /// The folder.
     pub fn folder(&self) -> PathBuf {
         self.results.clone().unwrap_or_else(results::default_folder)
     }

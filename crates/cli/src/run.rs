@@ -101,7 +101,6 @@ type Ended = Result<Ending, ConductorError>;
 pub struct PerformedRun {
     /// Its name.
     pub id: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// What was to be done.
     pub schedule: Schedule,
@@ -192,7 +191,6 @@ struct Session {
 }
 
 impl RunCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.resume {
             None => {

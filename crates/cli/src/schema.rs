@@ -81,7 +81,6 @@ pub enum JsonFormat {
 }
 
 impl SchemaCommand {
-    /// Runs the command.
     pub fn run(&self) -> Exit {
         output::print_json(&self.of.schema());
         Exit::Done
@@ -89,7 +88,6 @@ impl SchemaCommand {
 }
 
 impl JsonFormat {
-    /// The JSON schema.
     #[must_use]
     pub fn schema(self) -> schemars::Schema {
         match self {

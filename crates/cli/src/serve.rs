@@ -57,7 +57,6 @@ struct Way {
 }
 
 impl ServeCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.way.fuse.as_deref().map(mount_point).transpose()?;
         let socket = self.way.vhost_user.as_deref().map(printable).transpose()?;

@@ -135,7 +135,6 @@ struct Measured {
 }
 
 impl SimulateCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let mut drives = self
             .drive

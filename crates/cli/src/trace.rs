@@ -77,7 +77,6 @@ pub enum TraceOutput<'a> {
     },
 }
 
-/// The contents of a trace.
 struct TraceContents {
     summary: TraceSummary,
     /// The times that went backwards.
@@ -89,7 +88,6 @@ struct TraceContents {
 }
 
 impl TraceCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         match &self.named[..] {
             [run] if run.is_dir() || !run.exists() => self.of_run(run),

@@ -64,7 +64,6 @@ pub struct WhoCommand {
 }
 
 impl WhoCommand {
-    /// Runs the command.
     pub fn run(self) -> Result<Exit, Report> {
         let target = self.target.as_deref();
         let format = match (self.json, self.markdown, &self.prometheus) {

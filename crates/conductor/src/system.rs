@@ -48,7 +48,6 @@ const SETTINGS: &str = "/etc";
 const NO_FOLDER: &str = "no-folder";
 const NO_FILE: &str = "no-file";
 
-/// A system that was made.
 #[derive(Debug)]
 pub(super) struct MadeSystem {
     /// Its name, with the digest of what it has.
@@ -211,7 +210,6 @@ impl<'a> Copying<'a> {
         Ok(entries)
     }
 
-    /// The system with all that it has.
     fn whole(mut self, system: &CommandSystem) -> Result<MadeSystem, GuestsError> {
         match &system.root {
             None => {

@@ -12,7 +12,6 @@ pub struct FstabLine {
     pub target: PathBuf,
     /// The filesystem's type.
     pub kind: String,
-    /// Its options.
     pub options: Vec<String>,
 }
 

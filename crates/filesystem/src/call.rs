@@ -3,7 +3,6 @@
 /// A program and its first arguments; the device or the name of the pool follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MkfsCall {
-    /// The program.
     pub program: &'static str,
     /// Its first arguments.
     pub arguments: &'static [&'static str],

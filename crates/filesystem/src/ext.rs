@@ -82,14 +82,11 @@ const OF_JOURNAL: &[&str] = &[
 /// also mounts ext2.
 const OF_TYPE_EXT4: &[&str] = &["delalloc", "dioread_lock", "dioread_nolock", "fc_debug_force"];
 
-/// Options of ext2.
 pub const EXT2_OPTIONS: MountOptions =
     MountOptions { names: &[OF_ALL, OF_TYPE_EXT4, &["xip"]], ..SHOWN };
 
-/// Options of ext3.
 pub const EXT3_OPTIONS: MountOptions = MountOptions { names: &[OF_ALL, OF_JOURNAL], ..SHOWN };
 
-/// Options of ext4.
 pub const EXT4_OPTIONS: MountOptions = MountOptions {
     names: &[OF_ALL, OF_JOURNAL, OF_TYPE_EXT4, &["journal_async_commit", "journal_checksum"]],
     ..SHOWN

@@ -63,7 +63,6 @@ pub enum SnapshotSupport {
 }
 
 impl SnapshotSupport {
-    /// The call.
     #[must_use]
     pub fn call(&self) -> MkfsCall {
         match self {

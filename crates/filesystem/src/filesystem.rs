@@ -8,7 +8,6 @@ use super::facts::{
 };
 use super::{MkfsCall, MountOptions, Pool, Probe, Setting};
 
-/// A filesystem.
 #[derive(Debug)]
 pub struct Filesystem {
     /// Its name in plans and in the kernel.
@@ -65,9 +64,7 @@ pub struct Filesystem {
 /// Whether a filesystem's journal can be switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalSupport {
-    /// It never has one.
     Never,
-    /// It always has one.
     Always,
     /// `journal = "on"` and `"off"` both exist.
     Optional,

@@ -54,7 +54,6 @@ pub(super) const fn perhaps_listed(asked: &'static str, listed: &'static [&'stat
     Alias { asked, listed, or_nothing: true }
 }
 
-/// The name of an option.
 pub(super) fn name(option: &str) -> &str {
     option.split_once('=').map_or(option, |(name, _)| name)
 }

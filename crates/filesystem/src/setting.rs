@@ -13,7 +13,6 @@ pub struct Setting {
     pub superblock: Option<Bits>,
 }
 
-/// A level of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingLevel {
     /// The name in plans: the filesystem's own, or `on` and `off`.

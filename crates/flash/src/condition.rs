@@ -81,7 +81,6 @@ impl fmt::Display for Condition {
 /// The most overwrites of a drive's capacity in a condition.
 const MOST_OVERWRITES: f64 = 1e6;
 
-/// The outcome of conditioning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditioningOutcome {
     /// Rounds of random overwrites on the way to the steady state; 0 if that was not requested.

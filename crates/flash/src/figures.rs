@@ -55,7 +55,6 @@ pub enum FigureQuantity {
 pub enum FigureKind {
     /// A write that is synced, by a flush or with forced unit access.
     SyncedWrite,
-    /// A discard.
     Discard,
     /// A request of a page, one at a time.
     PageAlone,

@@ -12,7 +12,6 @@ const BLKDISCARD: ioctl::Opcode = 0x1277;
 const BLKGETSIZE64: ioctl::Opcode = 0x8008_1272;
 const BLKGETDISKSEQ: ioctl::Opcode = 0x8008_1280;
 
-/// The size in bytes.
 pub fn size_bytes(device: &File) -> io::Result<u64> {
     // SAFETY: BLKGETSIZE64 fills a u64, for which all bit patterns are valid.
     Ok(unsafe { ioctl::ioctl(device, Getter::<BLKGETSIZE64, u64>::new()) }?)

@@ -50,7 +50,6 @@ pub struct CgroupWrites {
     pub cgroup: String,
     /// What it is.
     pub kind: CgroupKind,
-    /// Its bytes.
     pub written_bytes: u64,
     /// Whether they are only what those in it do not make up.
     pub is_rest: bool,

@@ -24,7 +24,6 @@ const EUI64: u8 = 2;
 const T10: u8 = 1;
 const SCSI_NAME: u8 = 8;
 
-/// The identity of a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DriveIdentity {
     /// World-wide identifiers, as the kernel writes them (`naa.5000c500a1b2c3d4`).

@@ -105,7 +105,6 @@ struct Bulkstat {
 pub enum HandleKind {
     /// By its number alone.
     AnyGeneration,
-    /// XFS.
     Xfs,
 }
 

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 pub struct FileId {
     /// The device number of the filesystem it is on.
     pub filesystem: u64,
-    /// Its inode.
     pub inode: u64,
 }
 

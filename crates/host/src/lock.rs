@@ -42,7 +42,6 @@ impl FileLock {
         Ok(Self(file))
     }
 
-    /// The file.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.0
@@ -56,7 +55,6 @@ impl FileLock {
     }
 }
 
-/// The holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockHolder {
     /// The process that took it; `None` if this process may not see it.

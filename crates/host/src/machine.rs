@@ -15,7 +15,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine.
     #[must_use]
     pub fn this() -> Self {
         let text = fs::read_to_string("/etc/machine-id").unwrap_or_default();

@@ -46,14 +46,12 @@ pub struct MeasurementLock {
 pub enum LockEvent {
     /// Waiting for the holder of a lock.
     Waiting {
-        /// The lock.
         lock: PathBuf,
         /// The holder, as far as it is visible.
         holder: Option<LockHolder>,
     },
     /// Another user held the shared lock for too long: root measures anyway.
     Beside {
-        /// The lock.
         lock: PathBuf,
         /// The holder, as far as it is visible.
         holder: Option<LockHolder>,

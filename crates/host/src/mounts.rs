@@ -103,7 +103,6 @@ pub fn all() -> io::Result<Vec<Mount>> {
     listed_in(Path::new(TABLE))
 }
 
-/// The mounts in a table.
 pub fn listed_in(table: &Path) -> io::Result<Vec<Mount>> {
     parse(&fs::read(table)?)
 }

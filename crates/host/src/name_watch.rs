@@ -28,7 +28,6 @@ const MOST_FOLDERS: usize = 10_000;
 pub struct NamedFile {
     /// Which.
     pub file: HandledFile,
-    /// Its path.
     pub path: PathBuf,
 }
 

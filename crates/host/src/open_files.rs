@@ -21,7 +21,6 @@ pub enum Object {
     Device(u64),
     /// A character device, by its number.
     Character(u64),
-    /// A file.
     File(FileId),
 }
 

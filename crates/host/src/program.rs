@@ -59,7 +59,6 @@ pub enum ProgramError {
     #[error("`{program}` is not installed")]
     #[diagnostic(help("install the package {package}: apt-get install {package}"))]
     Missing {
-        /// The program.
         program: String,
         /// The Debian package that carries it.
         package: String,
@@ -67,7 +66,6 @@ pub enum ProgramError {
     /// It could not be started.
     #[error("`{program}` cannot be started: {cause}")]
     Start {
-        /// The program.
         program: String,
         /// Why.
         cause: io::Error,
@@ -91,7 +89,6 @@ pub enum ProgramError {
     Limit {
         /// The command line.
         command: String,
-        /// The limit.
         limit: Duration,
     },
     /// It printed too much and was ended.

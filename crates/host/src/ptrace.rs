@@ -26,9 +26,7 @@ const TEXT_PIECE_BYTES: u64 = 256;
 pub struct WatchedCall {
     /// The thread that makes it.
     pub process: pid_t,
-    /// Its number.
     pub number: i64,
-    /// Its arguments.
     pub arguments: [u64; 6],
 }
 

@@ -82,7 +82,6 @@ impl BlockDevice {
         self.disk_folder().join("queue").join(name)
     }
 
-    /// The size in bytes.
     pub fn size_bytes(&self) -> io::Result<u64> {
         let sectors = read(&self.folder.join("size"))?;
         sectors.parse::<u64>().map(|sectors| sectors * 512).map_err(io::Error::other)

@@ -10,7 +10,6 @@ use super::processes;
 pub struct TaskEntry {
     /// Its number.
     pub thread: u32,
-    /// Its process.
     pub process: u32,
     /// The process's `comm`.
     pub program: String,

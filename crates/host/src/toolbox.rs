@@ -37,7 +37,6 @@ fn below(program: &Path, name: &str) -> Option<PathBuf> {
 /// Where programs are from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Toolbox {
-    /// This machine.
     Machine,
     /// A folder that came with this program.
     Shipped(PathBuf),
@@ -59,7 +58,6 @@ impl Toolbox {
         if programs.into_iter().all(suffices) { shipped } else { Self::Machine }
     }
 
-    /// Finds a program.
     pub fn find(&self, program: &str, package: &str) -> Result<PathBuf, ProgramError> {
         let Self::Shipped(folder) = self else { return program::find(program, package) };
         let path = folder.join(PROGRAMS).join(program);

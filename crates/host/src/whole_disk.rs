@@ -56,7 +56,6 @@ impl DiskKind {
     }
 }
 
-/// A disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeDisk {
     /// The kernel's name (`nvme0n1`).
@@ -67,7 +66,6 @@ pub struct WholeDisk {
     pub kind: DiskKind,
     /// The vendor's name of the model; for a device of the device mapper its own name.
     pub model: Option<String>,
-    /// Its size in bytes.
     pub size_bytes: u64,
     /// Its counters; those of a loop device are over every file that was ever attached.
     pub counters: Counters,
@@ -106,7 +104,6 @@ fn in_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 impl WholeDisk {
-    /// Reads a disk, by its name.
     pub fn read(root: &Path, name: &str) -> io::Result<Self> {
         let folder = root.join("sys/block").join(name);
         let number = sysfs::read(&folder.join("dev"))?;
@@ -141,7 +138,6 @@ impl WholeDisk {
         self.name == name || self.partitions.iter().any(|(own, _)| own == name)
     }
 
-    /// The counters of one of its partitions.
     pub fn partition_counters(&self, root: &Path, partition: &str) -> io::Result<Counters> {
         let stat = root.join("sys/block").join(&self.name).join(partition).join("stat");
         Ok(block::parse(&fs::read_to_string(stat)?)?.counters)

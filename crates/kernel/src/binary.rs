@@ -130,7 +130,6 @@ pub fn config(kernel: &LabKernel) -> Result<KernelConfig, KernelError> {
 }
 
 impl KernelConfig {
-    /// The filesystems that are on.
     pub fn filesystems(&self) -> Vec<&'static str> {
         self.those_on(&FILESYSTEMS)
     }

@@ -21,7 +21,6 @@ use super::entry::{CacheEntry, EntryKind, RemovalSummary};
 use super::recipe::Recipe;
 use super::{KernelError, KernelOrigin, LabKernel};
 
-/// The cache.
 pub struct KernelCache {
     folder: PathBuf,
 }
@@ -32,7 +31,6 @@ impl KernelCache {
         cache_folder().map(|cache| Self::at(cache.join("kernel"))).ok_or(KernelError::NoCache)
     }
 
-    /// A cache in a folder.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -163,7 +161,6 @@ impl KernelCache {
         Ok(LabKernel { path: place, ..built.clone() })
     }
 
-    /// Makes one of the kernels the default.
     pub fn make_default(&self, identity: &str) -> Result<(), KernelError> {
         let (default, others): (Vec<_>, Vec<_>) =
             self.origins()?.into_iter().partition(|origin| origin.identity == identity);

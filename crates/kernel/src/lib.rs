@@ -37,7 +37,6 @@ use self::recipe::Recipe;
 /// A kernel of a tree. The next one takes its place once this is dropped.
 #[derive(Debug)]
 pub struct TreeKernel {
-    /// The kernel.
     pub kernel: LabKernel,
     /// The folder that it was built in.
     pub folder: PathBuf,
@@ -47,13 +46,10 @@ pub struct TreeKernel {
 /// A description of a lab kernel.
 #[derive(Debug)]
 pub struct KernelInfo {
-    /// The kernel.
     pub kernel: LabKernel,
-    /// Its size.
     pub size_bytes: u64,
     /// The origin of the kernel; `None` for one that is not from the cache.
     pub origin: Option<KernelOrigin>,
-    /// The filesystems it has.
     pub filesystems: Vec<&'static str>,
     /// The I/O schedulers it has.
     pub schedulers: Vec<&'static str>,
@@ -90,7 +86,6 @@ pub fn info(named: Option<&Path>) -> Result<KernelInfo, KernelError> {
     Ok(KernelInfo { kernel, size_bytes, origin, filesystems, schedulers })
 }
 
-/// The filesystems that a lab kernel has.
 pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError> {
     Ok(binary::config(kernel)?.filesystems())
 }
@@ -98,9 +93,7 @@ pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError>
 /// A kernel that can be named by its version.
 #[derive(Debug)]
 pub struct AvailableKernel {
-    /// The kernel.
     pub kernel: LabKernel,
-    /// Its origin.
     pub origin: KernelOrigin,
     /// Whether runs use it if they name none.
     pub is_default: bool,

@@ -19,13 +19,11 @@ pub struct KernelOrigin {
     pub identity: String,
     /// The identity of the files it was built by.
     pub recipe: String,
-    /// Its source.
     pub source: LinuxSource,
     /// The compiler, as it calls itself.
     pub compiler: String,
 }
 
-/// A source of Linux.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinuxSource {
     /// Where it is.
@@ -36,7 +34,6 @@ pub struct LinuxSource {
     pub sha256: Option<String>,
 }
 
-/// A kind of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {

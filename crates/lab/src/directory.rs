@@ -28,7 +28,6 @@ pub(super) struct DirectoryLab {
     held: Option<HeldFolder>,
 }
 
-/// Opens the directory lab on a directory.
 pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
     let path = path.canonicalize().map_err(LabError::step("use the directory", path))?;
     if !path.is_dir() {

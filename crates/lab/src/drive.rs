@@ -21,7 +21,6 @@ pub struct ExistingDrive {
     pub names: Vec<String>,
     /// The drive's model, if it has one.
     pub model: Option<String>,
-    /// Its size in bytes.
     pub size_bytes: u64,
 }
 

@@ -42,9 +42,7 @@ pub enum LabError {
         "name a folder with more space by --dir, or a smaller size in the plan's [target]"
     ))]
     NoSpace {
-        /// The folder.
         folder: PathBuf,
-        /// Free bytes.
         free_bytes: u64,
         /// The image's size.
         needed_bytes: u64,
@@ -62,7 +60,6 @@ pub enum LabError {
     /// The filesystem's own check found damage.
     #[error("`{check}` finds damage: {said}")]
     Damaged {
-        /// The check.
         check: String,
         /// The last of what it found.
         said: String,
@@ -72,7 +69,6 @@ pub enum LabError {
     Step {
         /// What was attempted.
         step: &'static str,
-        /// The path.
         path: PathBuf,
         /// Why not.
         cause: io::Error,

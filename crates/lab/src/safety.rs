@@ -44,7 +44,6 @@ pub struct Survey {
 pub struct Identity {
     /// `major:minor`.
     pub number: String,
-    /// Its size in bytes.
     pub size_bytes: u64,
     /// The kernel's sequence number of its disk and medium (Linux 5.15). It changes if the device
     /// number is reused, or the medium is exchanged.
@@ -67,7 +66,6 @@ pub struct DeviceUse {
 pub enum Relation {
     /// It is the named one.
     Itself,
-    /// A partition of it.
     Partition,
     /// The whole disk it is a partition of.
     Disk,

@@ -118,7 +118,6 @@ impl ProgramActivity {
         }
     }
 
-    /// All syncs.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.files.values().map(|file| file.syncs).sum()

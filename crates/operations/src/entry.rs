@@ -8,7 +8,6 @@ use crate::RelativePath;
 /// directory are in byte order of their names. Devices, sockets and pipes are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// A directory.
     Directory {
         /// Its permission bits, below `0o10000`.
         mode: u32,

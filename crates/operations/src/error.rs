@@ -25,7 +25,6 @@ pub enum OperationLogError {
         /// The first bytes, escaped.
         found: String,
     },
-    /// It has an unknown version.
     #[error("the operation log has version {found}; the known version is 1: use a newer ssdlab")]
     UnknownVersion {
         /// The version it has, escaped.

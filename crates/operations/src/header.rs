@@ -17,7 +17,6 @@ pub struct LogHeader {
 pub struct LeftOut(BTreeMap<Omission, u64>);
 
 impl LeftOut {
-    /// Adds to a count.
     pub fn add(&mut self, omission: Omission, count: u64) {
         let counted = self.0.entry(omission).or_default();
         *counted = counted.saturating_add(count);

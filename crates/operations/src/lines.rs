@@ -8,7 +8,6 @@ use memchr::memchr;
 /// directories of that length, at four characters per byte.
 const LONGEST: usize = 128 << 10;
 
-/// The lines of a text.
 #[derive(Debug)]
 pub struct TextLines<R> {
     input: R,

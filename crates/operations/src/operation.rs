@@ -8,7 +8,6 @@ use crate::RelativePath;
 /// An operation to perform on a directory, or one that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Makes a directory.
     MakeDirectory {
         /// Its permission bits, after the umask.
         mode: u32,
@@ -271,7 +270,6 @@ impl Handle {
         (number < Self::BELOW).then_some(Self(number))
     }
 
-    /// Its number.
     #[must_use]
     pub fn number(self) -> u32 {
         self.0

@@ -22,7 +22,6 @@ pub struct CrashTest {
     pub run: String,
     /// The shell command that checks them, given these lines.
     pub check: String,
-    /// The filesystems.
     pub filesystems: Vec<String>,
     /// The number of power cuts on each of them.
     pub cuts: u32,

@@ -15,7 +15,6 @@ pub struct LevelError {
     pub help: String,
 }
 
-/// An unknown level of a factor; `known` are its levels.
 pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     LevelError {
         factor,

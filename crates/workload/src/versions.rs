@@ -84,7 +84,6 @@ pub(super) fn verify(phases: &[Phase], place: PhaseContext<'_>) -> Result<(), Wo
     Ok(())
 }
 
-/// Replaces files.
 pub(super) fn replace(
     work: &Replace,
     teller: &TrialReporter,

@@ -36,7 +36,6 @@ pub struct ComparedRun {
     pub trials_ok: usize,
 }
 
-/// A run to be compared.
 #[derive(Debug)]
 pub struct Candidate {
     pub(super) run: String,

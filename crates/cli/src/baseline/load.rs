@@ -26,7 +26,6 @@ use crate::{input, output, plan_arguments};
 pub struct PlannedLoad {
     /// Its name in messages.
     name: String,
-    /// Its text.
     pub text: String,
     /// The folder that relative paths in it start from.
     pub base: PathBuf,
@@ -68,7 +67,6 @@ impl PlannedLoad {
         Ok(load)
     }
 
-    /// That of a baseline in a file of this folder.
     pub fn of(baseline: &Baseline, file: &Path, folder: &Path) -> Result<Self, Report> {
         let base = folder.join(&baseline.folder).canonicalize().map_err(|error| {
             UsageError::report(
@@ -108,7 +106,6 @@ impl PlannedLoad {
         Ok(schedule.once_each(&all).uncut().undrawn())
     }
 
-    /// Measures it.
     pub fn measure(
         &self,
         kernel: Option<&Path>,
@@ -199,7 +196,6 @@ fn levels(schedule: &Schedule, of: impl Fn(&ssdlab_plan::Setup) -> &String) -> V
     all.into_iter().filter(|level| names_file(level)).cloned().collect()
 }
 
-/// Parses the file of a baseline.
 pub fn parse(file: &Path, text: &str) -> Result<Baseline, Report> {
     Baseline::parse(text).map_err(|why| {
         UsageError::report(

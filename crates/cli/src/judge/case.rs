@@ -64,7 +64,6 @@ impl JudgedCase {
     }
 }
 
-/// The case of a claim that is named.
 fn subject(schedule: &Schedule, named: &str) -> Result<(CaseSubject, Claim), Report> {
     let claim = claim(schedule, named)?;
     let mut cases = advice::subjects(schedule);

@@ -12,7 +12,6 @@ use super::summary::{DeviceWrites, WhoOutput};
 /// The labels of a sample.
 pub type Labels = Vec<(&'static str, String)>;
 
-/// A value of a device.
 type DeviceValue = fn(&DeviceWrites) -> f64;
 
 /// Adds a metric.

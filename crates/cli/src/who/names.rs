@@ -24,7 +24,6 @@ const MOST_LIVES: usize = 4096;
 /// How a filesystem is asked for a file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameSource {
-    /// By handles.
     Handles(HandleKind),
     /// By btrfs's own ioctl.
     Btrfs,

@@ -29,7 +29,6 @@ use crate::exit::UsageError;
 use super::names::{NameSource, NamedFilesystem, Names};
 use super::since_boot::target::known;
 
-/// The bytes of a sector.
 const SECTOR_BYTES: u64 = 512;
 /// How long a filesystem's tool may take to describe it.
 const TOOL_LIMIT: Duration = Duration::from_mins(1);
@@ -52,7 +51,6 @@ pub struct WatchTarget {
 pub struct StackedPair {
     /// The upper, by name and number.
     pub upper: (String, String),
-    /// The lower.
     pub lower: (String, String),
     /// Whether another device of the stack is on the lower, too, as a thin pool's metadata are.
     pub is_one_of_several: bool,

@@ -42,7 +42,6 @@ impl fmt::Debug for FuseDisk {
     }
 }
 
-/// The state of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FuseState {
     Serving,

@@ -8,7 +8,6 @@ use super::{Area, BlockKind, Layout, LayoutFault};
 /// The maximum number of areas: an ext4 filesystem of 16 TiB has fewer groups.
 const MOST_AREAS: usize = 1 << 20;
 
-/// The output of one tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ToolOutput<'a> {
     tool: &'static str,

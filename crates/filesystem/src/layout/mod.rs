@@ -29,7 +29,6 @@ pub enum BlockKind {
     Data,
     /// A journal or log that is replayed after a crash, including its block map.
     Journal,
-    /// Inodes.
     Inode,
     /// Directories, and what maps an inode's blocks or attributes: extents, indirect blocks.
     Directory,
@@ -77,7 +76,6 @@ impl BlockKind {
 pub struct Area {
     /// Its start, in bytes from the start of the device.
     pub offset_bytes: u64,
-    /// Its length.
     pub length_bytes: u64,
     /// What it holds, regardless of who writes there.
     pub kind: BlockKind,

@@ -16,7 +16,6 @@ pub enum InodePlaces {
     Addresses {
         /// The bits of the block and place together, and of the place alone.
         bits: (u32, u32),
-        /// The blocks of a group.
         group_blocks: u64,
         /// The length of a block.
         block_bytes: u64,

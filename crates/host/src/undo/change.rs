@@ -67,7 +67,6 @@ pub enum Change {
     },
     /// A pool was made, which the kernel's driver keeps until it is exported.
     Pool {
-        /// Its name.
         name: String,
     },
     /// A drive was served as a file of a FUSE filesystem, on a folder of the user.

@@ -272,7 +272,6 @@ fn process_exists(path: &Path) -> bool {
     Path::new("/proc").join(pid).exists()
 }
 
-/// A journal that was found.
 enum FoundJournal {
     /// Its run is alive.
     Alive,
@@ -306,7 +305,6 @@ impl ThisMachine {
     }
 }
 
-/// The outcome of `restore`.
 #[derive(Debug, Default)]
 pub struct RestoreOutcome {
     /// The number of undone changes.

@@ -59,7 +59,6 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
-/// The contents of a journal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct JournalContents {
     /// The changes that remain to be undone.

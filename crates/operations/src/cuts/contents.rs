@@ -40,7 +40,6 @@ fn record(file: u32, version: u32, number: u32, bytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// A version of a file that is replaced.
 #[must_use]
 pub fn replaced(file: u32, version: u32) -> Vec<u8> {
     (0..REPLACED_RECORDS).flat_map(|number| record(file, version, number, RECORD_BYTES)).collect()

@@ -81,9 +81,7 @@ impl TornPages {
 /// The constants of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseShape {
-    /// The bytes of a page.
     pub page_bytes: u32,
-    /// The pages of the table.
     pub table_pages: u32,
     /// The pages that each commit changes.
     pub pages: u32,
@@ -106,7 +104,6 @@ impl DatabaseShape {
         blocks.saturating_mul(LOG_BLOCK_BYTES as u64)
     }
 
-    /// The bytes of the table.
     #[must_use]
     pub fn table_bytes(&self) -> u64 {
         u64::from(self.table_pages) * u64::from(self.page_bytes)
@@ -253,7 +250,6 @@ pub struct CommitRecord {
 }
 
 impl Commits {
-    /// The commits after a checkpoint.
     #[must_use]
     pub fn after(shape: DatabaseShape, checkpoint: Checkpoint) -> Self {
         let Checkpoint { seed, commit: last, log_bytes: end_bytes } = checkpoint;
@@ -287,11 +283,8 @@ impl Commits {
 /// The contents of a database's files.
 #[derive(Debug, Clone, Default)]
 pub struct DatabaseFiles {
-    /// The control file.
     pub control: Vec<u8>,
-    /// The log.
     pub log: Vec<u8>,
-    /// The table.
     pub table: Vec<u8>,
     /// The copies of pages; empty if there are none.
     pub double_write: Vec<u8>,

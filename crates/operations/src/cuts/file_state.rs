@@ -58,7 +58,6 @@ impl FileState {
         Self { version: Some(version), fault: None }
     }
 
-    /// The state of a file that is replaced, with these bytes.
     #[must_use]
     pub fn of_replaced(file: u32, bytes: &[u8]) -> Self {
         if bytes.is_empty() {

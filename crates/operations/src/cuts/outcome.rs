@@ -165,7 +165,6 @@ impl CutOutcome {
         }
     }
 
-    /// Its worst finding.
     #[must_use]
     pub fn worst(&self) -> Option<Finding> {
         Finding::ALL.into_iter().find(|finding| self.has(*finding) == Some(true))

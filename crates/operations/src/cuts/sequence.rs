@@ -73,7 +73,6 @@ pub enum OperationEffect {
     Rename(&'static str, &'static str),
     /// Removes a file.
     Unlink(&'static str),
-    /// Makes a directory.
     MakeDirectory(&'static str),
     /// Removes an empty directory.
     RemoveDirectory(&'static str),
@@ -176,7 +175,6 @@ pub struct Sequence {
 /// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryState {
-    /// A directory.
     Directory,
     /// A file with these bytes, or why they cannot be read.
     File(Result<Vec<u8>, Damage>),
@@ -467,7 +465,6 @@ pub const FILES: [(&str, &str); 2] = [("a", A), ("d/c", C)];
 /// The directories at first.
 pub const DIRECTORIES: [&str; 2] = ["d", "e"];
 
-/// The offset in bytes of a letter.
 #[must_use]
 pub const fn offset_bytes(letter: usize) -> u64 {
     (letter * LETTER_BYTES) as u64

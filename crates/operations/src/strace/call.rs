@@ -64,7 +64,6 @@ impl<'a> SystemCall<'a> {
             .find_map(|part| part.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
     }
 
-    /// The number at this place.
     pub fn number(&self, place: usize) -> Option<u64> {
         numeral(self.argument(place))
     }
@@ -79,7 +78,6 @@ impl<'a> SystemCall<'a> {
         string(self.argument(place))
     }
 
-    /// The descriptor at this place.
     pub fn descriptor(&self, place: usize) -> Option<ShownDescriptor> {
         descriptor(self.argument(place))
     }

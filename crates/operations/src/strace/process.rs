@@ -26,7 +26,6 @@ pub struct ProcessContext {
     pub umask: u32,
 }
 
-/// A descriptor.
 #[derive(Debug, Clone)]
 pub struct Descriptor {
     pub description: Rc<OpenFileDescription>,
@@ -41,7 +40,6 @@ pub struct Descriptor {
 pub struct OpenFileDescription {
     /// Its handle in the log; `None` if it was opened with `O_PATH`.
     pub handle: Option<Handle>,
-    /// The file.
     pub node: Node,
     /// The name by which it was opened.
     pub path: RelativePath,

@@ -63,7 +63,6 @@ pub(super) fn in_parts<T>(
     (1..).zip(parts).map(|(index, part)| chart(part, &end(index))).collect()
 }
 
-/// The heading of a chart.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
     pub title: String,

@@ -94,7 +94,6 @@ impl GridPanel {
     }
 }
 
-/// A point of a panel.
 #[derive(Debug, Clone)]
 pub(super) struct Point {
     pub at: (f64, f64),

@@ -126,7 +126,6 @@ impl InFlightRequests {
     }
 }
 
-/// The index of the request with this number.
 fn index(first: u64, number: u64) -> usize {
     usize::try_from(number - first).expect("no more wait than memory holds")
 }

@@ -46,7 +46,6 @@ pub struct BonnieTestResult {
     pub longest_ns: Option<f64>,
 }
 
-/// The rate of a test.
 #[derive(Debug, Clone, Copy)]
 pub enum BonnieRate {
     /// Bytes per second.

@@ -45,7 +45,6 @@ const KERNEL_UNITS: u64 = 925;
 pub struct BuildScripts {
     /// `git clone --shared`.
     pub clone: Script,
-    /// `make`.
     pub make: Script,
     /// `make clean`, which leaves the clone, the configuration, and what `make` derived from it: a
     /// kernel's `make clean` keeps those for external modules.

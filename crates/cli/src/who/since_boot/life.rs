@@ -38,7 +38,6 @@ const RATED: [(&str, u64, &str); 8] = [
     ("SAMSUNG MZQLB1T9HAJR", 2_733, "Samsung, data sheet of January 2018; `datacenter-tlc`"),
 ];
 
-/// The bytes that a model is rated for.
 #[must_use]
 pub fn rated_bytes(model: &str) -> Option<u64> {
     let (_, terabytes, _) = RATED.iter().find(|(start, ..)| model.starts_with(start))?;

@@ -13,7 +13,6 @@ const LINES: usize = 16;
 /// The rows of each of several drives.
 const FEW_ROWS: usize = 3;
 
-/// The screen.
 #[must_use]
 pub fn screen(found: &SinceBoot) -> String {
     let mut blocks: Vec<Vec<String>> = match found.devices.as_slice() {

@@ -13,7 +13,6 @@ use super::life::{self, DAY_S, HOUR_S, LOWEST_RATING};
 /// What no row has. What a cgroup wrote that is gone may be lost to its slice.
 pub const UNSEEN: &str = "everything else: journal, metadata, swap, ended services";
 
-/// A kind of disk.
 #[must_use]
 pub fn kind(kind: DiskKind) -> &'static str {
     match kind {
