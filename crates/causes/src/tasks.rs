@@ -34,7 +34,6 @@ impl CauserName {
 /// A thread that ran when the recording began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningTask {
-    /// Its number.
     pub thread: u32,
     pub process: u32,
     /// The process's `comm`.

@@ -73,7 +73,6 @@ pub struct CutOptions<'a> {
     pub only: Option<(u32, u32)>,
     /// What to keep of it.
     pub files: CutFiles<'a>,
-    /// The lab kernel.
     pub kernel: Option<&'a Path>,
     /// Whether to print JSON.
     pub json: bool,

@@ -99,7 +99,6 @@ type Ended = Result<Ending, ConductorError>;
 
 /// A run of guests that has ended, for a command that reports it in its own way.
 pub struct PerformedRun {
-    /// Its name.
     pub id: String,
     pub folder: PathBuf,
     /// What was to be done.

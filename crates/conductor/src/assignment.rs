@@ -14,7 +14,6 @@ pub(super) struct Assignment {
     pub setup: Setup,
     /// The workload, with the phases of the treatment.
     pub workload: Workload,
-    /// The seed of the trial.
     pub seed: u64,
     /// Whether the files that it leaves are compared with those that it must leave.
     pub verify: bool,

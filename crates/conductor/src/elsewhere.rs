@@ -13,7 +13,6 @@ use super::{ConductorError, Executor, RunEvent, RunState};
 
 /// Other machines.
 pub struct RemoteExecutor<'a> {
-    /// The division of the run.
     pub division: &'a Division,
     /// What starts its shares there, and waits for them; none if somebody else does.
     pub slurm: Option<Slurm<'a>>,

@@ -37,7 +37,6 @@ pub enum ConductorError {
         "the machine is as it was before; what was measured until then is in the report"
     ))]
     Harmed {
-        /// The treatment.
         levels: Levels,
         /// What happened.
         reason: String,
@@ -156,7 +155,6 @@ pub enum GuestsError {
         "install it, or have its folder in PATH; `run`, `check` and `programs` in the plan name it"
     ))]
     NoProgram {
-        /// Its name.
         program: String,
     },
     /// A program that the plan names is a text for another.

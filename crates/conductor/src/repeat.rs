@@ -30,7 +30,6 @@ pub struct CutOfRun<'a> {
     /// The run's name.
     pub run: &'a str,
     pub schedule: &'a Schedule,
-    /// The record of the trial.
     pub record: &'a Record,
     /// What was found after the cut.
     pub outcome: &'a CutOutcome,

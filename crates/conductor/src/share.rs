@@ -95,7 +95,6 @@ impl Division {
 pub struct OwnShare<'a> {
     /// Where its trials take place.
     pub executor: &'a mut dyn Executor,
-    /// The division of the run.
     pub division: &'a Division,
     pub number: u32,
 }

@@ -13,7 +13,6 @@ pub struct Facts {
     /// Whether files can have holes: only then can the largest file be tried, as extending one
     /// writes next to nothing.
     pub has_holes: bool,
-    /// The largest filesystem.
     pub largest_volume: Limit,
     /// What checksums protect.
     pub checksums: Feature,
@@ -45,7 +44,6 @@ pub struct Limit {
 /// A feature in a few words; the first is `no` if the filesystem lacks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// The description.
     pub says: &'static str,
     /// The source of the statement.
     pub source: &'static str,

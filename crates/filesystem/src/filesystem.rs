@@ -12,7 +12,6 @@ use super::{MkfsCall, MountOptions, Pool, Probe, Setting};
 pub struct Filesystem {
     /// Its name in plans and in the kernel.
     pub name: &'static str,
-    /// Its mkfs program.
     pub mkfs: &'static str,
     /// The Debian package of [`Self::mkfs`] and of the program of [`Self::check`].
     pub package: &'static str,

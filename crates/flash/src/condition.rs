@@ -287,7 +287,6 @@ fn is_steady(speeds: &[u64]) -> bool {
 /// drives.
 #[derive(Debug, Clone)]
 pub struct Preparation {
-    /// The drive.
     pub specification: Specification,
     /// The state it is brought into.
     pub condition: Condition,

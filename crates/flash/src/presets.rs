@@ -31,7 +31,6 @@ pub struct Preset {
     pub name: &'static str,
     /// The class of drives that it belongs to.
     pub class: DriveClass,
-    /// The text of the file.
     pub text: &'static str,
 }
 

@@ -112,9 +112,7 @@ pub fn listed_in(table: &Path) -> io::Result<Vec<Mount>> {
 pub struct MountElsewhere {
     /// The mount, as that process sees it.
     pub mount: Mount,
-    /// The process.
     pub pid: u32,
-    /// The name of its command.
     pub command: String,
 }
 

@@ -42,7 +42,6 @@ impl Object {
 /// A process that has something open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenFileHolder {
-    /// Its number.
     pub pid: u32,
     /// Its command's name, as the kernel keeps it: 15 bytes at most.
     pub command: String,

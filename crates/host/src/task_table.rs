@@ -8,7 +8,6 @@ use super::processes;
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEntry {
-    /// Its number.
     pub thread: u32,
     pub process: u32,
     /// The process's `comm`.

@@ -49,7 +49,6 @@ const SCHEDULERS: [(&str, &str); 4] = [
 /// A lab kernel that is ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabKernel {
-    /// The program.
     pub path: PathBuf,
     /// The first 16 hexadecimal digits of its SHA-256.
     pub identity: String,

@@ -23,7 +23,6 @@ pub enum KernelError {
              install the Debian package of it that `make deb` makes in ssdlab's source"
     ))]
     NotBuilt {
-        /// The cache.
         folder: PathBuf,
     },
     /// It was built from other files than this program carries.
@@ -33,7 +32,6 @@ pub enum KernelError {
     )]
     #[diagnostic(help("build it again: ssdlab kernel build; or name one: --kernel PATH"))]
     OtherRecipe {
-        /// The cache.
         folder: PathBuf,
         /// The recipe it was built by.
         found: String,
@@ -67,7 +65,6 @@ pub enum KernelError {
     #[error("the lab kernel in {} is damaged: {reason}", folder.display())]
     #[diagnostic(help("build it again: ssdlab kernel build"))]
     Damaged {
-        /// The cache.
         folder: PathBuf,
         /// What is wrong.
         reason: String,
@@ -76,7 +73,6 @@ pub enum KernelError {
     #[error("{} is not a lab kernel: {reason}", path.display())]
     #[diagnostic(help("name one built by `ssdlab kernel build` or kernel/build"))]
     NoLabKernel {
-        /// The program.
         path: PathBuf,
         /// Why not.
         reason: String,
@@ -123,7 +119,6 @@ pub enum KernelError {
     #[error("another process builds a lab kernel in {}", folder.display())]
     #[diagnostic(help("wait for it to end"))]
     Busy {
-        /// The cache.
         folder: PathBuf,
     },
     /// This machine or the source lacks what a build needs.

@@ -18,7 +18,6 @@ use thiserror::Error;
 pub struct Survey {
     /// The node, as named by the user.
     pub node: PathBuf,
-    /// Its kernel name.
     pub name: String,
     /// What distinguishes it from every other device.
     pub identity: Identity,
@@ -86,9 +85,7 @@ pub enum Purpose {
     MountedElsewhere {
         /// The mount point there.
         target: PathBuf,
-        /// The process.
         pid: u32,
-        /// The name of its command.
         command: String,
     },
     /// It swaps, or a device stacked on it does.
@@ -97,7 +94,6 @@ pub enum Purpose {
     Holder(String),
     /// It is itself built on another device, which it shares with others.
     BuiltOn(String),
-    /// A process has it open.
     Open(OpenFileHolder),
     /// It is a loop device, and a process has its file open.
     FileOpen(OpenFileHolder),

@@ -31,18 +31,15 @@ pub struct FileCall {
 pub enum CallEffect {
     /// Wrote bytes of a file; durable at once if the file was opened so.
     Write {
-        /// The file.
         path: String,
         /// The first byte.
         offset_bytes: u64,
-        /// The number of bytes.
         length_bytes: u64,
         /// Whether the call returned only when they were durable.
         durable: bool,
     },
     /// Gave a file another size.
     Truncate {
-        /// The file.
         path: String,
         /// The size.
         length_bytes: u64,

@@ -11,7 +11,6 @@ pub enum Entry {
     Directory {
         /// Its permission bits, below `0o10000`.
         mode: u32,
-        /// Its name.
         path: RelativePath,
     },
     /// A regular file, by its first name.
@@ -20,14 +19,12 @@ pub enum Entry {
         mode: u32,
         /// Its length in bytes, below 2^63.
         size_bytes: u64,
-        /// Its name.
         path: RelativePath,
     },
     /// A symbolic link.
     Symlink {
         /// The link's target: 1 to 4095 bytes without NUL, not necessarily a path.
         target: Box<[u8]>,
-        /// Its name.
         path: RelativePath,
     },
     /// Another name (hard link) of a file or of a symbolic link.

@@ -16,7 +16,6 @@ pub enum Operation {
     },
     /// Removes an empty directory.
     RemoveDirectory {
-        /// Its name.
         path: RelativePath,
     },
     /// Opens a file or a directory, or creates a file and opens it.
@@ -27,7 +26,6 @@ pub enum Operation {
         flags: OpenFlags,
         /// The permission bits if the file is new; `None` if it exists.
         create: Option<u32>,
-        /// Its name.
         path: RelativePath,
     },
     /// Sets the offset of a handle, like lseek(2). Recorded logs have none, as their reads and
@@ -48,7 +46,6 @@ pub enum Operation {
     Read(Transfer),
     /// Opens a file, reads it to its end and closes it, like cat(1).
     ReadFile {
-        /// Its name.
         path: RelativePath,
     },
     /// Writes ranges of a file, without holes between them.
@@ -89,14 +86,12 @@ pub enum Operation {
     },
     /// Exchanges two names.
     Exchange {
-        /// One name.
         from: RelativePath,
         /// The other name.
         to: RelativePath,
     },
     /// Gives a file another name.
     Link {
-        /// An existing name.
         existing: RelativePath,
         /// The new name.
         path: RelativePath,
@@ -110,7 +105,6 @@ pub enum Operation {
     },
     /// Removes a name of anything but a directory.
     Unlink {
-        /// The name.
         path: RelativePath,
     },
     /// Looks up a name and reads its metadata; a symbolic link is not followed.
@@ -120,7 +114,6 @@ pub enum Operation {
     },
     /// Reads the target of a symbolic link.
     ReadLink {
-        /// Its name.
         path: RelativePath,
     },
     /// Reads a directory to its end.
@@ -130,7 +123,6 @@ pub enum Operation {
     },
     /// Opens a directory, reads it to its end and closes it, like ls(1).
     ListDirectory {
-        /// Its name.
         path: RelativePath,
     },
     /// Sets permission bits.

@@ -41,7 +41,6 @@ pub struct MetricRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Nanoseconds.
     Ns,
     Bytes,
     /// Bytes a second.

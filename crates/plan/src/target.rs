@@ -51,7 +51,6 @@ pub enum Target {
         /// The capacity in bytes that each is given; none if each has its own.
         capacity_bytes: Option<u64>,
     },
-    /// An image file.
     Image {
         size_bytes: u64,
         /// The folder it is put in; none for the usual one.
@@ -62,9 +61,7 @@ pub enum Target {
         /// Its node; none if each machine names its own.
         path: Option<PathBuf>,
     },
-    /// An existing directory.
     Directory {
-        /// The directory.
         path: PathBuf,
     },
     /// This machine at its own work.

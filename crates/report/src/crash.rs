@@ -43,7 +43,6 @@ pub struct CrashReport {
 /// The cuts on one filesystem.
 #[derive(Debug)]
 pub struct CrashRow {
-    /// Its name.
     pub filesystem: String,
     /// After how many of them something was lost or the check failed.
     pub found: Proportion,

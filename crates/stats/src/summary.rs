@@ -14,7 +14,6 @@ use crate::student;
 pub struct Summary {
     /// The number of samples, at least 1.
     pub n: usize,
-    /// The arithmetic mean.
     pub mean: f64,
     /// The middle sample, or the midpoint of the middle two.
     pub median: f64,

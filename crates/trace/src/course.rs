@@ -28,9 +28,7 @@ pub struct Course {
 pub struct CourseStep {
     /// The mean over the step.
     pub mean: f64,
-    /// The minimum.
     pub least: u64,
-    /// The maximum.
     pub most: u64,
 }
 

@@ -47,9 +47,7 @@ const CALENDAR: &str = "calendar";
 /// A guest to be started.
 #[derive(Debug)]
 pub struct GuestMachine<'a> {
-    /// The lab kernel.
     pub kernel: &'a Path,
-    /// Its root filesystem.
     pub root: &'a Root,
     /// An empty folder of this guest's own.
     pub folder: &'a Path,

@@ -7,10 +7,8 @@ use ssdlab_trace::RequestKind;
 /// The requests to a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestCounts {
-    /// Completed reads.
     pub reads: u64,
     pub read_bytes: u64,
-    /// Completed writes.
     pub writes: u64,
     /// The bytes they stored.
     pub written_bytes: u64,

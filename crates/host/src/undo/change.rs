@@ -36,13 +36,11 @@ const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
 pub enum Change {
     /// A folder was made, which will be removed with its contents.
     Folder {
-        /// The folder.
         #[serde(with = "name")]
         path: PathBuf,
     },
     /// A loop device was attached to a file of ours.
     Loop {
-        /// The device node.
         device: PathBuf,
         /// The file behind it.
         #[serde(with = "name")]
@@ -77,7 +75,6 @@ pub enum Change {
     },
     /// Events of the kernel are recorded in an instance of tracefs.
     Trace {
-        /// Its folder.
         instance: PathBuf,
     },
     /// A value in sysfs was set.

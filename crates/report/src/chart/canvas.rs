@@ -68,7 +68,6 @@ pub(super) struct Heading {
     pub title: String,
     /// How to read it.
     pub notes: String,
-    /// The legend.
     pub keys: Vec<Key>,
 }
 

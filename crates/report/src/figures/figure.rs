@@ -9,7 +9,6 @@ use ssdlab_plan::metric::Unit;
 /// A number, or what was published instead of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PublishedAmount {
-    /// A number in a unit.
     Of(Unit, f64),
     /// What was published instead, verbatim.
     Written(String),
@@ -74,7 +73,6 @@ pub struct Figure {
     pub test: String,
     /// The quantity.
     pub what: String,
-    /// The number.
     pub published: PublishedAmount,
     /// The model's number, in the same unit, if there is one.
     pub ours: Option<f64>,

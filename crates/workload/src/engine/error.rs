@@ -41,7 +41,6 @@ pub enum EngineError {
         length: u32,
         cause: io::Error,
     },
-    /// An operation was short.
     #[error("the {kind} of {length} bytes at offset {offset} moved only {moved}")]
     Short {
         kind: EngineOperationKind,

@@ -30,7 +30,6 @@ impl fmt::Display for EngineOperationKind {
 pub(crate) struct EngineOperation {
     /// What it does.
     pub kind: EngineOperationKind,
-    /// The index of the file.
     pub file: usize,
     /// Where, in bytes.
     pub offset: u64,
