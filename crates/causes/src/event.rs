@@ -210,7 +210,9 @@ pub fn bdi_number(name: &str) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockOperation {
     /// It counts as written; filesystems mark their metadata.
-    Write { is_metadata: bool },
+    Write {
+        is_metadata: bool,
+    },
     Discard,
     /// A read, a flush or another command.
     Other,

@@ -13,8 +13,8 @@ use ssdlab_report::baseline_screen;
 use ssdlab_results::{BASELINE_SCHEMA, Baseline, TreatmentCost};
 
 use self::load::{MeasuredLoad, PlannedLoad, folder_of, parse, relative};
-use super::executors::KernelArgument;
 use super::exit::{Exit, UsageError};
+use super::plan_arguments::KernelArgument;
 use super::{input, output};
 
 /// Arguments of `ssdlab baseline`.

@@ -15,9 +15,9 @@ use ssdlab_plan::{CrashTest, Factor, Overrides, PlanError, Span, WriteErrors};
 use ssdlab_report::{CrashExample, CrashReport, CrashRow, crash_screen};
 use ssdlab_results::{CrashCause, Ending, Record, TrialStatus};
 
-use super::executors::{self, KernelArgument, RunOptions};
+use super::executors::{self, RunOptions};
 use super::exit::{self, Exit, UsageError};
-use super::plan_arguments::{self, ResolvedPlan};
+use super::plan_arguments::{self, KernelArgument, ResolvedPlan};
 use super::results_folder::ResultsArguments;
 use super::run::{self, PerformedRun};
 use super::{junit, output, report};

@@ -17,8 +17,9 @@ use ssdlab_results::{Record, RunContents};
 
 use super::cut_device::{CutDeviceArguments, CutOptions};
 use super::cut_files::{CutFiles, CutFilesArguments};
-use super::executors::{self, KernelArgument, RunOptions};
+use super::executors::{self, RunOptions};
 use super::exit::{Exit, UsageError};
+use super::plan_arguments::KernelArgument;
 use super::results_folder::ResultsArguments;
 use super::{output, report};
 use shrunk::shrunk;

@@ -2,9 +2,8 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{
     self as conductor, Executor, Guests, GuestsInput, LocalExecutor, StretchHistory, WriteLedger,
@@ -28,20 +27,6 @@ use super::{drive, elsewhere, host, output, restore};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
-
-/// The argument that names the kernel of guests.
-#[derive(Debug, Args)]
-pub struct KernelArgument {
-    /// The lab kernel (default: the one built by `ssdlab kernel build`).
-    #[arg(long, value_name = "FILE")]
-    kernel: Option<PathBuf>,
-}
-
-impl KernelArgument {
-    pub fn path(&self) -> Option<&Path> {
-        self.kernel.as_deref()
-    }
-}
 
 /// Options for trials on this machine.
 #[derive(Debug, Clone, Copy, Default)]

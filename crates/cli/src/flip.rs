@@ -17,8 +17,9 @@ use ssdlab_plan::{HostModel, LabKind, Model, Schedule};
 use ssdlab_report::value;
 use ssdlab_results::{Record, RunContents};
 
-use super::executors::{self, KernelArgument, RunOptions};
+use super::executors::{self, RunOptions};
 use super::exit::{Exit, UsageError};
+use super::plan_arguments::KernelArgument;
 use super::results_folder::ResultsArguments;
 use super::{flips, output, report};
 

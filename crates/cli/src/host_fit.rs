@@ -16,8 +16,8 @@ use ssdlab_host::mounts;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel as kernel;
 
-use super::executors::KernelArgument;
 use super::exit::{Exit, UsageError};
+use super::plan_arguments::KernelArgument;
 use super::{output, restore};
 
 /// How often the operations are performed here; the minimum time of each counts.

@@ -1,4 +1,4 @@
-//! The arguments that name a plan and change it, shared by `run`, `check`, `ask` and `judge`.
+//! The arguments that name a plan, change it, and name the kernel of its guests.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -76,6 +76,20 @@ pub struct Variation {
     /// The seed of all randomness: order, tree, content (default 1).
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+}
+
+/// The argument that names the kernel of guests.
+#[derive(Debug, Args)]
+pub struct KernelArgument {
+    /// The lab kernel (default: the one built by `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+}
+
+impl KernelArgument {
+    pub fn path(&self) -> Option<&Path> {
+        self.kernel.as_deref()
+    }
 }
 
 /// A plan's text and its schedule.

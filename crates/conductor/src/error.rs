@@ -154,9 +154,7 @@ pub enum GuestsError {
     #[diagnostic(help(
         "install it, or have its folder in PATH; `run`, `check` and `programs` in the plan name it"
     ))]
-    NoProgram {
-        program: String,
-    },
+    NoProgram { program: String },
     /// A program that the plan names is a text for another.
     #[error(
         "guests can run only programs with their shared libraries, but {} is a script",

@@ -22,9 +22,7 @@ pub enum KernelError {
         "build one, in a few minutes: ssdlab kernel build; or name one: --kernel PATH; or \
              install the Debian package of it that `make deb` makes in ssdlab's source"
     ))]
-    NotBuilt {
-        folder: PathBuf,
-    },
+    NotBuilt { folder: PathBuf },
     /// It was built from other files than this program carries.
     #[error(
         "the lab kernel in {} was built from recipe {found}, but this program needs {expected}",
@@ -118,9 +116,7 @@ pub enum KernelError {
     /// Another build is running.
     #[error("another process builds a lab kernel in {}", folder.display())]
     #[diagnostic(help("wait for it to end"))]
-    Busy {
-        folder: PathBuf,
-    },
+    Busy { folder: PathBuf },
     /// This machine or the source lacks what a build needs.
     #[error("the lab kernel cannot be built here:\n{said}")]
     #[diagnostic(help("fix this, then run `ssdlab kernel build` again"))]

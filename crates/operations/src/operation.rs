@@ -15,9 +15,7 @@ pub enum Operation {
         path: RelativePath,
     },
     /// Removes an empty directory.
-    RemoveDirectory {
-        path: RelativePath,
-    },
+    RemoveDirectory { path: RelativePath },
     /// Opens a file or a directory, or creates a file and opens it.
     Open {
         /// The handle of the open file.
@@ -45,9 +43,7 @@ pub enum Operation {
     /// mapped range.
     Read(Transfer),
     /// Opens a file, reads it to its end and closes it, like cat(1).
-    ReadFile {
-        path: RelativePath,
-    },
+    ReadFile { path: RelativePath },
     /// Writes ranges of a file, without holes between them.
     Write(Transfer),
     /// Sets the length of a file.
@@ -104,27 +100,21 @@ pub enum Operation {
         path: RelativePath,
     },
     /// Removes a name of anything but a directory.
-    Unlink {
-        path: RelativePath,
-    },
+    Unlink { path: RelativePath },
     /// Looks up a name and reads its metadata; a symbolic link is not followed.
     Stat {
         /// An existing name.
         path: RelativePath,
     },
     /// Reads the target of a symbolic link.
-    ReadLink {
-        path: RelativePath,
-    },
+    ReadLink { path: RelativePath },
     /// Reads a directory to its end.
     List {
         /// An open directory.
         handle: Handle,
     },
     /// Opens a directory, reads it to its end and closes it, like ls(1).
-    ListDirectory {
-        path: RelativePath,
-    },
+    ListDirectory { path: RelativePath },
     /// Sets permission bits.
     SetMode {
         /// The file or directory.

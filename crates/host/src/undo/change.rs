@@ -64,9 +64,7 @@ pub enum Change {
         folders: Vec<PathBuf>,
     },
     /// A pool was made, which the kernel's driver keeps until it is exported.
-    Pool {
-        name: String,
-    },
+    Pool { name: String },
     /// A drive was served as a file of a FUSE filesystem, on a folder of the user.
     Served {
         /// The mount point.
@@ -74,9 +72,7 @@ pub enum Change {
         target: PathBuf,
     },
     /// Events of the kernel are recorded in an instance of tracefs.
-    Trace {
-        instance: PathBuf,
-    },
+    Trace { instance: PathBuf },
     /// A value in sysfs was set.
     Sysfs {
         /// The attribute's file.
