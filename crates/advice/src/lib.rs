@@ -12,7 +12,6 @@ mod claims;
 mod comparison;
 mod counted;
 mod cuts;
-mod device_cuts;
 mod effects;
 mod environment;
 mod flat;
@@ -50,7 +49,7 @@ pub use comparison::{
     ComparisonRow, Difference, Incomparable, NEAR, RunRatio, UnsharedTreatment, compare,
 };
 pub use cuts::{CutsResult, Example, Proportion, Quantiles, crashes};
-pub use device_cuts::{DeviceCuts, DeviceExample, device_cuts};
+pub use cuts::{DeviceCuts, DeviceExample, device_cuts};
 pub use effects::{Effect, NoRatio};
 pub use flip::{Crossing, Flip};
 pub use hosts::{ByHost, HostRatio, RatioAcrossHosts};

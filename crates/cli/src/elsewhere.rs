@@ -10,7 +10,7 @@ use std::time::Duration;
 use miette::Report;
 use serde::{Deserialize, Serialize};
 use ssdlab_conductor::{self as conductor, Division, MOST_TASKS, RunShare};
-use ssdlab_host::checksum::checksum;
+use ssdlab_host::files::checksum;
 use ssdlab_host::meter::environment;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::{regular_file, whole_file};

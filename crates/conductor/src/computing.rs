@@ -2,7 +2,6 @@
 //!
 //! Programs compute next to nothing in these operations: the kernel is measured.
 
-mod counts;
 mod fit;
 mod measured;
 mod operations;
@@ -19,7 +18,6 @@ use ssdlab_filesystem::{self as filesystem, Filesystem, MkfsOptions, SettingLeve
 use ssdlab_host::meter::processor;
 use ssdlab_host::thread;
 
-pub use self::counts::ChargedCounts;
 pub use self::fit::fit_block;
 pub use self::measured::MeasuredCosts;
 pub use self::operations::Times;
@@ -93,4 +91,17 @@ pub fn on_device(
     });
     unmount(place, UnmountFlags::empty())?;
     times
+}
+
+/// How much of each charged item an operation needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChargedCounts {
+    /// Basic blocks.
+    pub blocks: f64,
+    /// System calls.
+    pub calls: f64,
+    /// KiB copied or zeroed.
+    pub copied_kib: f64,
+    /// KiB whose CRC-32 or CRC-32C was computed.
+    pub checksummed_kib: f64,
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 use sha2::{Digest, Sha256};
 use ssdlab_disk::guest::Root;
-use ssdlab_host::checksum::checksum_of;
+use ssdlab_host::files::checksum_of;
 use ssdlab_host::program::Rules;
 use ssdlab_host::toolbox::Toolbox;
 use ssdlab_plan::CommandSystem;

@@ -18,7 +18,6 @@ mod jfs;
 pub mod layout;
 mod mount_option;
 mod nilfs2;
-mod pool;
 mod reiser4;
 mod reiserfs;
 mod setting;
@@ -30,9 +29,9 @@ pub use ext::EXT4;
 pub use facts::{Facts, Feature, Limit, SnapshotSupport};
 use filesystem::uuid;
 pub use filesystem::{Driver, Filesystem, JournalSupport, MkfsOptions, Postponed};
+pub use filesystem::{Pool, PoolDaemon};
 pub use layout::{BlockKind, InodePlaces, Layout, LayoutFault, Probe};
 pub use mount_option::{Alias, MountOptions};
-pub use pool::{Pool, PoolDaemon};
 pub use setting::{Bits, Setting, SettingLevel};
 
 /// All supported filesystems, in the order in which they are listed.

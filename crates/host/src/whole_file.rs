@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::files::sync_folder;
 use super::missing::if_there;
-use super::sync::sync_folder;
 
 /// The write buffer: reports of long runs are large.
 const BUFFER_BYTES: usize = 1 << 18;

@@ -24,12 +24,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use ssdlab_host::base_folder::cache_folder;
-use ssdlab_host::disk_usage::disk_usage;
+use ssdlab_host::files::{disk_usage, sync_tree};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::lock::FileLock;
 use ssdlab_host::missing::if_there;
 use ssdlab_host::program::ProgramError;
-use ssdlab_host::sync::sync_tree;
 
 pub use self::sparse::{copy, each_block};
 use super::KernelError;

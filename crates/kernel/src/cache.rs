@@ -10,10 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::base_folder::cache_folder;
-use ssdlab_host::disk_usage::disk_usage;
+use ssdlab_host::files::{disk_usage, sync_folder};
 use ssdlab_host::lock::{self, FileLock};
 use ssdlab_host::missing::if_there;
-use ssdlab_host::sync::sync_folder;
 use ssdlab_host::whole_file;
 
 use super::binary::{inspect, is_out_of_reach, open_cache};

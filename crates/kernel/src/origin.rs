@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use ssdlab_host::checksum::checksum;
+use ssdlab_host::files::checksum;
 
 use super::error::KernelError;
 

@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use ssdlab_host::block_ioctl;
-use ssdlab_host::checksum::checksum_of;
+use ssdlab_host::files::checksum_of;
 
 /// How much is read at the start and at the end.
 const END_BYTES: u64 = 4 << 20;

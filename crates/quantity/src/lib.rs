@@ -3,7 +3,6 @@
 //! They are parsed once, here, so that the rest of the program sees integers with their unit in
 //! the name. MB is 10^6 bytes and MiB is 2^20.
 
-mod list;
 mod mismatch;
 mod similar;
 
@@ -15,7 +14,6 @@ use bytesize::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use list::listed;
 pub use mismatch::in_words;
 pub use similar::{did_you_mean, similar, was_meant};
 
@@ -231,6 +229,15 @@ impl TryFrom<TextOrList> for Words {
 /// Splits a text into words as a shell would, without expanding anything.
 pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     shlex::split(text).ok_or_else(|| format!("\"{text}\" has a quote that is never closed"))
+}
+
+/// The parts of a sentence, one after the other: `a, b and c`.
+#[must_use]
+pub fn listed(parts: &[String]) -> String {
+    match parts {
+        [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        _ => parts.concat(),
+    }
 }
 
 #[cfg(test)]

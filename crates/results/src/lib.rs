@@ -4,10 +4,8 @@ mod attempt_id;
 mod attempts;
 mod baseline;
 pub mod classification;
-mod crash_cause;
 mod device_cut;
 mod error;
-mod executed;
 mod flat;
 pub mod import;
 mod ledger;
@@ -24,13 +22,12 @@ pub use ssdlab_host::meter::smart::Smart;
 pub use attempt_id::AttemptId;
 pub use attempts::UnmergedRecords;
 pub use baseline::{BASELINE_SCHEMA, Baseline, PhaseCost, TreatmentCost, UNMOUNTING};
-pub use crash_cause::{CrashCause, TriedRemedy};
 pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use error::StoreError;
-pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
 pub use lines::fuzz_records;
 pub use paths::{ATTEMPTS, REQUEST_LOGS, default_folder, is_of_a_run, is_run, runs_in};
+pub use record::Executed;
 pub use record::{
     AgeingRecord, Attempt, DriveCourse, Ending, Imported, PhaseRecord, RECORD_SCHEMA, Record,
     StatedMethod, Teardown, TrialStatus,
@@ -39,6 +36,7 @@ pub use repeat::{
     AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,
     RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
+pub use repeat::{CrashCause, TriedRemedy};
 pub use ssdlab_workload::engine::EngineSeries;
 pub use store::{RunContents, RunFolder};
 pub use work::{Latency, Work};

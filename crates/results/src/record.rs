@@ -341,3 +341,12 @@ impl DriveCourse {
         })
     }
 }
+
+/// What the lab kernel executed in a phase.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Executed {
+    /// The phase.
+    pub phase: String,
+    /// The basic blocks of each function that were executed.
+    pub functions: BTreeMap<String, u64>,
+}

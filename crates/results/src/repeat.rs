@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_operations::calls::{FileCall, Unsynced};
 use ssdlab_operations::cuts::{
     CutOutcome, CutVerdict, ExpectedVersions, FileOperation, FileState, Finding,
 };
-use ssdlab_plan::{DRIVE_IDENTITY, LAB_KERNEL, Levels};
+use ssdlab_plan::{DRIVE_IDENTITY, LAB_KERNEL, Levels, SyncRemedy};
 
 use super::record::Record;
 
@@ -180,4 +181,33 @@ impl ChangedInput {
         ];
         changes.into_iter().flatten().collect()
     }
+}
+
+/// What explains a finding.
+#[derive(Debug, Clone)]
+pub struct CrashCause {
+    /// What no sync had made durable at the cut.
+    pub unsynced: Unsynced,
+    /// The last line that had been printed by then.
+    pub said: Option<String>,
+    /// A sync that had failed before, after which the program went on, if nothing is found where no
+    /// request fails.
+    pub ignored: Option<FileCall>,
+    /// The sync that makes it vanish, if one does.
+    pub remedy: Option<TriedRemedy>,
+}
+
+/// A sync without which something is lost, and with which it was not.
+#[derive(Debug, Clone)]
+pub struct TriedRemedy {
+    /// Which.
+    pub remedy: SyncRemedy,
+    /// After how many cuts nothing was lost with it.
+    pub cuts: u32,
+    /// What it would have made durable at the cut.
+    pub of: String,
+    /// The call after which, or before which, it is made.
+    pub call: Option<FileCall>,
+    /// Whether the program makes this sync itself, but later.
+    pub is_late: bool,
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use ssdlab_host::sync::sync_folder;
+use ssdlab_host::files::sync_folder;
 use ssdlab_host::{regular_file, whole_file};
 use ssdlab_plan::Schedule;
 

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::argument::assert_fraction;
+use crate::error::assert_fraction;
 use crate::moments::{count, deviations, sum_of_squares};
 use crate::{Interval, LogRatio};
 

@@ -4,10 +4,9 @@
 //! a claim with a bound, and each direction of it is a one-sided t test on the logarithmic scale.
 
 use crate::LogRatio;
-use crate::argument::assert_positive;
+use crate::error::assert_positive;
 use crate::moments::count;
-use crate::rounding::rounding;
-use crate::signs::p_of_signs;
+use crate::moments::rounding;
 use crate::student::upper_tail;
 
 impl LogRatio {
@@ -70,4 +69,22 @@ impl LogRatio {
             distance.signum() * f64::INFINITY
         })
     }
+}
+
+/// The one-sided p-value of `agree` of `of` observations in one direction: the probability of at
+/// least so many if both directions were equally likely (Arbuthnott 1710, "An argument for divine
+/// providence", Philosophical Transactions 27). 1 for none.
+///
+/// It needs only the direction of each observation, so it also judges pairs that have no ratio
+/// because one side is 0.
+#[must_use]
+pub fn p_of_signs(agree: usize, of: usize) -> f64 {
+    // The binomial probabilities from `of` downwards, each from the one before.
+    let mut probability = 0.5_f64.powf(count(of));
+    let mut sum = 0.0;
+    for successes in (agree..=of).rev() {
+        sum += probability;
+        probability *= count(successes) / count(of - successes + 1);
+    }
+    sum.clamp(0.0, 1.0)
 }

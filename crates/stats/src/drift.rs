@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::argument::positive;
+use crate::error::positive;
+use crate::moments::rounding;
 use crate::moments::{count, deviations, mean, sum_of_squares};
-use crate::rounding::rounding;
 use crate::{StatsError, student};
 
 /// One measurement and when in the run it was taken.

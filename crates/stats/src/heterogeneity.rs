@@ -6,9 +6,9 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
-use crate::argument::{assert_fraction, assert_positive};
+use crate::error::{assert_fraction, assert_positive};
 use crate::moments::count;
-use crate::rounding::rounding;
+use crate::moments::rounding;
 use crate::{Interval, LogRatio, student};
 
 /// The estimated effect in one group.

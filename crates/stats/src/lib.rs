@@ -18,14 +18,12 @@
 //! type: `None` when there are too few data for an answer, [`StatsError`] when a datum has no
 //! logarithm. Failures that only a *caller* can cause, such as a confidence of 95 for 0.95, panic.
 
-mod argument;
 mod bca;
 mod bound;
 mod drift;
 mod error;
 mod heterogeneity;
 mod holm;
-mod interval;
 pub mod latency;
 mod log_ratio;
 mod moments;
@@ -33,27 +31,25 @@ mod permutation;
 mod proportion;
 mod quantile;
 mod ranking;
-mod rounding;
 mod runs;
-mod signs;
 mod student;
 mod summary;
 mod switchback;
 mod unpaired;
 
 pub use bca::{FEWEST_RESAMPLES, Resamples};
+pub use bound::p_of_signs;
 pub use drift::{Drift, DriftSample};
 pub use error::StatsError;
 pub use heterogeneity::{Deviation, EffectGroup, Heterogeneity};
 pub use holm::holm;
-pub use interval::Interval;
 pub use log_ratio::{FEWEST_RUNS, LogRatio};
 pub use permutation::p_of_labels;
 pub use proportion::clopper_pearson;
 pub use quantile::quantile_interval;
 pub use ranking::RankEstimate;
 pub use runs::{MOST_RUNS, runs_to_separate};
-pub use signs::p_of_signs;
+pub use summary::Interval;
 pub use summary::Summary;
 pub use switchback::{Switchback, even_blocks};
 pub use unpaired::UnpairedRatio;

@@ -4,9 +4,9 @@
 //! its ratio and the estimate is the mean of those: the geometric mean ratio. It has the symmetry
 //! an arithmetic mean of ratios lacks: exchanging treatment and baseline inverts it.
 
-use crate::argument::{assert_fraction, positive};
+use crate::error::{assert_fraction, positive};
+use crate::moments::rounding;
 use crate::moments::{count, mean, sd};
-use crate::rounding::rounding;
 use crate::{Interval, StatsError, student};
 
 /// The fewest runs that anything is concluded from. Below six no test is wrong in at most 5 % of

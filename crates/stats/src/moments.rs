@@ -1,4 +1,5 @@
-//! Defines the mean and the standard deviation that the whole crate computes with.
+//! Defines the mean and the standard deviation that the whole crate computes with, and what of a
+//! spread is nothing but rounding.
 //!
 //! The textbook one-pass sums lose all precision when the spread is small compared with the mean,
 //! as in a good measurement. These take a second pass over the data instead, and make the mean of
@@ -34,4 +35,17 @@ pub fn sum_of_squares(values: &[f64]) -> f64 {
 pub fn sd(values: &[f64]) -> Option<f64> {
     (values.len() >= 2)
         .then(|| (sum_of_squares(&deviations(values)) / count(values.len() - 1)).sqrt())
+}
+
+/// The largest distance from `log`, a natural logarithm, that rounding alone can make.
+///
+/// 0.3 / 0.1 and 3.0 / 1.0 are the same ratio and differ in their last bit. A metric that is the
+/// same in every run (bytes written, say) would thus get a spread of 1e-16, and a test that divides
+/// by it would find that 1e-16 highly significant.
+///
+/// Rounding a dividend, a divisor, their quotient and its logarithm moves the result by at most
+/// (3/2 + |log|) machine epsilons; the rest of the factor 4 covers both sides of a difference and
+/// the divisor n - 1 of a spread.
+pub fn rounding(log: f64) -> f64 {
+    4.0 * f64::EPSILON * (1.0 + log.abs())
 }

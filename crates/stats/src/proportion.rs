@@ -2,7 +2,8 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::{Interval, argument};
+use super::error::assert_fraction;
+use super::summary::Interval;
 
 /// The interval of a proportion that was observed in `count` of `number` cases (C. J. Clopper and
 /// E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
@@ -14,7 +15,7 @@ use super::{Interval, argument};
 /// If `confidence` is not strictly between 0 and 1, or `count` above `number`.
 #[must_use]
 pub fn clopper_pearson(count: u64, number: u64, confidence: f64) -> Option<Interval> {
-    argument::assert_fraction("confidence", confidence);
+    assert_fraction("confidence", confidence);
     assert!(count <= number, "{count} of {number} is no proportion");
     if number == 0 {
         return None;

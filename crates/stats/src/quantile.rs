@@ -2,7 +2,8 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::{Interval, argument};
+use super::error::assert_fraction;
+use super::summary::Interval;
 
 /// The interval of the value that a `share` of a population does not exceed, from values in
 /// ascending order: its ends are two of these values, whatever their distribution (W. R. Thompson,
@@ -15,8 +16,8 @@ use super::{Interval, argument};
 /// If `share` or `confidence` is not strictly between 0 and 1.
 #[must_use]
 pub fn quantile_interval(sorted: &[f64], share: f64, confidence: f64) -> Interval {
-    argument::assert_fraction("share", share);
-    argument::assert_fraction("confidence", confidence);
+    assert_fraction("share", share);
+    assert_fraction("confidence", confidence);
     let outside = (1.0 - confidence) / 2.0;
     let below = Binomial::new(share, sorted.len() as u64).expect("the share is a probability");
     // The number of values below the quantile is binomial: the lower end misses if fewer values

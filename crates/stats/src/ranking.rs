@@ -7,7 +7,7 @@
 //! and Wilhelm 2024, "Inference for ranks with applications to mobility across neighbourhoods and
 //! academic achievement across countries", Review of Economic Studies 91).
 
-use crate::argument::assert_fraction;
+use crate::error::assert_fraction;
 use crate::{FEWEST_RUNS, LogRatio, StatsError, holm};
 
 /// Treatments in order, the greatest first, with what is known about their places.

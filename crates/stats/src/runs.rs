@@ -4,9 +4,9 @@
 //! the spread seen so far and no better than it. A spread estimated from few runs is uncertain
 //! itself, so forecast again as runs come in.
 
-use crate::argument::{assert_fraction, assert_positive};
+use crate::error::{assert_fraction, assert_positive};
 use crate::moments::count;
-use crate::rounding::rounding;
+use crate::moments::rounding;
 use crate::student::critical;
 
 /// The maximum number of runs ever recommended; a question that needs more needs another method.

@@ -4,8 +4,7 @@
 //! and how far they scatter. The median accompanies the mean because a few slow runs move the mean
 //! and not the median.
 
-use crate::argument::assert_fraction;
-use crate::interval::Interval;
+use crate::error::assert_fraction;
 use crate::moments::{count, mean, sd};
 use crate::student;
 
@@ -69,5 +68,23 @@ impl Summary {
         let standard_error = self.sd? / count(self.n).sqrt();
         let half = student::critical(1.0 - confidence, count(self.n - 1)) * standard_error;
         Some(Interval { lo: self.mean - half, hi: self.mean + half })
+    }
+}
+
+/// A closed interval; `lo <= hi`.
+///
+/// Confidence intervals of a ratio are not symmetric about the estimate, so both ends are kept and
+/// not a "plus or minus".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub lo: f64,
+    /// The upper end.
+    pub hi: f64,
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(interval: Interval) -> Self {
+        [interval.lo, interval.hi]
     }
 }

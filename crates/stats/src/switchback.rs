@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::Interval;
-use crate::argument::assert_fraction;
+use crate::error::assert_fraction;
 use crate::moments::count;
 
 /// All sets of up to so many blocks are tried; of more, [`DRAWN_SETS`] are drawn.

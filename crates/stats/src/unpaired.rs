@@ -4,9 +4,9 @@
 //! their scatter may differ, as on different machines. Each side's logarithms are averaged
 //! separately, and the ratio is that of the geometric means.
 
-use crate::argument::{assert_fraction, positive};
+use crate::error::{assert_fraction, positive};
+use crate::moments::rounding;
 use crate::moments::{count, mean, sd};
-use crate::rounding::rounding;
 use crate::{FEWEST_RUNS, Interval, StatsError, student};
 
 /// The ratio of a treatment to its baseline, estimated from two independent samples on the

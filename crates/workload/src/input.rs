@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use rustix::fs::{MemfdFlags, memfd_create};
-use ssdlab_host::checksum::checksum_of;
+use ssdlab_host::files::checksum_of;
 use ssdlab_host::interrupt::{Interrupt, Interruptible};
 use ssdlab_host::{memory, regular_file};
 use ssdlab_plan::schedule::FileHashes;

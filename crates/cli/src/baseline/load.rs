@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_conductor::{self as conductor, Executor, TaskError};
-use ssdlab_host::checksum::checksum;
+use ssdlab_host::files::checksum;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
 use ssdlab_host::ptrace;

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use sha2::Digest;
-use ssdlab_host::checksum;
+use ssdlab_host::files::checksum_of;
 use ssdlab_workload::plain_archive;
 
 use super::{Copying, image};
@@ -80,7 +80,7 @@ impl Copying<'_> {
 
     fn unpack_plain(&mut self, mut plain: File) -> io::Result<()> {
         plain.rewind()?;
-        self.digest.update(checksum::checksum_of(&mut plain)?);
+        self.digest.update(checksum_of(&mut plain)?);
         plain.rewind()?;
         let mut archive = tar::Archive::new(plain);
         let mut own = BTreeSet::new();

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::files::sync_folder;
 use crate::lock;
 use crate::machine::Machine;
 use crate::processes;
 use crate::regular_file;
-use crate::sync::sync_folder;
 use crate::trust::exposed_to_others;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
