@@ -13,7 +13,7 @@ use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
-use super::case::{Case, CaseBasis, CaseTestResult, CaseTests, tests, unlike};
+use super::case::{CaseBasis, CaseTestResult, CaseTests, ComparedCase, tests, unlike};
 use super::cuts::{by_cut, count, lost, quantile, recovery};
 use super::judgement::{self, ClaimEstimate, Conclusion, OpenReason, Outcome};
 use super::pairs::{Blocks, ComparedSide};
@@ -202,7 +202,7 @@ pub(super) fn harm_of(claim: &Claim) -> Option<AfterCuts> {
 pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    case: &Case<'_>,
+    case: &ComparedCase<'_>,
     what: AfterCuts,
 ) -> CaseTestResult {
     let claim = case.claim;

@@ -3,13 +3,13 @@
 use ssdlab_plan::schedule::{Bounds, Statement};
 use ssdlab_plan::{Factor, Schedule};
 
-use super::case::{Case, CaseBasis, CaseSample, CaseTestResult, CaseTests, measure};
+use super::case::{CaseBasis, CaseSample, CaseTestResult, CaseTests, ComparedCase, measure};
 use super::judgement::{ClaimEstimate, Conclusion, OpenReason, Outcome};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
 /// factors that the claim names.
-pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
+pub(super) fn rivals(schedule: &Schedule, case: &ComparedCase<'_>) -> Vec<usize> {
     let Statement::Best { among, .. } = &case.claim.statement else { return Vec::new() };
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
@@ -30,8 +30,8 @@ pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
 pub(super) fn weigh<'a>(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    case: Case<'a>,
-) -> (Case<'a>, Vec<String>, CaseTestResult) {
+    case: ComparedCase<'a>,
+) -> (ComparedCase<'a>, Vec<String>, CaseTestResult) {
     let bounds = case.claim.bounds();
     let mut measured = Vec::new();
     let mut not_measured = Vec::new();

@@ -13,14 +13,14 @@ use super::switchback::LiveRatio;
 
 /// A claim about one pair of treatments, or about one treatment and all its rivals.
 #[derive(Clone, Copy)]
-pub(super) struct Case<'a> {
+pub(super) struct ComparedCase<'a> {
     pub claim: &'a Claim,
     pub side: ComparedSide<'a>,
     /// `None` if the claim is about the metric itself.
     pub baseline: Option<ComparedSide<'a>>,
 }
 
-impl Case<'_> {
+impl ComparedCase<'_> {
     /// Its name: the claim's, with the treatment in brackets if it is one of several cases.
     pub fn id(&self, schedule: &Schedule, is_one_of_several: bool) -> String {
         let id = &self.claim.id;
@@ -171,7 +171,7 @@ impl CaseSample {
 const TESTED: &str = "a sample that is tested has an interval";
 
 /// Every pair of treatments in the schedule that a claim is about.
-pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
+pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<ComparedCase<'a>> {
     let side = |treatment: usize, phases: &'a [String]| {
         let excess_over = claim.less(schedule, treatment);
         let is_there = excess_over.is_some() || claim.excess_over().is_none();
@@ -183,7 +183,7 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
             Some(other) => Some(side(other, claim.other_phases())?),
             None => None,
         };
-        Some(Case { claim, side: side(own, &claim.phases)?, baseline })
+        Some(ComparedCase { claim, side: side(own, &claim.phases)?, baseline })
     };
     claim.pairs(schedule).into_iter().filter_map(case).collect()
 }
@@ -208,7 +208,11 @@ pub(super) enum CaseBasis {
 pub(super) type CaseTestResult = Result<CaseTests, Outcome>;
 
 /// Tests a case by its hosts, if it has several, or by its blocks.
-pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> CaseTestResult {
+pub(super) fn weigh(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &ComparedCase<'_>,
+) -> CaseTestResult {
     let (estimate, sample) = measure(schedule, blocks, case).map_err(Outcome::NotCompared)?;
     let open = |why| Outcome::Measured { estimate, conclusion: Conclusion::Open(why) };
     let sample = sample.map_err(open)?;
@@ -227,7 +231,7 @@ pub(super) fn weigh(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -
 pub(super) fn measure(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    case: &Case<'_>,
+    case: &ComparedCase<'_>,
 ) -> Result<(ClaimEstimate, Result<CaseSample, OpenReason>), OpenReason> {
     let untested = schedule.not_testable(case.claim).map(OpenReason::Untested);
     let (sample, n) = match case.sample(blocks) {

@@ -26,7 +26,7 @@ use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{FEWEST_RUNS, LogRatio, holm, p_of_signs, runs_to_separate};
 
-use super::case::{Case, CaseBasis, CaseSample, CaseTestResult, CaseTests, cases, weigh};
+use super::case::{CaseBasis, CaseSample, CaseTestResult, CaseTests, ComparedCase, cases, weigh};
 use super::judgement::{ClaimEstimate, Conclusion, Judgement, OpenReason, Outcome, scope};
 use super::late::LateWork;
 use super::pairs::{Blocks, ComparedSide};
@@ -38,7 +38,7 @@ struct Tested<'a> {
     id: String,
     claim: &'a Claim,
     /// `None` if the claim as a whole cannot be judged.
-    case: Option<Case<'a>>,
+    case: Option<ComparedCase<'a>>,
     not_measured: Vec<String>,
     weighed: CaseTestResult,
 }
@@ -104,7 +104,7 @@ fn test<'a>(schedule: &Schedule, blocks: &Blocks<'_>, claim: &'a Claim) -> Vec<T
         return vec![Tested { id, claim, case: None, not_measured, weighed }];
     }
     let is_one_of_several = cases.len() > 1;
-    let tested = |case: Case<'a>| {
+    let tested = |case: ComparedCase<'a>| {
         let id = case.id(schedule, is_one_of_several);
         let (case, not_measured, weighed) = if claim.is_best() {
             best::weigh(schedule, blocks, case)

@@ -13,7 +13,7 @@ use ssdlab_plan::schedule::{Action, Phase};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::{PhaseRecord, Record, Teardown};
 
-use super::case::Case;
+use super::case::ComparedCase;
 use super::counted::counted;
 use super::judgement::{Conclusion, Outcome};
 use super::pairs::{ComparedSide, Quantity};
@@ -150,7 +150,7 @@ impl<'a> LateWork<'a> {
     }
 
     /// Withholds a verdict that depends on whether late work is counted to the phases.
-    pub fn judge(&self, case: &Case<'_>, outcome: Outcome) -> Outcome {
+    pub fn judge(&self, case: &ComparedCase<'_>, outcome: Outcome) -> Outcome {
         match self.why_open(case, &outcome) {
             Some(reason) => outcome.opened(reason.into()),
             None => outcome,
@@ -158,7 +158,7 @@ impl<'a> LateWork<'a> {
     }
 
     /// Why late work leaves a decided claim open, if it does.
-    fn why_open(&self, case: &Case<'_>, outcome: &Outcome) -> Option<String> {
+    fn why_open(&self, case: &ComparedCase<'_>, outcome: &Outcome) -> Option<String> {
         let holds = match outcome {
             Outcome::Measured { conclusion: Conclusion::Holds, .. } => true,
             Outcome::Measured { conclusion: Conclusion::Refuted, .. } => false,

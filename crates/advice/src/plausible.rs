@@ -13,7 +13,7 @@ use ssdlab_results::Record;
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, cases, unlike};
+use super::case::{ComparedCase, cases, unlike};
 use super::counted::counted;
 use super::effects::Effect;
 use super::judgement::{ClaimEstimate, Conclusion, EstimatedValue, Outcome};
@@ -73,7 +73,11 @@ impl<'a> PlausibleDrives<'a> {
     }
 
     /// Judges a case, already judged on the published drive, by the drives on which it holds.
-    pub fn judge(&self, case: &Case<'_>, outcome: Outcome) -> (Outcome, Option<OverDrives>) {
+    pub fn judge(
+        &self,
+        case: &ComparedCase<'_>,
+        outcome: Outcome,
+    ) -> (Outcome, Option<OverDrives>) {
         let claim = case.claim;
         let pair = case.baseline.filter(|_| !claim.is_best());
         // Cuts are judged as before: a trial has many already, also on the published drive.
@@ -137,7 +141,7 @@ impl<'a> PlausibleDrives<'a> {
     /// The draws of a case's treatments, each with its result.
     fn drawn(
         &self,
-        case: &Case<'_>,
+        case: &ComparedCase<'_>,
         found: &BTreeMap<u32, f64>,
         holds: impl Fn(f64) -> bool,
     ) -> Vec<DrawResult> {
@@ -214,7 +218,7 @@ pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<CaseByBlock> {
 }
 
 /// Calls a function with each case that can be judged in a single block.
-fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, CaseSubject)) {
+fn each_case(schedule: &Schedule, mut call: impl FnMut(&ComparedCase<'_>, CaseSubject)) {
     for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
         for case in &cases {
@@ -249,7 +253,7 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<DriveSpread> 
 fn found(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    case: &Case<'_>,
+    case: &ComparedCase<'_>,
 ) -> Result<BTreeMap<u32, f64>, String> {
     if !case.claim.is_best() {
         return blocks.found(case.side, case.baseline);
@@ -266,7 +270,7 @@ fn found(
 }
 
 /// Every treatment that a case is about.
-fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
+fn treatments(schedule: &Schedule, case: &ComparedCase<'_>) -> BTreeSet<usize> {
     let of =
         |side: ComparedSide<'_>| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);

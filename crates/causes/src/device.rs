@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::edges::{CompletedWrite, Edges};
 use crate::ledger::{CauseLedger, LedgerKey, WrittenKind};
 use crate::ranges::RangeMap;
+use crate::readings::{CompletedWrite, CounterReadings};
 use crate::shares::CauseShares;
 use crate::tasks::Causer;
 use crate::volume::{SECTOR_BYTES, SectorMark};
@@ -40,15 +40,15 @@ pub struct Device {
     pub(crate) marks: RangeMap<SectorMark>,
     /// The marks of what went on to devices below.
     passed: RangeMap<SectorMark>,
-    pub(crate) edges: Edges,
+    pub(crate) readings: CounterReadings,
     in_flight: u64,
 }
 
 impl Device {
     pub(crate) fn new(spec: DeviceSpec) -> Self {
         let in_flight = spec.in_flight;
-        let (ledger, marks, passed, edges) = Default::default();
-        Self { spec, ledger, marks, passed, edges, in_flight }
+        let (ledger, marks, passed, readings) = Default::default();
+        Self { spec, ledger, marks, passed, readings, in_flight }
     }
 
     pub(crate) fn has_number(&self, number: u64) -> bool {
@@ -122,7 +122,7 @@ impl Device {
             let key = LedgerKey { causer, kind: WrittenKind::Unknown, inode: None };
             parts.push((key, bytes - known));
         }
-        self.edges.enter(CompletedWrite { time_ns, bytes, parts }, &mut self.ledger);
+        self.readings.enter(CompletedWrite { time_ns, bytes, parts }, &mut self.ledger);
     }
 
     /// Whose a completion without a mark is: as many as were in flight when the recording began are

@@ -9,7 +9,7 @@ use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, Volume};
 
 /// What is known of such a filesystem: nothing.
 #[derive(Debug, Default)]
-pub struct Generic;
+pub struct GenericModel;
 
 /// What all filesystems without events of bios of their own do.
 pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
@@ -47,7 +47,7 @@ pub fn queued(volume: &mut Volume, actor: &Actor, bio: &BioPart) {
     }
 }
 
-impl FilesystemModel for Generic {
+impl FilesystemModel for GenericModel {
     fn events(&self) -> Vec<WantedEvent> {
         DIRECT.to_vec()
     }

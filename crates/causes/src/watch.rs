@@ -8,12 +8,12 @@ use ssdlab_filesystem::{BlockKind, InodePlaces, Layout};
 use crate::actor::Actor;
 use crate::btrfs::{Btrfs, BtrfsGeometry};
 use crate::device::{Device, DeviceSpec};
-use crate::edges::{Balance, WrittenReading};
 use crate::event::{BlockOperation, COMMON, CauseEvent, EventPoint, SourceKey, WantedEvent};
 use crate::ext::Ext;
 use crate::f2fs::F2fs;
-use crate::generic::Generic;
+use crate::generic::GenericModel;
 use crate::ledger::{Inode, LedgerKey, WrittenKind};
+use crate::readings::{CounterBalance, WrittenReading};
 use crate::shares::CauseShares;
 use crate::tasks::{Causer, Tasks};
 use crate::volume::{FilesystemModel, Member, SECTOR_BYTES, SectorMark, Volume, VolumeFinding};
@@ -86,7 +86,7 @@ impl WatchedModel {
             ModelSpec::Xfs { places } => Self::Other(Box::new(Xfs::new(places.clone()))),
             ModelSpec::Btrfs(geometry) => Self::Btrfs(Btrfs::new(geometry.clone())),
             ModelSpec::F2fs => Self::Other(Box::new(F2fs)),
-            ModelSpec::Generic => Self::Other(Box::new(Generic)),
+            ModelSpec::Generic => Self::Other(Box::new(GenericModel)),
         }
     }
 
@@ -206,8 +206,12 @@ impl Watch {
     /// The events of filesystems that may be mounted from loop devices later.
     #[must_use]
     pub fn later_events(&self) -> Vec<(WantedEvent, String)> {
-        let models: [&dyn FilesystemModel; 4] =
-            [&Ext::new(0, None), &Xfs::new(None), &Btrfs::new(BtrfsGeometry::default()), &Generic];
+        let models: [&dyn FilesystemModel; 4] = [
+            &Ext::new(0, None),
+            &Xfs::new(None),
+            &Btrfs::new(BtrfsGeometry::default()),
+            &GenericModel,
+        ];
         let mut later = self.filtered(models.into_iter().flat_map(FilesystemModel::events));
         let known = self.events();
         later.retain(|event| !known.contains(event));
@@ -256,19 +260,19 @@ impl Watch {
 
     /// Begins at a reading of a device's counter.
     pub fn begin(&mut self, device: usize, reading: WrittenReading) {
-        self.devices[device].edges.begin(reading);
+        self.devices[device].readings.begin(reading);
     }
 
     /// Sets the next reading of a device's counter, before events from its time are taken.
     pub fn set_next(&mut self, device: usize, reading: WrittenReading) {
-        self.devices[device].edges.set_next(reading);
+        self.devices[device].readings.set_next(reading);
     }
 
     /// Compares the rows with the counter at the reading that was set, once all events up to it
     /// were taken.
-    pub fn settle(&mut self, device: usize, continues: bool) -> Option<Balance> {
-        let Device { edges, ledger, .. } = &mut self.devices[device];
-        edges.settle(continues, ledger)
+    pub fn settle(&mut self, device: usize, continues: bool) -> Option<CounterBalance> {
+        let Device { readings, ledger, .. } = &mut self.devices[device];
+        readings.settle(continues, ledger)
     }
 
     /// Replaces what is known of the chunks of a btrfs filesystem.

@@ -55,7 +55,7 @@ impl FromStr for ClusterArguments {
 /// What the shares of a run have in common, in `attempts/shares.json`. The files that the plan
 /// names are in the schedule.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Common {
+pub struct ShareRequirements {
     /// How many there are.
     shares: u32,
     /// The version of the program, as records have it.
@@ -66,7 +66,7 @@ pub struct Common {
     tools: Vec<String>,
 }
 
-impl Common {
+impl ShareRequirements {
     /// This machine.
     pub fn here(schedule: &Schedule, kernel: Option<&Path>, shares: u32) -> Result<Self, Report> {
         let (mut identity, mut tools) = (None, Vec::new());
@@ -122,8 +122,8 @@ pub fn count(schedule: &Schedule, named: Option<u32>, run: Option<&Path>) -> Res
     if let Some(count) = named {
         return Ok(count);
     }
-    if let Some(common) = run.map(Common::read).transpose()?.flatten() {
-        return Ok(common.shares);
+    if let Some(requirements) = run.map(ShareRequirements::read).transpose()?.flatten() {
+        return Ok(requirements.shares);
     }
     let trials = u32::try_from(schedule.expected_trials()).unwrap_or(u32::MAX);
     let count = if schedule.is_in(LabKind::Virtual) {

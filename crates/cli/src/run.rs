@@ -15,7 +15,7 @@ use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
 use ssdlab_results::{Ending, REQUEST_LOGS, Record, RunContents, RunFolder};
 use ssdlab_workload::PreparedWorkload;
 
-use super::elsewhere::{self, ClusterArguments, Common};
+use super::elsewhere::{self, ClusterArguments, ShareRequirements};
 use super::executors::{self, ReadyExecutor, RunOptions};
 use super::exit::{Exit, UsageError};
 use super::guard::Guard;
@@ -357,13 +357,13 @@ impl RunArguments {
         PreparedWorkload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
         let count = elsewhere::count(schedule, self.shares, planned.folder())?;
         let division = elsewhere::divide(schedule, count)?;
-        let common = Common::here(schedule, self.kernel.as_deref(), count)?;
+        let requirements = ShareRequirements::here(schedule, self.kernel.as_deref(), count)?;
         let sbatch = self.on.as_ref().map(|_| Slurm::find()).transpose()?;
         let is_new = planned.folder().is_none();
         let mut session = planned.start(&self.results.folder())?;
         announce(schedule, 1);
         let folder = session.run.folder().canonicalize().into_diagnostic()?;
-        common.write(&folder)?;
+        requirements.write(&folder)?;
         let program = std::env::current_exe().into_diagnostic()?;
         let command = self.command(&program, &folder);
         let slurm = self.on.as_ref().zip(sbatch).map(|(on, sbatch)| Slurm {

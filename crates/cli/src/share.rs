@@ -34,7 +34,7 @@ pub fn perform(
         output::tell(warning);
     }
     let mut schedule = contents.schedule;
-    elsewhere::Common::check(folder, &schedule, run_options.kernel)?;
+    elsewhere::ShareRequirements::check(folder, &schedule, run_options.kernel)?;
     let division = elsewhere::divide(&schedule, share.count)?;
     let drive = permitted_drive(&schedule, &division, share.number)?;
     if let Some(drive) = &drive {

@@ -17,7 +17,7 @@ use miette::Report;
 use ssdlab_quantity::Span;
 
 use self::exact::ExactRecording;
-use self::output::{By, OutputFormat};
+use self::output::{OutputFormat, RowGrouping};
 use super::exit::{Exit, UsageError};
 
 pub use self::since_boot::SinceBoot;
@@ -42,7 +42,7 @@ pub struct WhoCommand {
     delay: Option<Span>,
     /// What the rows of a recording are (default: program).
     #[arg(long, value_name = "WHAT")]
-    by: Option<By>,
+    by: Option<RowGrouping>,
     /// Show the files of a recording, too.
     #[arg(long)]
     files: bool,
@@ -77,7 +77,7 @@ impl WhoCommand {
                 target,
                 time: self.time.map(|time| time.0),
                 command: &self.command,
-                by: self.by.unwrap_or(By::Program),
+                by: self.by.unwrap_or(RowGrouping::Program),
                 has_files: self.files,
                 delay: self.delay.map(|delay| delay.0),
                 format,

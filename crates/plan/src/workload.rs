@@ -39,8 +39,8 @@ pub(super) fn resolve(
     let scale = scale(overrides)?;
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        let common = Common { quiet_ns, limit_ns, context, scale };
-        for mut phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
+        let defaults = PhaseDefaults { quiet_ns, limit_ns, context, scale };
+        for mut phase in self::phases(entry.get_ref(), &entry.span(), &defaults)? {
             share_size(&mut phase, &mut phases);
             check_file(&phase, &phases, entry.span())?;
             let taken = phase.name == FSTRIM && !matches!(phase.action, Action::Fstrim);
@@ -149,7 +149,7 @@ fn check_order(written: &written::WrittenWorkload) -> Result<(), PlanFault> {
 }
 
 /// The settings that phases share.
-struct Common<'a> {
+struct PhaseDefaults<'a> {
     quiet_ns: u64,
     limit_ns: u64,
     context: &'a WorkloadContext<'a>,
@@ -250,7 +250,7 @@ fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
 fn phases(
     written: &written::WrittenPhase,
     at: &Range<usize>,
-    common: &Common<'_>,
+    defaults: &PhaseDefaults<'_>,
 ) -> Result<Vec<Phase>, PlanFault> {
     check_keys(written, at)?;
     if written.a_day.is_some_and(|times| !times.is_finite() || times <= 0.0) {
@@ -267,13 +267,13 @@ fn phases(
         cold: written.cold.unwrap_or(cold),
         reader: written.reader,
         a_day: written.a_day,
-        limit_ns: written.limit.map_or(common.limit_ns, Span::nanos),
+        limit_ns: written.limit.map_or(defaults.limit_ns, Span::nanos),
         // Depends on the claims, which are resolved last.
         postponed_ns: 0,
     };
     if written.verb != Verb::Bonnie {
         let name = written.name.clone().unwrap_or_else(|| written.verb.to_string());
-        let action = action(written, at, common)?;
+        let action = action(written, at, defaults)?;
         // fio drops what the page cache has of a job's files.
         let is_cold = written.verb == Verb::Fio && matches!(action, Action::Io(_));
         return Ok(vec![phase(name, action, is_cold)]);
@@ -362,9 +362,9 @@ fn check_keys(written: &written::WrittenPhase, at: &Range<usize>) -> Result<(), 
 fn action(
     written: &written::WrittenPhase,
     at: &Range<usize>,
-    common: &Common<'_>,
+    defaults: &PhaseDefaults<'_>,
 ) -> Result<Action, PlanFault> {
-    let Common { quiet_ns, context, scale, .. } = *common;
+    let PhaseDefaults { quiet_ns, context, scale, .. } = *defaults;
     let base = context.base;
     let needs = |key: &str, example: &str| {
         PlanFault::at(

@@ -16,7 +16,7 @@ use ssdlab_host::interrupt::Interrupt;
 
 use super::exposition;
 use super::live::LiveView;
-use super::output::{self, By, OutputFormat};
+use super::output::{self, OutputFormat, RowGrouping};
 use super::recording::WhoRecording;
 use super::summary::WhoOutput;
 use super::survey::WatchSurvey;
@@ -38,7 +38,7 @@ pub(super) struct ExactRecording<'a> {
     /// The command and its arguments; empty for none.
     pub command: &'a [String],
     /// What rows are.
-    pub by: By,
+    pub by: RowGrouping,
     /// Whether files are shown.
     pub has_files: bool,
     /// How often what is known so far is shown.

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use super::output::{self, By};
+use super::output::{self, RowGrouping};
 use super::recording::WhoRecording;
 use super::summary::WhoOutput;
 use crate::output as terminal;
@@ -22,7 +22,7 @@ const HOME: &str = "\x1b[H\x1b[J";
 /// The view of a recording.
 #[derive(Debug)]
 pub struct LiveView {
-    by: By,
+    by: RowGrouping,
     is_named: bool,
     is_screen: bool,
     every: Duration,
@@ -32,7 +32,12 @@ pub struct LiveView {
 
 impl LiveView {
     /// Begins to show a recording.
-    pub fn new(by: By, is_named: bool, delay: Option<Duration>, recording: &WhoRecording) -> Self {
+    pub fn new(
+        by: RowGrouping,
+        is_named: bool,
+        delay: Option<Duration>,
+        recording: &WhoRecording,
+    ) -> Self {
         let is_screen = io::stdout().is_terminal();
         let usual = if is_screen { SCREEN_EVERY } else { LINE_EVERY };
         if is_screen {

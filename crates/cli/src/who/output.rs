@@ -34,7 +34,7 @@ const MOST_STRETCHES: usize = 10;
 
 /// What the rows of the table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub enum RowGrouping {
     /// Programs, each in its service or cgroup.
     Program,
     /// Services and cgroups.
@@ -73,13 +73,16 @@ impl Sum {
 }
 
 /// The table for a terminal.
-pub fn text(output: &WhoOutput, by: By, files: bool) -> String {
+pub fn text(output: &WhoOutput, by: RowGrouping, files: bool) -> String {
     let devices = output.devices.iter().map(|device| {
         let mut out = format!("{}\n", head(device));
         let _ = writeln!(out, "{}", table(device, by, presets::NOTHING, &str::to_owned));
-        if files && by != By::File {
-            let _ =
-                writeln!(out, "\n{}", table(device, By::File, presets::NOTHING, &str::to_owned));
+        if files && by != RowGrouping::File {
+            let _ = writeln!(
+                out,
+                "\n{}",
+                table(device, RowGrouping::File, presets::NOTHING, &str::to_owned)
+            );
         }
         out + &remarks(device)
     });
@@ -87,13 +90,17 @@ pub fn text(output: &WhoOutput, by: By, files: bool) -> String {
 }
 
 /// The block for an issue: paths only below `roots`.
-pub fn markdown(output: &WhoOutput, by: By, files: bool, roots: &[PathBuf]) -> String {
+pub fn markdown(output: &WhoOutput, by: RowGrouping, files: bool, roots: &[PathBuf]) -> String {
     let path = |path: &str| hidden(path, roots);
     let devices = output.devices.iter().map(|device| {
         let mut out = format!("**{}**\n\n", head(device));
         let _ = writeln!(out, "{}", table(device, by, presets::ASCII_MARKDOWN, &path));
-        if files && by != By::File {
-            let _ = writeln!(out, "\n{}", table(device, By::File, presets::ASCII_MARKDOWN, &path));
+        if files && by != RowGrouping::File {
+            let _ = writeln!(
+                out,
+                "\n{}",
+                table(device, RowGrouping::File, presets::ASCII_MARKDOWN, &path)
+            );
         }
         let _ = write!(out, "\n{}", remarks(device));
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -128,14 +135,14 @@ fn head(device: &DeviceWrites) -> String {
     )
 }
 
-fn key(row: &WriteRow, by: By, path: &dyn Fn(&str) -> String) -> [String; 2] {
+fn key(row: &WriteRow, by: RowGrouping, path: &dyn Fn(&str) -> String) -> [String; 2] {
     let service = row.service.clone();
     match by {
-        By::Program => [row.program.clone(), service],
-        By::Service if row.cgroup.is_empty() => [row.program.clone(), String::new()],
-        By::Service => [service, row.cgroup.clone()],
-        By::Kind => [row.kind.clone(), String::new()],
-        By::File => match &row.path {
+        RowGrouping::Program => [row.program.clone(), service],
+        RowGrouping::Service if row.cgroup.is_empty() => [row.program.clone(), String::new()],
+        RowGrouping::Service => [service, row.cgroup.clone()],
+        RowGrouping::Kind => [row.kind.clone(), String::new()],
+        RowGrouping::File => match &row.path {
             Some(own) => [path(own), row.program.clone()],
             None => [format!("({})", row.kind), row.program.clone()],
         },
@@ -144,7 +151,7 @@ fn key(row: &WriteRow, by: By, path: &dyn Fn(&str) -> String) -> [String; 2] {
 
 type Sums = BTreeMap<[String; 2], Sum>;
 
-fn sums(device: &DeviceWrites, by: By, path: &dyn Fn(&str) -> String) -> Sums {
+fn sums(device: &DeviceWrites, by: RowGrouping, path: &dyn Fn(&str) -> String) -> Sums {
     let mut sums = Sums::new();
     for row in &device.rows {
         sums.entry(key(row, by, path)).or_default().add(row);
@@ -153,7 +160,7 @@ fn sums(device: &DeviceWrites, by: By, path: &dyn Fn(&str) -> String) -> Sums {
 }
 
 /// A refreshed screen of so many lines: what was written in all, and a second since `before`.
-pub fn screen(output: &WhoOutput, before: &WhoOutput, by: By, lines: usize) -> String {
+pub fn screen(output: &WhoOutput, before: &WhoOutput, by: RowGrouping, lines: usize) -> String {
     let most = (lines / output.devices.len().max(1)).saturating_sub(4).max(1);
     let devices = output.devices.iter().zip(&before.devices).map(|(device, before)| {
         let table = shaped(device, by, presets::NOTHING, &str::to_owned, most, Some(before));
@@ -163,7 +170,7 @@ pub fn screen(output: &WhoOutput, before: &WhoOutput, by: By, lines: usize) -> S
 }
 
 /// A line for each device: what was written since `before`, and by whom most.
-pub fn lines(output: &WhoOutput, before: &WhoOutput, by: By) -> String {
+pub fn lines(output: &WhoOutput, before: &WhoOutput, by: RowGrouping) -> String {
     let devices = output.devices.iter().zip(&before.devices).map(|(device, before)| {
         let earlier = sums(before, by, &str::to_owned);
         let grown = sums(device, by, &str::to_owned).into_iter().map(|(key, sum)| {
@@ -196,14 +203,19 @@ fn rate(device: &DeviceWrites, before: &DeviceWrites) -> f64 {
     grown as f64 / (device.seconds - before.seconds).max(0.001)
 }
 
-fn table(device: &DeviceWrites, by: By, style: TableStyle, path: &dyn Fn(&str) -> String) -> Table {
+fn table(
+    device: &DeviceWrites,
+    by: RowGrouping,
+    style: TableStyle,
+    path: &dyn Fn(&str) -> String,
+) -> Table {
     shaped(device, by, style, path, MOST_ROWS, None)
 }
 
 /// A table of so many rows, with rates since `before` if that is given.
 fn shaped(
     device: &DeviceWrites,
-    by: By,
+    by: RowGrouping,
     style: TableStyle,
     path: &dyn Fn(&str) -> String,
     most: usize,
@@ -233,16 +245,16 @@ fn shaped(
     }
     let has_discards = sums.iter().any(|(_, sum)| sum.discarded_bytes > 0);
     let name = match by {
-        By::Program => ["program", "service"],
-        By::Service => ["service", "cgroup"],
-        By::File => ["file", "program"],
-        By::Kind => ["kind", ""],
+        RowGrouping::Program => ["program", "service"],
+        RowGrouping::Service => ["service", "cgroup"],
+        RowGrouping::File => ["file", "program"],
+        RowGrouping::Kind => ["kind", ""],
     };
     let mut header = name.map(str::to_owned).to_vec();
     header.extend(earlier.is_some().then(|| "a second".to_owned()));
     header.extend(["written", "share", "asked", "syncs"].map(str::to_owned));
     header.extend(has_discards.then(|| "discarded".to_owned()));
-    header.extend((by != By::Kind).then(|| "kinds".to_owned()));
+    header.extend((by != RowGrouping::Kind).then(|| "kinds".to_owned()));
     let total = device.counter_bytes.max(1) as f64;
     let mut table = Table::new();
     table.load_style(style);
@@ -258,7 +270,7 @@ fn shaped(
         cells.extend([bytes(sum.bytes as f64), share, bytes(sum.asked_bytes as f64)]);
         cells.push(sum.syncs.to_string());
         cells.extend(has_discards.then(|| bytes(sum.discarded_bytes as f64)));
-        cells.extend((by != By::Kind).then(|| sum.kinds()));
+        cells.extend((by != RowGrouping::Kind).then(|| sum.kinds()));
         table.add_row(cells);
     }
     for column in 2..6 + usize::from(before.is_some()) {

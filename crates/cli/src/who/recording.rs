@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
-    Balance, CauseEvent, EventPoint, LoopLayer, MOST_NUMBERS, RunningTask, SourceKey, WantedEvent,
-    Watch, WrittenReading, bdi_number,
+    CauseEvent, CounterBalance, EventPoint, LoopLayer, MOST_NUMBERS, RunningTask, SourceKey,
+    WantedEvent, Watch, WrittenReading, bdi_number,
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
@@ -226,7 +226,7 @@ impl WhoRecording {
 }
 
 impl Counted {
-    fn add(&mut self, balance: Option<Balance>, lost_events: u64, began_ns: u64) {
+    fn add(&mut self, balance: Option<CounterBalance>, lost_events: u64, began_ns: u64) {
         let Some(balance) = balance else { return };
         self.counter_bytes += balance.counter_bytes;
         if !balance.is_exact() || lost_events > 0 {

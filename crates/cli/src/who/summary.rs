@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_causes::{Amounts, Balance, CauserName, Watch};
+use ssdlab_causes::{Amounts, CauserName, CounterBalance, Watch};
 
 use super::names::Names;
 
@@ -240,7 +240,7 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
 }
 
 impl InexactStretch {
-    pub fn of(balance: &Balance, lost_events: u64, began_ns: u64) -> Self {
+    pub fn of(balance: &CounterBalance, lost_events: u64, began_ns: u64) -> Self {
         let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
         Self {
             from_seconds: seconds(began_ns, balance.from_ns),

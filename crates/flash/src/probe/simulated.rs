@@ -52,27 +52,19 @@ impl ProbeHost {
 pub struct SimulatedProbe {
     drive: Drive,
     host: ProbeHost,
-    /// Whether a write with forced unit access reaches the drive as such.
-    passes_fua: bool,
     now: Nanos,
 }
 
 impl SimulatedProbe {
     #[must_use]
     pub const fn new(drive: Drive, host: ProbeHost) -> Self {
-        Self { drive, host, passes_fua: true, now: Nanos::ZERO }
+        Self { drive, host, now: Nanos::ZERO }
     }
 
     /// The drive of a file, empty, and of a capacity that is small enough to be asked in a moment.
     pub fn of(text: &str, host: ProbeHost, seed: u64) -> Result<Self, DriveFileError> {
         let specification = small(DriveFile::parse(text)?)?;
         Ok(Self::new(Drive::new(specification, seed), host))
-    }
-
-    /// The same on a host that sends flushes instead of forced unit access.
-    #[must_use]
-    pub fn without_fua(self) -> Self {
-        Self { passes_fua: false, ..self }
     }
 
     /// Performs requests at the places that `next` gives.
@@ -120,17 +112,14 @@ impl SimulatedProbe {
         let flush = match access {
             ProbeAccess::Read => return Ok(self.drive.submit(self.now, Command::Read(extent))?.at),
             ProbeAccess::Write => return Ok(self.drive.submit(self.now, write)?.at),
-            ProbeAccess::FuaWrite if self.passes_fua => {
+            ProbeAccess::FuaWrite => {
                 return Ok(self.drive.submit(self.now, Command::WriteFua(extent))?.at);
             }
-            ProbeAccess::FuaWrite => Nanos::ZERO,
             ProbeAccess::SyncedWrite => self.host.wake() + self.host.issue(0),
         };
         let written = self.drive.submit(self.now, write)?.at;
         let done = self.drive.submit(written + flush, Command::Flush)?.at;
-        if access == ProbeAccess::SyncedWrite {
-            times.flushes.push((done + self.host.wake()).since(written + self.host.wake()));
-        }
+        times.flushes.push((done + self.host.wake()).since(written + self.host.wake()));
         Ok(done)
     }
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::FtraceError;
 use super::fields::{Field, RecordFormat};
-use super::sub_buffer::{Head, TraceRecord, TraceRecords};
+use super::sub_buffer::{SubBufferHead, TraceRecord, TraceRecords};
 use crate::error::excerpt;
 use crate::field::SECTOR_BYTES;
 use crate::rwbs::operation;
@@ -83,7 +83,7 @@ pub struct BlockEvent {
 /// The layout of this kernel's records.
 #[derive(Debug, Clone)]
 pub struct RecordLayout {
-    head: Head,
+    head: SubBufferHead,
     events: [EventLayout; 4],
 }
 
@@ -106,7 +106,7 @@ impl RecordLayout {
             EventLayout::parse(RecordFormat { file: EVENTS[index], text }, step)
         };
         Ok(Self {
-            head: Head::parse(header_page)?,
+            head: SubBufferHead::parse(header_page)?,
             events: [
                 event(0, queue, BlockStep::Queued)?,
                 event(1, issue, BlockStep::Issued)?,

@@ -6,7 +6,7 @@
 
 use super::FtraceError;
 use super::fields::{Field, RecordFormat};
-use super::sub_buffer::{Head, TraceRecords};
+use super::sub_buffer::{SubBufferHead, TraceRecords};
 
 /// The event's number in every record (`struct trace_entry`).
 const ID: Field = Field { offset: 0, size: 2 };
@@ -15,12 +15,12 @@ const THREAD: Field = Field { offset: 4, size: 4 };
 
 /// The layout of sub-buffers, for readers of records.
 #[derive(Debug, Clone)]
-pub struct SubBufferLayout(Head);
+pub struct SubBufferLayout(SubBufferHead);
 
 impl SubBufferLayout {
     /// Parses `events/header_page`.
     pub fn parse(header_page: &str) -> Result<Self, FtraceError> {
-        Ok(Self(Head::parse(header_page)?))
+        Ok(Self(SubBufferHead::parse(header_page)?))
     }
 
     /// The size of a sub-buffer in bytes, which is the unit of reading.

@@ -38,7 +38,7 @@ const MISSED_STORED: u64 = 1 << 30;
 
 /// The locations of the parts of a sub-buffer.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub struct SubBufferHead {
     timestamp: Field,
     commit: Field,
     data: Field,
@@ -61,7 +61,7 @@ pub struct TraceRecord<'a> {
     pub data: &'a [u8],
 }
 
-impl Head {
+impl SubBufferHead {
     /// Parses `events/header_page`.
     pub fn parse(text: &str) -> Result<Self, FtraceError> {
         let description = RecordFormat { file: "header_page", text };

@@ -33,11 +33,11 @@ struct File {
 
 /// A tree, in the order of an unpacked archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceTree(pub(super) Vec<Item>);
+pub struct SourceTree(pub(super) Vec<TreeItem>);
 
 /// A directory or a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct TreeItem {
     pub path: Arc<str>,
     pub file: Option<SourceFile>,
 }
@@ -66,7 +66,7 @@ impl SourceTree {
     }
 }
 
-impl Item {
+impl TreeItem {
     /// Makes it; a file gets the modification time, if given.
     pub fn make(&self, script: &mut Script, modified_s: Option<i64>) {
         match self.file {
@@ -150,7 +150,7 @@ fn path_for(kind: &FileKind, directory: &mut TreeDirectory, random: &mut RandomS
 
 /// The files in their order, each directory before the first thing in it.
 fn items(files: &[(String, File)], random: &mut RandomStream) -> SourceTree {
-    let directory = |path: &str| Item { path: path.into(), file: None };
+    let directory = |path: &str| TreeItem { path: path.into(), file: None };
     let mut items = vec![directory(TOP)];
     let mut previous = format!("{TOP}/");
     for (path, File { kind, bytes }) in files {
@@ -162,7 +162,7 @@ fn items(files: &[(String, File)], random: &mut RandomStream) -> SourceTree {
         let seed = random.bits();
         let content = if kind.binary { Content::Binary { seed } } else { Content::Text { seed } };
         let file = Some(SourceFile { mode: kind.mode, bytes: *bytes, content });
-        items.push(Item { path: path.as_str().into(), file });
+        items.push(TreeItem { path: path.as_str().into(), file });
         previous.clone_from(path);
     }
     SourceTree(items)

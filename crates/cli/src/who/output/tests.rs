@@ -40,8 +40,8 @@ fn lines_and_screens_show_what_is_new() {
     ];
     let now = recorded(20.0, rows);
     let expected = "20 s: loop0 4.00 MB (400 kB a second) new (a) 4.00 MB\n";
-    assert_eq!(lines(&now, &before, By::Program), expected);
-    let screen = screen(&now, &before, By::Program, 24);
+    assert_eq!(lines(&now, &before, RowGrouping::Program), expected);
+    let screen = screen(&now, &before, RowGrouping::Program, 24);
     insta::assert_snapshot!(screen);
 }
 
@@ -50,7 +50,10 @@ fn a_screen_has_no_more_lines_than_the_terminal() {
     let rows: Vec<WriteRow> = (0..50).map(|n| row(&format!("p{n}"), "data", 1000 + n)).collect();
     let found = recorded(1.0, rows);
     for height in [8, 24, 40] {
-        assert!(screen(&found, &found, By::Program, height).lines().count() <= height, "{height}");
+        assert!(
+            screen(&found, &found, RowGrouping::Program, height).lines().count() <= height,
+            "{height}"
+        );
     }
 }
 
@@ -65,7 +68,7 @@ fn stretches_that_are_not_exact_are_named() {
         lost_events: 3,
     };
     found.devices[0].inexact = vec![stretch; MOST_STRETCHES + 2];
-    let text = text(&found, By::Program, false);
+    let text = text(&found, RowGrouping::Program, false);
     let says = "not exact: 60 s from 60 s on, 4096 of 8192 bytes attributed, 3 events lost";
     assert_eq!(text.matches(says).count(), MOST_STRETCHES);
     assert!(text.contains("not exact: 2 more of about a minute each"), "{text}");

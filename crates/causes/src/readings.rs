@@ -36,7 +36,7 @@ impl WrittenReading {
 
 /// What was attributed between two readings, beside the counter's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Balance {
+pub struct CounterBalance {
     /// When the first reading ended.
     pub from_ns: u64,
     /// When the second ended.
@@ -47,7 +47,7 @@ pub struct Balance {
     pub attributed_bytes: u64,
 }
 
-impl Balance {
+impl CounterBalance {
     /// Whether they are equal.
     #[must_use]
     pub fn is_exact(&self) -> bool {
@@ -73,7 +73,7 @@ impl CompletedWrite {
 
 /// The readings of a device, and the completions near them.
 #[derive(Debug, Default)]
-pub struct Edges {
+pub struct CounterReadings {
     last: WrittenReading,
     /// Whether it is the first reading, of which it is not known what it includes.
     is_open: bool,
@@ -88,7 +88,7 @@ pub struct Edges {
     later: Vec<CompletedWrite>,
 }
 
-impl Edges {
+impl CounterReadings {
     pub fn begin(&mut self, reading: WrittenReading) {
         (self.last, self.is_open) = (reading, true);
     }
@@ -119,7 +119,7 @@ impl Edges {
 
     /// Settles the next reading, once every completion up to its end has been entered. What it does
     /// not include is credited if the recording continues.
-    pub fn settle(&mut self, continues: bool, ledger: &mut CauseLedger) -> Option<Balance> {
+    pub fn settle(&mut self, continues: bool, ledger: &mut CauseLedger) -> Option<CounterBalance> {
         let next = self.next.take()?;
         let counter_bytes = next.written_bytes.wrapping_sub(self.last.written_bytes);
         let (first, end) = self.cuts(counter_bytes);
@@ -141,7 +141,7 @@ impl Edges {
             self.credited_bytes += completion.bytes;
             completion.credit(ledger);
         }
-        Some(Balance { from_ns, to_ns: next.ended_ns, counter_bytes, attributed_bytes })
+        Some(CounterBalance { from_ns, to_ns: next.ended_ns, counter_bytes, attributed_bytes })
     }
 
     /// How many completions of the opening are not included, and how many of the closing are: those

@@ -16,27 +16,27 @@ fn reading(at_ns: u64, written_bytes: u64) -> WrittenReading {
 
 #[test]
 fn a_completion_that_was_reported_before_a_reading_and_counted_after_it_is_in() {
-    let (mut edges, mut ledger) = (Edges::default(), CauseLedger::default());
-    edges.begin(reading(1_000_000_000, 100));
+    let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    readings.begin(reading(1_000_000_000, 100));
     // It was reported a millisecond before the reading, which does not include it.
-    edges.enter(completion(999_000_000, 7), &mut ledger);
-    edges.enter(completion(1_100_000_000, 20), &mut ledger);
-    edges.set_next(reading(2_000_000_000, 127));
-    let balance = edges.settle(false, &mut ledger).unwrap();
+    readings.enter(completion(999_000_000, 7), &mut ledger);
+    readings.enter(completion(1_100_000_000, 20), &mut ledger);
+    readings.set_next(reading(2_000_000_000, 127));
+    let balance = readings.settle(false, &mut ledger).unwrap();
     assert!(balance.is_exact(), "{balance:?}");
     assert_eq!((balance.counter_bytes, ledger.bytes()), (27, 27));
 }
 
 #[test]
 fn a_difference_is_one_stretch_s_only() {
-    let (mut edges, mut ledger) = (Edges::default(), CauseLedger::default());
-    edges.begin(reading(0, 0));
-    edges.enter(completion(100_000_000, 10), &mut ledger);
-    edges.set_next(reading(1_000_000_000, 15));
-    assert!(!edges.settle(true, &mut ledger).unwrap().is_exact());
-    edges.enter(completion(1_500_000_000, 10), &mut ledger);
-    edges.set_next(reading(2_000_000_000, 25));
-    assert!(edges.settle(true, &mut ledger).unwrap().is_exact());
+    let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    readings.begin(reading(0, 0));
+    readings.enter(completion(100_000_000, 10), &mut ledger);
+    readings.set_next(reading(1_000_000_000, 15));
+    assert!(!readings.settle(true, &mut ledger).unwrap().is_exact());
+    readings.enter(completion(1_500_000_000, 10), &mut ledger);
+    readings.set_next(reading(2_000_000_000, 25));
+    assert!(readings.settle(true, &mut ledger).unwrap().is_exact());
 }
 
 proptest! {
@@ -60,18 +60,18 @@ proptest! {
             let counted = completions.iter().filter(|(_, counted, _)| *counted <= at_ns);
             reading(at_ns, counted.map(|(.., bytes)| bytes).sum())
         }).collect();
-        let (mut edges, mut ledger) = (Edges::default(), CauseLedger::default());
-        edges.begin(readings[0]);
+        let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+        readings.begin(readings[0]);
         let mut rest = completions.iter().peekable();
         let mut sum = 0;
         for (index, next) in readings.iter().enumerate().skip(1) {
-            edges.set_next(*next);
+            readings.set_next(*next);
             let is_last = index + 1 == readings.len();
             let is_due = |own: &&(u64, u64, u64)| is_last || own.0 <= next.ended_ns;
             while let Some((at, _, bytes)) = rest.next_if(is_due) {
-                edges.enter(completion(*at, *bytes), &mut ledger);
+                readings.enter(completion(*at, *bytes), &mut ledger);
             }
-            let balance = edges.settle(!is_last, &mut ledger).unwrap();
+            let balance = readings.settle(!is_last, &mut ledger).unwrap();
             prop_assert!(balance.is_exact(), "{:?}", balance);
             sum += balance.counter_bytes;
         }
