@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use ssdlab_plan::metric::Metric;
-use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
+use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
-use super::claims;
 use super::effects::{self, Effect, NoRatio};
-use super::environment;
 use super::flat::{self, Flat};
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
@@ -25,7 +24,7 @@ use super::prediction::{self, Prediction};
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
 use super::warning::WarningMessage;
-use super::warnings;
+use super::{claims, warnings};
 
 /// The version of the analysis' format.
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -200,8 +199,8 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
     let unranked = ranking::unranked(schedule, &blocks);
     warnings.extend(of_hosts.into_iter().chain(unranked).map(WarningMessage::from));
-    let capacities_bytes = environment::capacities(schedule, records);
-    let (environment, applied) = (environment::of(records), environment::applied(&published));
+    let capacities_bytes = capacities(schedule, records);
+    let (environment, applied) = (environments(records), applied(&published));
     Analysis {
         folder: None,
         predictions: Vec::new(),
@@ -347,5 +346,54 @@ fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
                 |(kind, count): &(String, usize)| format!("{count} of {} {kind}", from.len());
             several.iter().map(says).collect::<Vec<_>>().join(", ")
         }
+    }
+}
+
+/// Each field of the records' environments, with every value that it had.
+fn environments(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut environments: Vec<_> = records.iter().map(|record| &record.environment).collect();
+    // Runs are long, and their trials mostly ran on one machine.
+    environments.dedup();
+    for environment in environments {
+        let environment = serde_json::to_value(environment).expect("it is plain data");
+        let Value::Object(fields) = environment else { continue };
+        for (name, value) in fields {
+            let value = worded(&value);
+            if !value.is_empty() {
+                facts.entry(name).or_default().insert(value);
+            }
+        }
+    }
+    facts
+}
+
+/// The capacities in bytes of the devices that trials ran on; without records, the target's.
+fn capacities(schedule: &Schedule, records: &[Record]) -> BTreeSet<u64> {
+    let of = |record: &Record| record.applied.get(CAPACITY_BYTES)?.parse().ok();
+    let mut capacities: BTreeSet<u64> = records.iter().filter_map(of).collect();
+    if capacities.is_empty() {
+        capacities.extend(schedule.capacity_bytes());
+    }
+    capacities
+}
+
+/// Each setting for which the kernel reported the same value in every trial that has it.
+fn applied(records: &[Record]) -> BTreeMap<String, String> {
+    let mut settings: BTreeMap<&String, Option<&String>> = BTreeMap::new();
+    for (name, value) in records.iter().flat_map(|record| &record.applied) {
+        let known = settings.entry(name).or_insert(Some(value));
+        *known = known.filter(|known| *known == value);
+    }
+    let alike = |(name, value): (&String, Option<&String>)| Some((name.clone(), value?.clone()));
+    settings.into_iter().filter_map(alike).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+fn worded(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(several) => several.iter().map(worded).collect::<Vec<_>>().join("; "),
+        other => other.to_string(),
     }
 }

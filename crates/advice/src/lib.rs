@@ -13,7 +13,6 @@ mod comparison;
 mod counted;
 mod cuts;
 mod effects;
-mod environment;
 mod flat;
 mod flip;
 mod hosts;

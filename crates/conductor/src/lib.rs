@@ -27,7 +27,6 @@ mod libraries;
 mod local;
 mod measure;
 mod message;
-mod observer;
 mod performed;
 mod recovery;
 mod repeat;
@@ -53,9 +52,9 @@ pub use error::{ComputingError, ConductorError, DeviceLogError, GuestsError, Tas
 pub use guests::{Guests, GuestsInput, ModelChange};
 pub use inside::guest;
 pub use local::LocalExecutor;
-pub use observer::{Observer, RunEvent};
 pub use repeat::{CutOfRun, CutState, RequestAtCut, RequestSafety, SurvivorChoice};
 pub use run_state::{Executor, RunState};
+pub use run_state::{Observer, RunEvent};
 pub use share::{Division, OwnShare, RunShare};
 pub use shrink::ShrunkWorkload;
 pub use slurm::{MOST_TASKS, Slurm, SlurmError};

@@ -6,7 +6,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::meter::processor::{self, ProcessorTime};
 use ssdlab_host::meter::quiet::{self, Pause};
-use ssdlab_host::meter::{ext4, jbd2, process};
+use ssdlab_host::meter::{ext4, process};
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
 use ssdlab_plan::{Span, metric, schedule};
@@ -78,7 +78,7 @@ impl<'a> MeteredDevice<'a> {
     /// until nothing has happened in between.
     fn read(&self) -> Result<MeterReading, Failure> {
         let Some(device) = self.device else { return Ok(MeterReading::default()) };
-        let commits = jbd2::commits(&device.name);
+        let commits = ext4::commits(&device.name);
         let mut counters = block::read(&device.number)?.counters;
         for _ in 0..TRIES {
             let lifetime_kib = ext4::lifetime_kib(&device.name);

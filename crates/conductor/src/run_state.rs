@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice as advice;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{Schedule, Setup};
+use ssdlab_plan::{Levels, Schedule, Setup};
 use ssdlab_results::{Ending, Record, RunFolder, TrialStatus};
 
 use super::error::ConductorError;
-use super::observer::{Observer, RunEvent};
 
 /// Where the trials of a run take place: on this machine, in guests, or on other machines.
 pub trait Executor {
@@ -183,4 +182,48 @@ impl<'a> RunState<'a> {
         let is_due = self.schedule.steps.is_empty() && block + 1 >= limits.least;
         (is_due && advice::may_stop(self.schedule, &self.records)).then_some(Ending::Precise)
     }
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+pub enum RunEvent<'a> {
+    /// A trial begins.
+    TrialStarted {
+        /// The levels by which it differs from others.
+        levels: &'a Levels,
+        /// The number of records so far.
+        done: usize,
+        /// The minimum number of records at the end.
+        planned: usize,
+    },
+    /// Shares are submitted to Slurm.
+    Submitted {
+        shares: usize,
+        /// The name of their job.
+        name: &'a str,
+    },
+    /// A phase of it begins.
+    PhaseStarted {
+        /// The phase.
+        name: &'a str,
+        /// The levels by which its trial differs from others.
+        levels: &'a Levels,
+    },
+    /// Something that no record can hold.
+    Trouble { text: &'a str },
+    /// A trial has ended and its record is stored.
+    TrialEnded {
+        record: &'a Record,
+        /// The levels by which it differs from others.
+        levels: &'a Levels,
+        /// All records there are now; its own is the last.
+        records: &'a [Record],
+    },
+}
+
+/// A receiver of events.
+pub trait Observer {
+    /// Called for every event, between phases, never within one; trials that run at the same time
+    /// take turns.
+    fn notice(&mut self, event: RunEvent<'_>);
 }

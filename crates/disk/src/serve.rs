@@ -15,7 +15,6 @@ mod folder;
 mod fuse;
 mod guest;
 mod listener;
-mod memory;
 mod mount;
 mod vhost_user;
 mod watchdog;

@@ -8,7 +8,7 @@ mod trim_schedule;
 
 use super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::machine::InspectedMachine;
-use super::place::MachinePlace;
+use super::machine::MachinePlace;
 
 /// Everything about a machine that could be better, what loses data first.
 #[must_use]

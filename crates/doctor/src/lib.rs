@@ -8,13 +8,12 @@ mod configuration;
 mod demand;
 mod finding;
 mod machine;
-mod place;
 
 pub use self::checks::examine;
 pub use self::demand::{DemandOutcome, DemandVerdict, SyncedSpeed};
 pub use self::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
+pub use self::machine::MachinePlace;
 pub use self::machine::{InspectedMachine, SpaceUse};
-pub use self::place::MachinePlace;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@
 pub mod block;
 pub mod environment;
 pub mod ext4;
-pub mod jbd2;
 pub mod pressure;
 pub mod process;
 pub mod processor;

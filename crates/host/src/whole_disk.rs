@@ -266,7 +266,7 @@ fn btrfs_members(root: &Path, device: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// See [`super::meter::ext4`].
+/// See [`super::meter::ext4::lifetime_kib`].
 fn lifetime_written_bytes(root: &Path, device: &str) -> Option<u64> {
     let file = root.join("sys/fs/ext4").join(device).join("lifetime_write_kbytes");
     sysfs::read(&file).ok()?.parse::<u64>().ok()?.checked_mul(1024)

@@ -12,9 +12,9 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::undo::Change;
 use ssdlab_plan::{CAPACITY_BYTES, Setup};
 
+use super::format::missing;
 use super::lab::DIRECTORY;
 use super::layout::Owners;
-use super::missing::missing;
 use super::{
     DeviceContents, ExistingDrive, Lab, LabError, MountedFs, Tools, attribute, features, format,
     layer, layout, mounting, pool, settings,

@@ -17,7 +17,7 @@ use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::toolbox::Toolbox;
 use ssdlab_plan::Layer;
 
-use super::missing::{lacking, missing_in_guest};
+use super::format::{lacking, missing_in_guest};
 use super::{LabError, format};
 
 /// The program that sets up device-mapper, and its Debian package.

@@ -76,7 +76,6 @@ pub mod calls;
 pub mod cuts;
 mod entry;
 mod error;
-mod escape;
 mod header;
 mod lines;
 mod operation;

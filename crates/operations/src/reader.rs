@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::BufRead;
 
 use crate::error::{LineFault, excerpt};
-use crate::escape::unescape;
 use crate::lines::{TextLine, TextLines};
+use crate::text::unescape;
 use crate::text::{Fields, number};
 use crate::writer::{LONGEST_TITLE, MAGIC, VERSION};
 use crate::{Entry, Handle, LogHeader, Omission, Operation, OperationLogError};

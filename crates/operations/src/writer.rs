@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use crate::escape::escape;
+use crate::text::escape;
 use crate::{Entry, LogHeader, Operation, OperationLogError};
 
 /// The first line of a log, before the version.

@@ -9,7 +9,6 @@ mod cross_check;
 mod drives;
 mod figure;
 mod plans;
-mod stored;
 
 use std::path::Path;
 
@@ -19,7 +18,7 @@ pub use cross_check::cross_checks;
 pub use drives::{measured_by, of_drive};
 pub use figure::{Agreement, Figure, FigureReference, PublishedAmount};
 pub use plans::{FigurePlace, places};
-pub use stored::{STORED_RESULTS, StoredResults, StoredRun};
+pub use plans::{STORED_RESULTS, StoredResults, StoredRun};
 
 /// The schedules of the shipped plans, in the order of their figures.
 pub fn schedules() -> impl Iterator<Item = Schedule> {

@@ -4,7 +4,6 @@ mod attempt_id;
 mod attempts;
 mod baseline;
 pub mod classification;
-mod device_cut;
 mod error;
 mod flat;
 pub mod import;
@@ -22,7 +21,6 @@ pub use ssdlab_host::meter::smart::Smart;
 pub use attempt_id::AttemptId;
 pub use attempts::UnmergedRecords;
 pub use baseline::{BASELINE_SCHEMA, Baseline, PhaseCost, TreatmentCost, UNMOUNTING};
-pub use device_cut::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use error::StoreError;
 pub use ledger::{ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
 pub use lines::fuzz_records;
@@ -37,6 +35,7 @@ pub use repeat::{
     RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
 pub use repeat::{CrashCause, TriedRemedy};
+pub use repeat::{DEVICE_CUT_SCHEMA, DeviceCase, DeviceCut};
 pub use ssdlab_workload::engine::EngineSeries;
 pub use store::{RunContents, RunFolder};
 pub use work::{Latency, Work};

@@ -19,8 +19,8 @@ use crate::error::TraceFault;
 use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, last_word, number, scaled, seconds, words};
 use crate::lines::TraceLine;
+use crate::request::operation;
 use crate::request::plain;
-use crate::rwbs::operation;
 use crate::{Flags, RequestKind};
 
 /// The time of the first completion: later than any latency, so that no submission is before 0.

@@ -26,7 +26,7 @@ use crate::error::TraceFault;
 use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, device, multiple, number, seconds, words};
 use crate::lines::TraceLine;
-use crate::rwbs::operation;
+use crate::request::operation;
 use crate::{Flags, Request, RequestKind, TraceStage};
 
 /// Whether a trace with this beginning has a line that is a blkparse event.

@@ -1,13 +1,12 @@
 //! Defines how lines are read: borrowed from the input's buffer if it contains them whole.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, ErrorKind};
 use std::mem;
 
 use memchr::memchr;
 
 use crate::error::TraceFault;
 use crate::event::TraceStep;
-use crate::input::fill;
 use crate::{Position, Request, TraceError, TraceFormat};
 
 /// The maximum length of a line in bytes: no tool writes longer ones, and memory must stay bounded.
@@ -114,4 +113,16 @@ fn bare(line: &[u8], number: u64) -> &[u8] {
 /// A text without the byte order mark that some editors put first.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// The buffered bytes, at least one unless the input is at its end.
+///
+/// Interruptions by signals are retried.
+pub fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
+    while let Err(cause) = input.fill_buf() {
+        if cause.kind() != ErrorKind::Interrupted {
+            return Err(cause);
+        }
+    }
+    input.fill_buf()
 }

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::events::{ClampedTimes, Events};
-use crate::input::fill;
+use crate::lines::fill;
 use crate::pairs::Pairs;
 use crate::{Request, TraceError, TraceFormat, TraceOptions};
 

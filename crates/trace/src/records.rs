@@ -6,7 +6,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::error::TraceFault;
-use crate::input::fill;
+use crate::lines::fill;
 use crate::{Position, TraceError, TraceFormat};
 
 /// The records of a binary trace.

@@ -111,3 +111,29 @@ bitflags! {
         const READAHEAD = 1 << 4;
     }
 }
+
+/// The meaning of an RWBS field: [`Flags::PREFLUSH`] if `F` comes first, the kind, and other flags.
+pub fn operation(rwbs: &[u8]) -> (Option<RequestKind>, Flags) {
+    let (mut flags, operation) = match rwbs.strip_prefix(b"F") {
+        Some(rest) => (Flags::PREFLUSH, rest),
+        None => (Flags::empty(), rwbs),
+    };
+    let (kind, letters) = match operation {
+        [b'R', letters @ ..] => (Some(RequestKind::Read), letters),
+        [b'W', b'Z', letters @ ..] => (Some(RequestKind::WriteZeroes), letters),
+        [b'W', letters @ ..] => (Some(RequestKind::Write), letters),
+        [b'D', letters @ ..] => (Some(RequestKind::Discard), letters),
+        [b'N', letters @ ..] => (None, letters),
+        _ => (None, operation),
+    };
+    for letter in letters {
+        flags |= match letter {
+            b'F' => Flags::FUA,
+            b'A' => Flags::READAHEAD,
+            b'S' => Flags::SYNC,
+            b'M' => Flags::METADATA,
+            _ => Flags::empty(),
+        };
+    }
+    (kind, flags)
+}

@@ -19,8 +19,8 @@ use crate::error::TraceFault;
 use crate::event::TraceStep;
 use crate::field::{SECTOR_BYTES, device, scaled, seconds, words};
 use crate::lines::TraceLine;
+use crate::request::operation;
 use crate::request::plain;
-use crate::rwbs::operation;
 use crate::{Flags, RequestKind, TraceStage};
 
 /// Whether a trace with this beginning has a line with one of the events.

@@ -6,7 +6,6 @@
 
 mod ageing;
 mod archive;
-mod beside;
 mod bonnie;
 mod bounds;
 mod calls;

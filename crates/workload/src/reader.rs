@@ -10,18 +10,18 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use crate::engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
 use hdrhistogram::Histogram;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_stats::latency::LatencySummary;
 
-use super::beside::WorkEnd;
 use super::synthetic::content::ContentPool;
+use crate::engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
 
 /// The size of the reader's file in blocks: 16 MiB.
 const BLOCKS: u64 = 4096;
@@ -57,7 +57,7 @@ impl ConcurrentReader {
 
     /// Does the work, and reads at least once until it is done.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<Reads>) {
-        super::beside::beside(work, |over| self.read_until(over))
+        beside(work, |over| self.read_until(over))
     }
 
     fn read_until(&self, over: &WorkEnd) -> io::Result<Reads> {
@@ -113,5 +113,41 @@ impl Reads {
             of("max_ns", latency.max_ns),
             of("reads", reads),
         ])
+    }
+}
+
+/// Whether the work is done.
+#[derive(Debug, Default)]
+pub(super) struct WorkEnd(AtomicBool);
+
+impl WorkEnd {
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Does the work on this thread and something else on another, which polls whether it is over.
+pub(super) fn beside<T, U: Send>(
+    work: impl FnOnce() -> T,
+    other: impl FnOnce(&WorkEnd) -> io::Result<U> + Send,
+) -> (T, io::Result<U>) {
+    let over = WorkEnd::default();
+    thread::scope(|scope| {
+        let working = scope.spawn(|| other(&over));
+        // Even if the work panics: the scope waits for the other thread.
+        let ends = WorkEndGuard(&over);
+        let done = work();
+        drop(ends);
+        let other = working.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+        (done, other)
+    })
+}
+
+/// Ends the other thread when dropped.
+struct WorkEndGuard<'a>(&'a WorkEnd);
+
+impl Drop for WorkEndGuard<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
     }
 }

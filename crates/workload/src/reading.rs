@@ -15,7 +15,7 @@ use ssdlab_plan::reading::ReadOrder;
 use super::clearing::entries;
 use super::player::{CALLS_PER_CHECK, DIRECTORY, check_rules, open_directory};
 use super::script::Script;
-use super::synthetic::paths::shuffled;
+use super::synthetic::tree::shuffled;
 use super::{PhaseContext, PhaseOutcome, WorkloadError};
 
 /// The size of one read(2), as of cat(1) since coreutils 9 (`IO_BUFSIZE`).

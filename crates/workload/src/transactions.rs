@@ -28,9 +28,9 @@ use ssdlab_plan::transactions::{
     DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Synchronous, Transactions,
 };
 
-use super::beside::{WorkEnd, beside};
 use super::io::metrics;
 use super::player::{DIRECTORY_OR_LINK, check_rules, open_directory, write_all_at};
+use super::reader::{WorkEnd, beside};
 use super::synthetic::content::ContentPool;
 use super::{PhaseContext, PhaseOutcome, WorkloadError, open_load};
 

@@ -16,27 +16,27 @@ fn reading(at_ns: u64, written_bytes: u64) -> WrittenReading {
 
 #[test]
 fn a_completion_that_was_reported_before_a_reading_and_counted_after_it_is_in() {
-    let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
-    readings.begin(reading(1_000_000_000, 100));
+    let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    counter.begin(reading(1_000_000_000, 100));
     // It was reported a millisecond before the reading, which does not include it.
-    readings.enter(completion(999_000_000, 7), &mut ledger);
-    readings.enter(completion(1_100_000_000, 20), &mut ledger);
-    readings.set_next(reading(2_000_000_000, 127));
-    let balance = readings.settle(false, &mut ledger).unwrap();
+    counter.enter(completion(999_000_000, 7), &mut ledger);
+    counter.enter(completion(1_100_000_000, 20), &mut ledger);
+    counter.set_next(reading(2_000_000_000, 127));
+    let balance = counter.settle(false, &mut ledger).unwrap();
     assert!(balance.is_exact(), "{balance:?}");
     assert_eq!((balance.counter_bytes, ledger.bytes()), (27, 27));
 }
 
 #[test]
 fn a_difference_is_one_stretch_s_only() {
-    let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
-    readings.begin(reading(0, 0));
-    readings.enter(completion(100_000_000, 10), &mut ledger);
-    readings.set_next(reading(1_000_000_000, 15));
-    assert!(!readings.settle(true, &mut ledger).unwrap().is_exact());
-    readings.enter(completion(1_500_000_000, 10), &mut ledger);
-    readings.set_next(reading(2_000_000_000, 25));
-    assert!(readings.settle(true, &mut ledger).unwrap().is_exact());
+    let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    counter.begin(reading(0, 0));
+    counter.enter(completion(100_000_000, 10), &mut ledger);
+    counter.set_next(reading(1_000_000_000, 15));
+    assert!(!counter.settle(true, &mut ledger).unwrap().is_exact());
+    counter.enter(completion(1_500_000_000, 10), &mut ledger);
+    counter.set_next(reading(2_000_000_000, 25));
+    assert!(counter.settle(true, &mut ledger).unwrap().is_exact());
 }
 
 proptest! {
@@ -60,18 +60,18 @@ proptest! {
             let counted = completions.iter().filter(|(_, counted, _)| *counted <= at_ns);
             reading(at_ns, counted.map(|(.., bytes)| bytes).sum())
         }).collect();
-        let (mut readings, mut ledger) = (CounterReadings::default(), CauseLedger::default());
-        readings.begin(readings[0]);
+        let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+        counter.begin(readings[0]);
         let mut rest = completions.iter().peekable();
         let mut sum = 0;
         for (index, next) in readings.iter().enumerate().skip(1) {
-            readings.set_next(*next);
+            counter.set_next(*next);
             let is_last = index + 1 == readings.len();
             let is_due = |own: &&(u64, u64, u64)| is_last || own.0 <= next.ended_ns;
             while let Some((at, _, bytes)) = rest.next_if(is_due) {
-                readings.enter(completion(*at, *bytes), &mut ledger);
+                counter.enter(completion(*at, *bytes), &mut ledger);
             }
-            let balance = readings.settle(!is_last, &mut ledger).unwrap();
+            let balance = counter.settle(!is_last, &mut ledger).unwrap();
             prop_assert!(balance.is_exact(), "{:?}", balance);
             sum += balance.counter_bytes;
         }

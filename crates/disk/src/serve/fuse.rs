@@ -18,9 +18,8 @@ use crate::serve::clock::MonotonicClock;
 use crate::serve::counts::RequestCounts;
 use crate::serve::error::ServeError;
 use crate::serve::folder::{CountedBackend, FILE, Folder};
-use crate::serve::memory;
 use crate::serve::mount::{self, FuseMount};
-use crate::serve::watchdog::Watchdog;
+use crate::serve::watchdog::{Watchdog, guard_memory};
 
 /// Threads that receive requests from the kernel. The drive is behind a lock; more threads only
 /// copy data in parallel.
@@ -68,7 +67,7 @@ impl FuseDisk {
         timeout: Duration,
     ) -> Result<Self, ServeError> {
         Self::check(folder)?;
-        let is_guarded = memory::guard();
+        let is_guarded = guard_memory();
         let clock = MonotonicClock::start();
         let answers = AnswerQueue::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);

@@ -12,7 +12,7 @@ use ssdlab_host::whole_disk::{DiskKind, WholeDisk};
 
 use super::super::finding::{AdviceGrade, CheckName, FindingState, SetupFinding};
 use super::super::machine::InspectedMachine;
-use super::super::place::MachinePlace;
+use super::super::machine::MachinePlace;
 
 pub fn check(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     let mut seen = BTreeSet::new();

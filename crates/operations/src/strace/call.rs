@@ -5,8 +5,8 @@
 
 use memchr::memchr;
 
-use crate::escape::unescape;
 use crate::text::number;
+use crate::text::unescape;
 
 /// A call that succeeded.
 #[derive(Debug, PartialEq, Eq)]

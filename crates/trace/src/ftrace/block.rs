@@ -17,7 +17,7 @@ use super::fields::{Field, RecordFormat};
 use super::sub_buffer::{SubBufferHead, TraceRecord, TraceRecords};
 use crate::error::excerpt;
 use crate::field::SECTOR_BYTES;
-use crate::rwbs::operation;
+use crate::request::operation;
 use crate::{Flags, RequestKind};
 
 /// The events that an [`Assembler`](super::Assembler) needs, of the tracefs system `block`.

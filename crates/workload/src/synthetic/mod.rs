@@ -17,7 +17,6 @@ mod make;
 #[cfg(test)]
 mod model;
 mod names;
-pub mod paths;
 pub(super) mod random;
 pub mod rotation;
 mod source_text;

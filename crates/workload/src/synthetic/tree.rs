@@ -3,7 +3,10 @@
 //! The real sources need a download and have a fixed size; a synthetic tree needs none, can have
 //! any size, and is the same on every machine. Its measured figures are in `kernel`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use ssdlab_operations::{Operation, RelativePath};
 
 use super::directories::{TOP, TreeDirectory, directories};
 use super::distribution::apportion;
@@ -166,6 +169,26 @@ fn items(files: &[(String, File)], random: &mut RandomStream) -> SourceTree {
         previous.clone_from(path);
     }
     SourceTree(items)
+}
+
+/// The paths of the files that a script makes, which removes and renames none; in an order drawn
+/// from the seed. A file with several names is there by each.
+#[must_use]
+pub fn shuffled(script: &Script, seed: u64) -> Vec<&RelativePath> {
+    let mut symlinks = BTreeSet::new();
+    let mut files = Vec::new();
+    for operation in &script.operations {
+        match operation {
+            Operation::Open { create: Some(_), path, .. } => files.push(path),
+            Operation::Link { existing, path } if !symlinks.contains(existing) => files.push(path),
+            Operation::Symlink { path, .. } | Operation::Link { path, .. } => {
+                symlinks.insert(path);
+            }
+            _ => {}
+        }
+    }
+    RandomStream::new(seed, RandomPurpose::ReadOrder).shuffle(&mut files);
+    files
 }
 
 #[cfg(test)]
