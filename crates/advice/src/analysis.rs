@@ -115,7 +115,6 @@ impl Analysis {
     }
 
     /// The effect of a treatment on a metric in one phase, if there is one.
-    #[must_use]
     pub fn effect(&self, metric: Metric, levels: &Levels, phase: &str) -> Option<&Effect> {
         self.effects.iter().find(|effect| {
             effect.metric == metric && effect.levels == *levels && effect.phases == [phase]
@@ -135,7 +134,6 @@ pub enum Completeness {
 
 impl Completeness {
     /// Whether a run with this ending is complete.
-    #[must_use]
     pub fn of(ending: Ending) -> Self {
         match ending {
             Ending::Interrupted => Self::Partial,
@@ -162,7 +160,6 @@ pub struct RecommendedSetting {
 
 /// Analyses a run; `run` is its name, `ending` why it ended. Measurements move into the analysis,
 /// so owned records are not copied.
-#[must_use]
 pub fn analyse<'a>(
     run: &str,
     schedule: &Schedule,
@@ -176,7 +173,6 @@ pub fn analyse<'a>(
 }
 
 /// Analyses a run like [`analyse`], but leaves out the treatments' trials.
-#[must_use]
 pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
     let treatments: Vec<TreatmentResult> = (0..schedule.treatments.len())
         .map(|index| treatment::summarise(index, schedule, records))

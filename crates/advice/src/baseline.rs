@@ -116,7 +116,6 @@ impl Default for Allowances {
 
 impl Allowances {
     /// The usual ones, but for those that are given; the last of a cost counts.
-    #[must_use]
     pub fn with(given: &[(Cost, Allowance)]) -> Self {
         let mut all = Self::default();
         all.0.extend(given.iter().copied());
@@ -152,7 +151,6 @@ impl Cost {
         }
     }
 
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
@@ -185,7 +183,6 @@ pub fn allowance(text: &str) -> Result<(Cost, Allowance), String> {
 }
 
 /// Compares what treatments cost with a baseline of the same plan.
-#[must_use]
 pub fn compare_costs(
     baseline: &Baseline,
     found: &[TreatmentCost],
@@ -263,7 +260,6 @@ fn parts<T>(
 }
 
 /// What differs in how two measurements were made: its name, and what it was and is.
-#[must_use]
 pub fn made_otherwise<'a>(
     recorded: &'a BTreeMap<String, String>,
     found: &'a BTreeMap<String, String>,

@@ -165,7 +165,6 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
 }
 
 /// After how many cuts of these trials anything at all was found; `None` if there were none.
-#[must_use]
 pub fn crashes(records: &[&Record]) -> Option<Proportion> {
     let cuts = records.iter().copied().flat_map(by_cut);
     proportion(cuts, |outcome| Some(outcome.worst().is_some()))
@@ -248,7 +247,6 @@ pub struct DeviceExample {
 }
 
 /// Sums up the cuts of a device; `None` if there were none.
-#[must_use]
 pub fn device_cuts(outcomes: &[CutOutcome]) -> Option<DeviceCuts> {
     let cuts = || outcomes.chunk_by(|one, next| one.cut == next.cut);
     let first = |finding| {

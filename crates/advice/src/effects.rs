@@ -53,7 +53,6 @@ pub struct Effect {
 impl Effect {
     /// Whether the effect is shown: by six blocks or more, at 5 % error over all effects on its
     /// metric or, in a run that draws plausible drives, by the same direction on all of them.
-    #[must_use]
     pub fn is_shown(&self) -> bool {
         match &self.plausible {
             Some(spread) => spread.least > 1.0 || spread.most < 1.0,

@@ -63,7 +63,6 @@ pub struct HostRatio {
 impl HostRatio {
     /// Whether the host is shown to disagree, at 5 % error over all hosts and ratios; only if hosts
     /// are shown to differ.
-    #[must_use]
     pub fn disagrees(&self) -> bool {
         self.p_agrees.is_some_and(|p| p < 1.0 - CONFIDENCE)
     }
@@ -93,7 +92,6 @@ pub struct RatioAcrossHosts {
 impl ByHost {
     /// Whether the hosts are shown to differ: if all are equal in all ratios, 5 % of runs report a
     /// difference in any of them.
-    #[must_use]
     pub fn hosts_differ(&self) -> bool {
         self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE)
     }

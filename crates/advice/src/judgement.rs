@@ -108,7 +108,6 @@ pub enum OpenReason {
 
 impl OpenReason {
     /// The reason in words, unless it is too few runs.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Untested(why) | Self::Reason(why, _) => Some(why),
@@ -121,7 +120,6 @@ impl OpenReason {
     }
 
     /// The approximate number of additional runs needed for a verdict.
-    #[must_use]
     pub const fn more_runs(&self) -> Option<u32> {
         match self {
             Self::Runs(more) | Self::Reason(_, more) => *more,
@@ -137,7 +135,6 @@ impl From<String> for OpenReason {
 }
 
 impl Outcome {
-    #[must_use]
     pub const fn verdict(&self) -> Verdict {
         match (self.why(), self) {
             (Some(OpenReason::Untested(_)), _) => Verdict::Untested,
@@ -150,7 +147,6 @@ impl Outcome {
     }
 
     /// Why nothing was shown, if nothing was.
-    #[must_use]
     pub const fn why(&self) -> Option<&OpenReason> {
         match self {
             Self::NotCompared(why) | Self::Measured { conclusion: Conclusion::Open(why), .. } => {
@@ -161,7 +157,6 @@ impl Outcome {
     }
 
     /// What was found, if anything was measured.
-    #[must_use]
     pub const fn estimate(&self) -> Option<&ClaimEstimate> {
         match self {
             Self::NotCompared(_) => None,
@@ -170,7 +165,6 @@ impl Outcome {
     }
 
     /// The ratio that was found.
-    #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         match self.estimate()?.found {
             EstimatedValue::Ratio { ratio, .. } => Some(ratio),
@@ -178,7 +172,6 @@ impl Outcome {
         }
     }
 
-    #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         match self.estimate()?.found {
             EstimatedValue::Ratio { interval, .. } => interval,
@@ -187,7 +180,6 @@ impl Outcome {
     }
 
     /// The two-sided p-value, if anything was tested.
-    #[must_use]
     pub fn p(&self) -> Option<f64> {
         self.estimate()?.p
     }
@@ -221,7 +213,6 @@ pub fn are_by_construction<'a>(claims: impl IntoIterator<Item = &'a Judgement>) 
 
 impl Judgement {
     /// The bounds of its ratio or amount.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         match self.outcome {
             Outcome::NotCompared(_) => self.claim.statement.bounds(),
@@ -231,7 +222,6 @@ impl Judgement {
 
     /// The largest share of runs that may differ from those done, although all of these were equal,
     /// with 95 % confidence: 1 - 0.05^(1/n). `None` if they were not equal, or decided nothing.
-    #[must_use]
     pub fn may_differ(&self) -> Option<f64> {
         let ClaimEstimate { n, across_hosts, .. } = *self.outcome.estimate()?;
         let is_point = |[low, high]: [f64; 2]| low >= high;
@@ -245,7 +235,6 @@ impl Judgement {
 
 impl EstimatedValue {
     /// The ratio, also where one side has nothing: 0, or infinite.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         match self {
             Self::Ratio { ratio, .. } => *ratio,

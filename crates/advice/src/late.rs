@@ -75,19 +75,16 @@ impl Unmounting {
     }
 
     /// Whether it wrote what matters.
-    #[must_use]
     pub fn writes(&self) -> bool {
         matters(self.written_bytes, self.written_share)
     }
 
     /// Whether it discarded what matters.
-    #[must_use]
     pub fn discards(&self) -> bool {
         matters(self.discarded_bytes, self.discarded_share)
     }
 
     /// Whether it took a time that matters.
-    #[must_use]
     pub fn takes_long(&self) -> bool {
         self.time_ns >= LONG_NS && self.time_share.is_some_and(|share| share > LONG_SHARE)
     }

@@ -26,7 +26,6 @@ pub struct ZeroComparison {
 
 impl ZeroComparison {
     /// The ratio of the means: 0, infinite, or between if only some runs have nothing.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.own / self.other.unwrap_or(1.0)
     }

@@ -48,7 +48,6 @@ pub struct Outline {
 
 impl Outline {
     /// How many claims have this verdict.
-    #[must_use]
     pub fn claims(&self, verdict: Verdict) -> usize {
         match verdict {
             Verdict::Holds => self.holds,
@@ -62,7 +61,6 @@ impl Outline {
 }
 
 /// Judges the claims of a run, without the rest of its analysis.
-#[must_use]
 pub fn judge(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
@@ -72,7 +70,6 @@ pub fn judge(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
 }
 
 /// Summarises a run in one row.
-#[must_use]
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
     let claims = judge(schedule, records);
     let came_out =

@@ -46,7 +46,6 @@ pub struct OverDrives {
 
 impl OverDrives {
     /// Whether the published drive contradicts plausible drives that all agree.
-    #[must_use]
     pub fn published_differs(&self) -> bool {
         let agreed = [0, self.of].contains(&self.holds).then_some(self.holds > 0);
         agreed.is_some() && self.published.is_some() && self.published != agreed
@@ -59,7 +58,6 @@ pub const FEWEST_DRAWS: usize = 9;
 
 /// If all of some draws agree, the smallest share of all drives that agree with them, with 95 %
 /// confidence: given a smaller share, at least one draw would disagree in 95 % of such samples.
-#[must_use]
 pub fn guarantee(drives: usize) -> f64 {
     (1.0 - CONFIDENCE).powf(1.0 / drives.max(1) as f64)
 }

@@ -196,7 +196,6 @@ pub struct CaseByBlock {
 }
 
 /// Every case of the claims that this schedule can judge.
-#[must_use]
 pub fn subjects(schedule: &Schedule) -> Vec<CaseSubject> {
     let mut subjects = Vec::new();
     each_case(schedule, |_, subject| subjects.push(subject));
@@ -204,7 +203,6 @@ pub fn subjects(schedule: &Schedule) -> Vec<CaseSubject> {
 }
 
 /// Every claim that can be judged in a single block.
-#[must_use]
 pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<CaseByBlock> {
     let blocks = Blocks::of(schedule, records);
     let mut standings = Vec::new();

@@ -42,7 +42,6 @@ pub struct Precision {
 /// The precision of the effects that the plan is about: those of its claims or, without claims,
 /// that of its metric over all phases. Effects that cannot have a ratio (a count of 0) and excesses
 /// (a small difference of large numbers) are left out: no number of runs would narrow them.
-#[must_use]
 pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
     of_blocks(schedule, &Blocks::of(schedule, records))
 }
@@ -59,7 +58,6 @@ fn of_blocks(schedule: &Schedule, blocks: &Blocks<'_>) -> Precision {
 
 /// Whether a run may stop because it is precise: it was four blocks ago, after six or more. In the
 /// live lab, because a look has decided every claim.
-#[must_use]
 pub fn may_stop(schedule: &Schedule, records: &[Record]) -> bool {
     let ran = records.iter().map(|record| record.trial.block + 1).max().unwrap_or(0);
     if schedule.is_in(LabKind::Live) {

@@ -27,7 +27,6 @@ pub struct Prediction {
 
 impl Prediction {
     /// By how much it is wrong, relative to what was measured; infinite if nothing was.
-    #[must_use]
     pub fn error(&self) -> f64 {
         ((self.predicted - self.measured) / self.measured).abs()
     }

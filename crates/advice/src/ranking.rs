@@ -172,7 +172,6 @@ fn best_in(
 }
 
 /// The treatments that take part in a step, once the steps before it are over.
-#[must_use]
 pub fn taking_part(schedule: &Schedule, records: &[Record], step: usize) -> Vec<usize> {
     candidates(schedule, &Blocks::of(schedule, records), step)
 }

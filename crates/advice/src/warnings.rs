@@ -109,7 +109,6 @@ fn schedulers(schedule: &Schedule) -> Option<Warning> {
 }
 
 /// The caveat of a comparison of compression on contents that are generated.
-#[must_use]
 pub fn contents(schedule: &Schedule) -> Option<Warning> {
     let phases = schedule.compressed_contents();
     (!phases.is_empty()).then_some(Warning::Contents { phases })

@@ -101,7 +101,6 @@ pub enum SourceKey {
 
 impl SourceKey {
     /// The field's name.
-    #[must_use]
     pub fn field(self) -> Option<&'static str> {
         match self {
             Self::Thread => None,
@@ -142,7 +141,6 @@ impl WantedEvent {
     }
 
     /// What is not known where the kernel has none of its names.
-    #[must_use]
     pub fn lacking(&self) -> &'static str {
         match self.point {
             EventPoint::NewTask | EventPoint::Executed => "programs started during the recording",
@@ -195,7 +193,6 @@ impl CauseEvent {
 }
 
 /// The key of a backing device by its name: `8:0` is that of a disk, `btrfs-1` of a filesystem.
-#[must_use]
 pub fn bdi_number(name: &str) -> u64 {
     if let Some((major, minor)) = name.split_once(':') {
         let number = major.parse::<u64>().ok().zip(minor.parse::<u64>().ok());

@@ -43,7 +43,6 @@ pub enum WrittenKind {
 
 impl WrittenKind {
     /// Its name in tables and JSON.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             // Trees of XFS, too, and blocks of btrfs's that were split off.
@@ -126,7 +125,6 @@ impl CauseLedger {
     }
 
     /// The bytes of all rows.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.rows.values().map(|amounts| amounts.bytes).sum()
     }

@@ -49,7 +49,6 @@ pub struct CounterBalance {
 
 impl CounterBalance {
     /// Whether they are equal.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.counter_bytes == self.attributed_bytes
     }

@@ -11,13 +11,11 @@ pub struct CauseShares(Vec<(Causer, u64)>);
 
 impl CauseShares {
     /// One causer of everything.
-    #[must_use]
     pub fn all(causer: Causer) -> Self {
         Self(vec![(causer, 1)])
     }
 
     /// Whether nobody is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -50,13 +48,11 @@ impl CauseShares {
     }
 
     /// The causer with the largest weight.
-    #[must_use]
     pub fn largest(&self) -> Option<Causer> {
         self.0.iter().max_by_key(|(_, weight)| *weight).map(|(causer, _)| *causer)
     }
 
     /// Whether a causer has a weight.
-    #[must_use]
     pub fn has(&self, causer: Causer) -> bool {
         self.0.binary_search_by_key(&causer, |(own, _)| *own).is_ok()
     }

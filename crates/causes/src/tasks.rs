@@ -114,7 +114,6 @@ impl Tasks {
         }
     }
 
-    #[must_use]
     pub fn name(&self, causer: Causer) -> &CauserName {
         &self.names[causer.0 as usize]
     }

@@ -169,7 +169,6 @@ impl Watch {
     }
 
     /// The loop devices above a device, at any height.
-    #[must_use]
     pub fn loops_above(&self, lower: usize) -> Vec<LoopLayer> {
         let mut found = Vec::new();
         for (filesystem, watched) in self.filesystems.iter().enumerate() {
@@ -191,20 +190,17 @@ impl Watch {
     }
 
     /// The devices, as they were added.
-    #[must_use]
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
 
     /// The events to record, each with its `filter`; empty for all.
-    #[must_use]
     pub fn events(&self) -> Vec<(WantedEvent, String)> {
         let own = self.filesystems.iter().flat_map(|watched| watched.model.events());
         self.filtered(COMMON.iter().copied().chain(own))
     }
 
     /// The events of filesystems that may be mounted from loop devices later.
-    #[must_use]
     pub fn later_events(&self) -> Vec<(WantedEvent, String)> {
         let models: [&dyn FilesystemModel; 4] = [
             &Ext::new(0, None),

@@ -52,7 +52,6 @@ impl Exit {
     ];
 
     /// The exit code.
-    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -67,7 +66,6 @@ impl Exit {
     }
 
     /// What it means.
-    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -187,13 +187,11 @@ enum Internal {
 }
 
 /// The command line with its help.
-#[must_use]
 pub fn command_line() -> clap::Command {
     help::explained(Cli::command())
 }
 
 /// Runs the program, which records name by `version`, and returns its exit code.
-#[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
     let first = std::env::args_os().nth(1).unwrap_or_default();

@@ -245,7 +245,6 @@ fn filesystems() -> NamedRows {
 }
 
 /// The factors, with their levels.
-#[must_use]
 pub fn factor_rows() -> NamedRows {
     Factor::ALL.map(|factor| (factor.name().to_owned(), factor.levels())).into()
 }
@@ -309,7 +308,6 @@ fn metrics() -> NamedRows {
 }
 
 /// What a metric means, and whether only claims can take it.
-#[must_use]
 pub fn metric_meaning(metric: Metric) -> String {
     let says = metric.says;
     if metric.is_of_cuts() { format!("{says} (for claims only)") } else { says.to_owned() }

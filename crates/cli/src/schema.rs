@@ -88,7 +88,6 @@ impl SchemaCommand {
 }
 
 impl JsonFormat {
-    #[must_use]
     pub fn schema(self) -> schemars::Schema {
         match self {
             Self::Plan => schema_for!(Plan),

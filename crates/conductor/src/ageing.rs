@@ -79,7 +79,6 @@ impl AgeingInputs {
 
 /// What an aged filesystem was made from, in one line, from the JSON kept with it; none if that has
 /// another format.
-#[must_use]
 pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
     let text = |of: &serde_json::Value, name: &str| Some(of.get(name)?.as_str()?.to_owned());
     let place = made_from.get("place")?;

@@ -80,19 +80,16 @@ impl LoggedDevice {
     }
 
     /// The device's size.
-    #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.original.capacity_bytes()
     }
 
     /// The number of its entries.
-    #[must_use]
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
     /// A case, by the entry in which the power was cut.
-    #[must_use]
     pub fn case(outcome: CutOutcome) -> DeviceCase {
         let entry = outcome.at_ns / TICKS;
         let CutOutcome { cut, survivor, moment, checked_before, unmountable, recovery_ns, .. } =

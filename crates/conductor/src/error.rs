@@ -196,7 +196,6 @@ impl GuestsError {
     }
 
     /// Whether the run was to stop.
-    #[must_use]
     pub fn is_interrupted(&self) -> bool {
         match self {
             Self::System { cause, .. } => cause.kind() == io::ErrorKind::Interrupted,
@@ -207,7 +206,6 @@ impl GuestsError {
     }
 
     /// Whether this machine lacks something.
-    #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
         matches!(
             self,

@@ -190,13 +190,11 @@ impl<'a> Guests<'a> {
     }
 
     /// Trials that run at the same time.
-    #[must_use]
     pub const fn jobs(&self) -> usize {
         self.jobs
     }
 
     /// Whether a program of a trial has printed a line, which its check is told.
-    #[must_use]
     pub fn have_heard_lines(&self) -> bool {
         self.has_heard.load(Ordering::Relaxed)
     }

@@ -55,7 +55,6 @@ pub(super) enum GuestJob {
 }
 
 /// The main function of a guest's init process. It returns only if the guest cannot power off.
-#[must_use]
 pub fn guest() -> io::Error {
     if let Err(error) = work() {
         // Only the console is left to report it.

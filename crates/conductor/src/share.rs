@@ -53,7 +53,6 @@ pub struct Division {
 
 impl Division {
     /// The division into so many shares; at least one for each kind of machine.
-    #[must_use]
     pub fn new(schedule: &Schedule, count: u32) -> Self {
         let all = (0..schedule.treatments.len()).map(|treatment| schedule.features(treatment));
         let all: Vec<BTreeSet<String>> = all.collect();
@@ -67,7 +66,6 @@ impl Division {
     }
 
     /// The number of the share that a trial belongs to.
-    #[must_use]
     pub fn share_of(&self, trial: &Trial) -> u32 {
         let kinds = u32::try_from(self.kinds.len()).unwrap_or(u32::MAX);
         let kind = self.kind_of[trial.treatment];

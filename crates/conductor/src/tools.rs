@@ -35,14 +35,12 @@ pub(super) fn guest_programs(schedule: &Schedule) -> BTreeSet<(&'static str, &'s
 }
 
 /// Where the programs of a schedule's guests are from.
-#[must_use]
 pub fn of_guests(schedule: &Schedule) -> Toolbox {
     let own = guest_programs(schedule).into_iter().map(|(program, _)| program);
     Toolbox::for_guests(own.chain(schedule.programs()))
 }
 
 /// The versions of the programs that a schedule's trials use, each as printed by the program.
-#[must_use]
 pub fn tools(schedule: &Schedule, toolbox: &Toolbox) -> Vec<String> {
     let used: BTreeSet<&str> =
         schedule.setups().filter_map(|setup| Some(setup.filesystem?.name)).collect();

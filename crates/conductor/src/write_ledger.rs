@@ -43,7 +43,6 @@ struct OpenRecording {
 
 impl WriteLedger {
     /// A ledger that keeps a log of each trial's requests in a folder.
-    #[must_use]
     pub fn in_folder(logs: &Path) -> Self {
         Self { logs: Some(logs.to_owned()), ..Self::default() }
     }
@@ -129,13 +128,11 @@ fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
 }
 
 /// The log of a trial's requests, in the folder of all logs of its run.
-#[must_use]
 pub fn log_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.requests", trial.position))
 }
 
 /// The file with what the lab kernel executed in a trial: a line of JSON per phase.
-#[must_use]
 pub fn functions_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.functions", trial.position))
 }

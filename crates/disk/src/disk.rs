@@ -73,7 +73,6 @@ impl<'a> Disk<'a> {
         self
     }
 
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }

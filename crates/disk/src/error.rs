@@ -123,7 +123,6 @@ pub enum DiskError {
 impl DiskError {
     /// Whether a guest is to blame, which on another computer would do the same: it ended, waits
     /// for ever, computes without end, or has not ended within its own time.
-    #[must_use]
     pub const fn is_of_guest(&self) -> bool {
         // Writing to one that has just ended fails.
         matches!(

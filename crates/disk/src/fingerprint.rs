@@ -69,7 +69,6 @@ impl TraceHasher {
     }
 
     /// The fingerprint of everything so far.
-    #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint(self.hash.finish_128())
     }

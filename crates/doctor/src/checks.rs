@@ -11,7 +11,6 @@ use super::machine::InspectedMachine;
 use super::machine::MachinePlace;
 
 /// Everything about a machine that could be better, what loses data first.
-#[must_use]
 pub fn examine(machine: &InspectedMachine<'_>) -> Vec<SetupFinding> {
     if machine.place == MachinePlace::Container {
         return vec![of_container()];

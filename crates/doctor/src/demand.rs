@@ -52,7 +52,6 @@ const FEWEST_FLUSHES: u64 = 100;
 
 impl SyncedSpeed {
     /// A verdict for each program.
-    #[must_use]
     pub fn verdicts(&self) -> Vec<DemandVerdict> {
         let met = |is_met: bool| if is_met { DemandOutcome::Met } else { DemandOutcome::Missed };
         let flush_ms = self.flush_p99_ns / 1e6;

@@ -75,13 +75,11 @@ impl<'a> InspectedMachine<'a> {
     }
 
     /// The space of a filesystem.
-    #[must_use]
     pub fn space(&self, mount: &Mount) -> Option<SpaceUse> {
         (self.space)(&mount.target)
     }
 
     /// The disk that a mount is on, or whose partition it is on.
-    #[must_use]
     pub fn disk_of(&self, mount: &Mount) -> Option<&WholeDisk> {
         let all: Vec<&WholeDisk> = self.disks.iter().collect();
         let name = whole_disk::device_of(&self.root, mount, &all)?;
@@ -89,13 +87,11 @@ impl<'a> InspectedMachine<'a> {
     }
 
     /// The disk of this name, or with a partition of it.
-    #[must_use]
     pub fn disk_named(&self, name: &str) -> Option<&WholeDisk> {
         self.disks.iter().find(|disk| disk.has_name(name))
     }
 
     /// A disk and all below it, from the top down.
-    #[must_use]
     pub fn stack<'m>(&'m self, top: &'m WholeDisk) -> Vec<&'m WholeDisk> {
         let mut found = vec![top];
         let mut next = 0;
@@ -115,7 +111,6 @@ impl<'a> InspectedMachine<'a> {
 
     /// Whether what is written to a disk is written to flash, as far as that is known: neither a
     /// hard disk, nor memory.
-    #[must_use]
     pub fn is_on_flash(&self, disk: &WholeDisk) -> bool {
         let leaves = self.stack(disk);
         let leaves: Vec<_> = leaves.iter().filter(|disk| !disk.kind.is_layer()).collect();
@@ -134,14 +129,12 @@ impl<'a> InspectedMachine<'a> {
     }
 
     /// An attribute of a disk's request queue.
-    #[must_use]
     pub fn queue(&self, disk: &WholeDisk, attribute: &str) -> Option<String> {
         let folder = self.root.join("sys/block").join(&disk.name).join("queue");
         sysfs::read(&folder.join(attribute)).ok()
     }
 
     /// Whether a disk takes discards.
-    #[must_use]
     pub fn takes_discards(&self, disk: &WholeDisk) -> bool {
         self.queue(disk, "discard_max_bytes").is_some_and(|most| most != "0")
     }
@@ -197,7 +190,6 @@ const HYPERVISORS: [&str; 12] = [
 
 impl MachinePlace {
     /// What the folder that holds `sys`, `proc` and `run` belongs to, with its mounts.
-    #[must_use]
     pub fn of(root: &Path, mounts: &[Mount]) -> Self {
         // Container managers leave these (podman; docker), also in images from which virtual
         // machines are made: their root is a filesystem of their own.

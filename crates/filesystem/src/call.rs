@@ -13,7 +13,6 @@ pub struct MkfsCall {
 const STEPS: [&str; 4] = ["Pass ", "Phase ", "- ", "No modify flag set"];
 
 /// What a check found, by what it printed; all of that if it names no finding.
-#[must_use]
 pub fn findings(printed: &str) -> String {
     let is_step = |line: &&str| STEPS.iter().any(|step| line.trim_start().starts_with(step));
     let findings: Vec<&str> = printed.lines().filter(|line| !is_step(line)).collect();
@@ -26,7 +25,6 @@ pub fn findings(printed: &str) -> String {
 const UUID_IN_USE: &str = "non-unique UUID";
 
 /// Whether mkfs failed because another device has the UUID that it was given, by what it printed.
-#[must_use]
 pub fn is_uuid_in_use(printed: &str) -> bool {
     printed.contains(UUID_IN_USE)
 }

@@ -61,7 +61,6 @@ pub enum SnapshotSupport {
 }
 
 impl SnapshotSupport {
-    #[must_use]
     pub fn call(&self) -> MkfsCall {
         match self {
             Self::Directory(call) | Self::Device(call) | Self::Pool(call) => *call,
@@ -86,7 +85,6 @@ pub const WORKS: &str = "works";
 pub const REFUSED: &str = "refused";
 
 /// What a check reports for a limit.
-#[must_use]
 pub fn limit_found(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
@@ -104,7 +102,6 @@ pub(super) const fn feature(says: &'static str, source: &'static str) -> Feature
 
 impl Feature {
     /// Whether the filesystem has it.
-    #[must_use]
     pub fn is_there(&self) -> bool {
         self.says.split([' ', ',', ':']).next() != Some("no")
     }

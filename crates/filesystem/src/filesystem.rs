@@ -123,19 +123,16 @@ impl MkfsOptions {
 
 impl Filesystem {
     /// The arguments of [`Self::mkfs`] before the device.
-    #[must_use]
     pub fn format_arguments(&self, format: &MkfsOptions) -> Vec<String> {
         (self.format)(format)
     }
 
     /// Finds a driver by its name in plans.
-    #[must_use]
     pub fn driver(&self, name: &str) -> Option<&'static Driver> {
         self.drivers.iter().find(|driver| driver.name == name)
     }
 
     /// The programs needed to make and mount it, from [`Self::package`].
-    #[must_use]
     pub fn programs(&self) -> Vec<&'static str> {
         let of_pool = |pool: &Pool| [pool.daemon.call.program, pool.commit.program];
         let others = self.pool.map(of_pool).into_iter().flatten();
@@ -143,7 +140,6 @@ impl Filesystem {
     }
 
     /// The expected result for each fact that can be checked.
-    #[must_use]
     pub fn stated(&self) -> Vec<(&'static str, String)> {
         let Facts { longest_name, largest_file, has_holes, reflink, .. } = self.facts;
         let limit = |limit: Limit| limit_found(u64::try_from(limit.bytes).unwrap_or(u64::MAX));
@@ -159,7 +155,6 @@ impl Filesystem {
 
     /// How long online discards may be postponed after a sync, if it is mounted with these options,
     /// of which the last counts; zero if none come later.
-    #[must_use]
     pub fn postpones<'a>(&self, options: impl IntoIterator<Item = &'a str>) -> Duration {
         let Some(postponed) = self.postponed else { return Duration::ZERO };
         let is_about = |option: &&str| {

@@ -51,19 +51,16 @@ pub const ALL: [&Filesystem; 12] = [
 ];
 
 /// Finds a filesystem by its name in plans.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Filesystem> {
     ALL.into_iter().find(|filesystem| filesystem.name == name)
 }
 
 /// The names a plan can use, in order.
-#[must_use]
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|filesystem| filesystem.name).collect()
 }
 
 /// The names of all drivers, in order.
-#[must_use]
 pub fn drivers() -> Vec<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for driver in ALL.into_iter().flat_map(|filesystem| filesystem.drivers) {
@@ -77,7 +74,6 @@ pub fn drivers() -> Vec<&'static str> {
 impl Filesystem {
     /// The filesystems that have a mount option which this one lacks; empty if it has it, or if
     /// nobody is known to.
-    #[must_use]
     pub fn lacks_option(&self, option: &str) -> Vec<&'static str> {
         let name = mount_option::name(option);
         let own = &self.mount_options;

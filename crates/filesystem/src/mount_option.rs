@@ -90,7 +90,6 @@ fn names(option: &str, listed: &[&str]) -> bool {
 
 impl MountOptions {
     /// Whether a list of mount options, as the kernel shows it, says that one is in force.
-    #[must_use]
     pub fn lists(&self, option: &str, listed: &[&str]) -> bool {
         let Some(alias) = self.aliases.iter().find(|alias| alias.asked == option) else {
             return is_listed(option, listed);
@@ -105,7 +104,6 @@ impl MountOptions {
     }
 
     /// Whether one that the kernel accepted may be in force although none of its name is listed.
-    #[must_use]
     pub fn may_leave_out(&self, option: &str, listed: &[&str]) -> bool {
         let own = self.unlisted;
         (own.contains(&name(option)) || own.contains(&option)) && !names(option, listed)

@@ -44,25 +44,21 @@ impl Setting {
     pub(super) const UNKNOWN: Self = Self { levels: &[], words: &[], superblock: None };
 
     /// Finds a level by its name in plans.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<&SettingLevel> {
         self.levels.iter().find(|level| level.name == name)
     }
 
     /// The names of its levels.
-    #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         self.levels.iter().map(|level| level.name).collect()
     }
 
     /// Whether mkfs decides about it.
-    #[must_use]
     pub fn is_made(&self) -> bool {
         self.levels.iter().any(|level| !level.mkfs.is_empty())
     }
 
     /// Whether an option of mkfs or mount sets it.
-    #[must_use]
     pub fn is_said_by(&self, option: &str) -> bool {
         self.words.iter().any(|word| option.contains(word))
     }

@@ -75,7 +75,6 @@ const SEED: u64 = 1;
 
 impl<'a> Bench<'a> {
     /// A bench for a file's drive.
-    #[must_use]
     pub const fn new(file: &'a DriveFile) -> Self {
         Self { file, prepared: BTreeMap::new() }
     }

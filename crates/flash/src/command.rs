@@ -57,7 +57,6 @@ pub enum Command {
 
 impl Command {
     /// Its name in logs.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Read(_) => "read",
@@ -70,7 +69,6 @@ impl Command {
     }
 
     /// The stretch it names; none for a flush.
-    #[must_use]
     pub const fn extent(&self) -> Option<Extent> {
         match *self {
             Self::Read(extent)

@@ -298,13 +298,11 @@ pub struct Preparation {
 
 impl Preparation {
     /// The preparation of a drive that is used completely.
-    #[must_use]
     pub const fn whole(specification: Specification, condition: Condition, seed: u64) -> Self {
         Self { specification, condition, fill_ppm: MILLION, seed }
     }
 
     /// The pages that conditioning uses: the first ones of the drive, and at least one.
-    #[must_use]
     pub fn span_pages(&self) -> u32 {
         let pages = u64::from(self.specification.logical_pages) * u64::from(self.fill_ppm);
         u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1)

@@ -49,7 +49,6 @@ impl OperationReason {
         [Self::Host, Self::Collection, Self::Merge, Self::Fold, Self::Levelling, Self::Map];
 
     /// The name it has in results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -69,12 +68,10 @@ pub struct FlashOperations {
 }
 
 impl FlashOperations {
-    #[must_use]
     pub const fn count(&self, why: OperationReason) -> u64 {
         self.counts[why as usize]
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -39,7 +39,6 @@ pub struct Drive<N: Nand = FlashArray> {
 impl Drive {
     /// A new drive. The seed determines its only random choice: that of blocks to collect, if the
     /// specification asks for it.
-    #[must_use]
     pub fn new(specification: Specification, seed: u64) -> Self {
         Self::watched(specification, seed, |array| array)
     }

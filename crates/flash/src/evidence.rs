@@ -110,13 +110,11 @@ impl ValueUnit {
 impl Value {
     /// The amount as a number, in ns, bytes, bytes/s, per cent or as a count; none for words, yes
     /// and no.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         self.amount().map(|(_, number)| number)
     }
 
     /// Another amount of the same unit; none if this is not an amount.
-    #[must_use]
     pub fn with_number(&self, number: f64) -> Option<Self> {
         self.amount().map(|(unit, _)| unit.value(number))
     }
@@ -146,7 +144,6 @@ impl Value {
     }
 
     /// A value of a file; none for tables and arrays.
-    #[must_use]
     pub fn of(value: &toml::Value) -> Option<Self> {
         match value {
             toml::Value::Boolean(flag) => Some(Self::Flag(*flag)),
@@ -175,7 +172,6 @@ impl Evidence {
     }
 
     /// The fault of this evidence for a value, if any, and what to do.
-    #[must_use]
     pub fn fault(&self, key: &str, value: &Value) -> Option<(String, String)> {
         let wrong = |message: String, help: &str| Some((message, help.to_owned()));
         if self.source.trim().is_empty() {

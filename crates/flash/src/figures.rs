@@ -200,13 +200,11 @@ impl TryFrom<Written> for DriveFigure {
 
 impl DriveFigure {
     /// Whether it was measured: a maker's data sheet only promises.
-    #[must_use]
     pub fn is_measured(&self) -> bool {
         !["rated:", "typical:"].iter().any(|promise| self.source.starts_with(promise))
     }
 
     /// What a tested figure is of, if it is one of those kinds.
-    #[must_use]
     pub fn kind(&self) -> Option<FigureKind> {
         let FigureCheck::Tested { test, .. } = self.check else { return None };
         match test {
@@ -218,7 +216,6 @@ impl DriveFigure {
 
 impl FigureQuantity {
     /// Whether a text has this number: `"1,700 MB/s"`, or `"13,000 reads a second"`.
-    #[must_use]
     pub fn is_in(self, text: &str) -> bool {
         let words: Vec<String> = text.split_whitespace().map(plain).collect();
         (0..words.len()).any(|at| {

@@ -61,7 +61,6 @@ pub fn grounded(text: &str) -> Result<Vec<EvidencedValue>, DriveFileError> {
 
 /// The fault of a key's evidence, given the values of its file, and what to do; `example` is a key
 /// of such files.
-#[must_use]
 pub fn fault(
     values: &BTreeMap<String, Value>,
     key: &str,
@@ -78,7 +77,6 @@ pub fn fault(
 }
 
 /// The values of a drive or host file, by their dotted keys.
-#[must_use]
 pub fn values(table: &Table) -> BTreeMap<String, Value> {
     let mut values = BTreeMap::new();
     flatten(table, "", &mut values);
@@ -86,7 +84,6 @@ pub fn values(table: &Table) -> BTreeMap<String, Value> {
 }
 
 /// Values in the order of their keys, each with its evidence.
-#[must_use]
 pub fn with_evidence(
     values: BTreeMap<String, Value>,
     evidence: &EvidenceByKey,

@@ -52,7 +52,6 @@ pub struct Moments {
 
 impl Moments {
     /// Keeps at least one and at most `most` moments, and at least half as many under steady work.
-    #[must_use]
     pub const fn new(apart: MomentSpacing, most: usize) -> Self {
         let step = match apart {
             MomentSpacing::Commands => 1,
@@ -74,7 +73,6 @@ impl Moments {
     }
 
     /// All moments, and one more if there was a command since the last.
-    #[must_use]
     pub fn end(mut self, drive: &Drive, at: Nanos) -> Vec<Moment> {
         let now = Moment::of(drive, at);
         if self.kept.last().is_none_or(|last| last.commands < now.commands) {
@@ -108,7 +106,6 @@ impl Moments {
 
 impl Moment {
     /// The current state of a drive.
-    #[must_use]
     pub fn of(drive: &Drive, at: Nanos) -> Self {
         let (asked, done) = (drive.host_counters(), drive.flash_counters());
         let specification = drive.specification();

@@ -97,7 +97,6 @@ pub struct FlashArray {
 
 impl FlashArray {
     /// New flash, with `blocks` blocks for data before those of the SLC cache.
-    #[must_use]
     pub fn new(specification: &Specification, blocks: u32) -> Self {
         let slc = specification.slc_cache;
         Self {
@@ -112,7 +111,6 @@ impl FlashArray {
     }
 
     /// Its operations since [`FlashArray::reset_counters`].
-    #[must_use]
     pub const fn counters(&self) -> &FlashCounters {
         &self.counters
     }
@@ -123,19 +121,16 @@ impl FlashArray {
     }
 
     /// How often each block for data has been erased, without what `Array::age_to` has added.
-    #[must_use]
     pub fn erases(&self) -> &[u32] {
         &self.erases[..self.first_slc.index()]
     }
 
     /// How often a block has been erased, without what `Array::age_to` has added to all.
-    #[must_use]
     pub fn erases_of(&self, block: Block) -> u32 {
         self.erases[block.index()]
     }
 
     /// Whether a block has been erased as often as it may. Blocks of the SLC cache do not wear out.
-    #[must_use]
     pub fn is_worn_out(&self, block: Block) -> bool {
         let erases = self.erases[block.index()].saturating_add(self.aged);
         block < self.first_slc && erases >= self.endurance

@@ -31,7 +31,6 @@ pub enum Pattern {
 
 impl Pattern {
     /// Its name on the command line and in results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
@@ -60,7 +59,6 @@ pub struct DriveWorkload {
 
 impl DriveWorkload {
     /// Writes of single pages anywhere on a span.
-    #[must_use]
     pub const fn uniform_writes(span_pages: u32) -> Self {
         Self { pattern: Pattern::Uniform, span_pages, request_pages: 1, reads_ppm: 0, trims_ppm: 0 }
     }
@@ -80,7 +78,6 @@ pub struct RequestGenerator {
 
 impl RequestGenerator {
     /// The requests of a seed. The span must have room for at least one request.
-    #[must_use]
     pub fn new(workload: DriveWorkload, seed: u64) -> Self {
         let slots = workload.span_pages / workload.request_pages;
         assert!(slots > 0, "a request is longer than the span");

@@ -127,20 +127,17 @@ impl Plausible {
     }
 
     /// The values that vary, in the order of their keys.
-    #[must_use]
     pub fn uncertain(&self) -> &[UncertainValue] {
         &self.uncertain
     }
 
     /// The value of the file, by its dotted key.
-    #[must_use]
     pub fn published(&self, key: &str) -> Option<Value> {
         values(&self.table).remove(key)
     }
 
     /// The figures that draws are not tested against although values were fitted to them, by name,
     /// with the reason.
-    #[must_use]
     pub fn unchecked(&self) -> &BTreeMap<String, String> {
         &self.unchecked
     }
@@ -226,13 +223,11 @@ impl Plausible {
 
 impl UncertainValue {
     /// The value of a draw by itself, tested against no figure; each round gives another one.
-    #[must_use]
     pub fn draw(&self, seed: u64, number: u32, round: u32) -> Value {
         self.spread.at(RandomSequence::new(seed, &self.key).then(round).then(0).at(number))
     }
 
     /// A value whose evidence leaves it uncertain; none if it is certain.
-    #[must_use]
     pub fn of(key: String, evidence: Evidence) -> Option<Self> {
         let spread = match evidence.range {
             Some([least, most]) => {
@@ -248,7 +243,6 @@ impl UncertainValue {
 
 impl PlausibleValues {
     /// The smallest and the largest plausible amount; none for choices.
-    #[must_use]
     pub fn ends(&self) -> Option<[Value; 2]> {
         match self {
             Self::Choices(_) => None,
@@ -260,7 +254,6 @@ impl PlausibleValues {
 
     /// The value at a fraction, in units of 2^-32, of the way from the smallest, or the first, to
     /// the last.
-    #[must_use]
     pub fn at(&self, part: u32) -> Value {
         match self {
             Self::Choices(choices) => {

@@ -102,7 +102,6 @@ impl<'a> PowerCuts<'a> {
     }
 
     /// Chooses moments of a range, uniformly, in ascending order.
-    #[must_use]
     pub fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
         moments::at_random(within, count, seed)
     }
@@ -112,7 +111,6 @@ impl<'a> PowerCuts<'a> {
     /// durable, or evenly chosen ones if there are more than `count`; then other moments at which
     /// something happened, at random, up to that number. Between two such moments nothing changes,
     /// so a log may have fewer.
-    #[must_use]
     pub fn moments(
         &self,
         within: &Range<Nanos>,

@@ -36,7 +36,6 @@ pub struct Preset {
 
 impl Preset {
     /// What its host can store on it, in bytes.
-    #[must_use]
     pub fn capacity_bytes(self) -> u64 {
         let specification = Specification::parse(self.text).expect("presets are drive files");
         specification.capacity_bytes()
@@ -83,7 +82,6 @@ const fn preset(name: &'static str, class: DriveClass, text: &'static str) -> Pr
     Preset { name, class, text }
 }
 
-#[must_use]
 pub fn find(name: &str) -> Option<Preset> {
     ALL.into_iter().find(|preset| preset.name == name)
 }

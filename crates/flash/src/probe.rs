@@ -124,7 +124,6 @@ impl ProbeQuestion {
     ];
 
     /// Its requests, on a file of so many bytes.
-    #[must_use]
     pub fn load(self, file_bytes: u64) -> ProbeLoad {
         let near = NEAR_BYTES.min(file_bytes);
         let alone = |access, span_bytes| ProbeLoad {
@@ -235,13 +234,11 @@ pub struct ProbeAnswer {
 
 impl ProbeAnswer {
     /// The median of the rounds.
-    #[must_use]
     pub fn median_ns(&self) -> f64 {
         median(&self.rounds)
     }
 
     /// The interval of that median, with infinite ends if there were too few rounds.
-    #[must_use]
     pub fn interval_ns(&self) -> Interval {
         let mut sorted = self.rounds.clone();
         sorted.sort_by(f64::total_cmp);
@@ -278,13 +275,11 @@ pub struct ProbeAnswers {
 
 impl ProbeAnswers {
     /// The median of an answer, in ns per request or per MiB.
-    #[must_use]
     pub fn median_ns(&self, question: ProbeQuestion) -> Option<f64> {
         self.answers.get(&question).map(ProbeAnswer::median_ns)
     }
 
     /// The fastest round of an answer, in the same unit.
-    #[must_use]
     pub fn fastest_ns(&self, question: ProbeQuestion) -> Option<f64> {
         self.answers.get(&question)?.rounds.iter().copied().min_by(f64::total_cmp)
     }

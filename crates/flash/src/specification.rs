@@ -54,27 +54,23 @@ pub struct Specification {
 
 impl Specification {
     /// The bytes the host sees.
-    #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.page_bytes)
     }
 
     /// Whether the host sends it writes with forced unit access.
-    #[must_use]
     pub fn takes_fua(&self) -> bool {
         self.write_cache == WriteCache::Back
             && self.timing.is_some_and(|timing| timing.fua_latency.is_some())
     }
 
     /// The bytes of flash that a number of pages take, after compression.
-    #[must_use]
     pub(crate) fn stored_bytes(&self, pages: u64) -> u64 {
         let one = u64::from(self.page_bytes) * u64::from(self.compression_ppm);
         pages * (one / u64::from(MILLION))
     }
 
     /// The spare factor, `(T - U) / T`, in pages as stored.
-    #[must_use]
     pub fn spare_factor(&self) -> f64 {
         let usable = f64::from(self.blocks) * f64::from(self.pages_per_block);
         1.0 - f64::from(self.logical_pages) / usable
@@ -132,7 +128,6 @@ pub enum Frontiers {
 
 impl Frontiers {
     /// How many blocks are open at once.
-    #[must_use]
     pub const fn count(self) -> u32 {
         match self {
             Self::One => 1,
@@ -353,7 +348,6 @@ pub struct Timing {
 
 impl Timing {
     /// Planes that work independently of each other.
-    #[must_use]
     pub const fn units(&self) -> u32 {
         self.channels * self.dies_per_channel * self.planes
     }

@@ -89,13 +89,11 @@ pub struct PageRun {
 
 impl PageRun {
     /// A single page.
-    #[must_use]
     pub const fn page(page: LogicalPage) -> Self {
         Self { first: page, count: 1 }
     }
 
     /// Whether a page is one of them.
-    #[must_use]
     pub const fn contains(self, page: LogicalPage) -> bool {
         page.0 >= self.first.0 && page.0 - self.first.0 < self.count
     }

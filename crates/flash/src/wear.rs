@@ -95,7 +95,6 @@ impl WearSummary {
     /// in which the host wrote these bytes in this time. For a drive without times, only a trace
     /// provides a time. None for a drive without an endurance limit, or if nothing was written or
     /// erased.
-    #[must_use]
     pub fn lifetime(
         &self,
         before: &Self,

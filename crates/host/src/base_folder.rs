@@ -4,20 +4,17 @@ use std::path::{Path, PathBuf};
 
 /// The folder that a variable names, such as `XDG_DATA_HOME`. The specification has relative ones
 /// ignored.
-#[must_use]
 pub fn named_by(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
 /// The same, by default one below the user's home.
-#[must_use]
 pub fn base_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     named_by(variable).or_else(|| Some(named_by("HOME")?.join(below_home)))
 }
 
 /// `$XDG_CACHE_HOME/ssdlab`, or `~/.cache/ssdlab`; `None` where neither variable names an absolute
 /// path. Links on the way to it are followed here, once.
-#[must_use]
 pub fn cache_folder() -> Option<PathBuf> {
     Some(real(&base_folder("XDG_CACHE_HOME", ".cache")?).join("ssdlab"))
 }

@@ -19,7 +19,6 @@ pub fn size_bytes(device: &File) -> io::Result<u64> {
 
 /// The disk sequence number, which the kernel assigns to every disk and medium that ever appeared;
 /// `None` if the kernel is too old.
-#[must_use]
 pub fn disk_sequence(device: &File) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ fills a u64, for which all bit patterns are valid.
     unsafe { ioctl::ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()

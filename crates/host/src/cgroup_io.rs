@@ -57,7 +57,6 @@ pub struct CgroupWrites {
 
 impl CgroupTree {
     /// Finds the tree by the mount table.
-    #[must_use]
     pub fn find(root: &Path, mounts: &[Mount]) -> Self {
         let mounted = mounts.iter().find(|mount| mount.kind == "cgroup2");
         let folder = mounted
@@ -70,14 +69,12 @@ impl CgroupTree {
     }
 
     /// Where a cgroup's files are.
-    #[must_use]
     pub fn folder_of(&self, cgroup: &str) -> Option<PathBuf> {
         self.folder.as_ref().map(|folder| folder.join(cgroup))
     }
 
     /// What wrote to a disk, given by its number, the largest first: services, containers and the
     /// like as a whole, and of each slice what those in it do not make up.
-    #[must_use]
     pub fn writes(&self, number: &str) -> Vec<CgroupWrites> {
         let mut found = Vec::new();
         if let Some(folder) = self.folder.as_ref().filter(|_| self.accounting == IoAccounting::On) {

@@ -42,7 +42,6 @@ pub enum CgroupKind {
 
 impl CgroupKind {
     /// A name with what it is, where the name does not say it.
-    #[must_use]
     pub fn with_word(self, name: String) -> String {
         let word = match self {
             Self::Service | Self::Session | Self::Group => return name,
@@ -59,14 +58,12 @@ impl CgroupKind {
 }
 
 /// What a cgroup is, by its path below the root.
-#[must_use]
 pub fn kind(cgroup: &str) -> CgroupKind {
     known(cgroup).0
 }
 
 /// The service, container or the like that a cgroup is in or is, by its path below the root; the
 /// cgroup itself where it is in none.
-#[must_use]
 pub fn holder(cgroup: &str) -> &str {
     let ends = cgroup.match_indices('/').map(|(end, _)| end);
     let mut above = ends.map(|end| &cgroup[..end]);
@@ -132,7 +129,6 @@ fn known(cgroup: &str) -> (CgroupKind, String) {
 }
 
 /// The name of a cgroup for people, as far as this user may know it; `folder` has its files.
-#[must_use]
 pub fn name(root: &Path, cgroup: &str, folder: Option<&Path>) -> String {
     let (kind, own) = known(cgroup);
     let program = || folder.and_then(|folder| first_program(root, folder));

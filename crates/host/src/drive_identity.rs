@@ -36,7 +36,6 @@ pub struct DriveIdentity {
 
 impl DriveIdentity {
     /// Reads it from the folder of a whole disk in sysfs.
-    #[must_use]
     pub fn read(disk: &Path) -> Self {
         let text = |name: &str| sysfs::read(&disk.join(name)).unwrap_or_default();
         let mut wwids = vec![text("wwid"), text("device/wwid")];
@@ -56,7 +55,6 @@ impl DriveIdentity {
     }
 
     /// The evidence that two disks are one drive; `None` if there is none.
-    #[must_use]
     pub fn shared_with(&self, other: &Self) -> Option<String> {
         let are_units_of_one = self.parent.is_some() && self.parent == other.parent;
         let counts = |wwid: &str| !(are_units_of_one && wwid.starts_with("t10."));
@@ -73,7 +71,6 @@ impl DriveIdentity {
     }
 
     /// A persistent name of the drive, which finds it again after a reboot; `None` if it has none.
-    #[must_use]
     pub fn name(&self) -> Option<String> {
         let serial = || Some(format!("{} {}", self.model, self.serial.as_ref()?));
         self.wwids.first().cloned().or_else(serial)
@@ -82,7 +79,6 @@ impl DriveIdentity {
 
 /// The disk below a sysfs folder that a drive's name leads to; `None` if no disk has it, or several
 /// do: the units of one device may share it.
-#[must_use]
 pub fn only_disk_named(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_named = |disk: &PathBuf| DriveIdentity::read(disk).name().as_deref() == Some(name);
     let mut named = disks(folder).into_iter().filter(is_named);
@@ -91,7 +87,6 @@ pub fn only_disk_named(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// The whole disks below a sysfs folder, by name. Paths that the kernel multiplexes itself
 /// (`nvme0c0n1`) are hidden: they cannot be opened.
-#[must_use]
 pub fn disks(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut disks: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -71,7 +71,6 @@ impl FileHandle {
     }
 
     /// The file that it is of; `None` for a filesystem that is not known here.
-    #[must_use]
     pub fn file(&self) -> Option<HandledFile> {
         let long = |at: usize| u64::from(self.words[at + 1]) << 32 | u64::from(self.words[at]);
         let [first, second, third, ..] = self.words;

@@ -46,7 +46,6 @@ pub fn checksum_of(file: &mut impl Read) -> io::Result<String> {
 }
 
 /// The disk usage of a file or folder in bytes. What disappears meanwhile does not count.
-#[must_use]
 pub fn disk_usage(path: &Path, metadata: &Metadata) -> u64 {
     let own = metadata.blocks() * 512;
     if !metadata.is_dir() {

@@ -54,7 +54,6 @@ impl Interrupt {
     }
 
     /// Whether the run is to stop.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

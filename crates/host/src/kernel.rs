@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 /// Whether this kernel has a filesystem built in, loaded, or as a loadable module.
-#[must_use]
 pub fn has_filesystem(name: &str) -> bool {
     let listed = fs::read_to_string("/proc/filesystems")
         .is_ok_and(|text| text.split_whitespace().any(|word| word == name));
@@ -21,7 +20,6 @@ const OWN: [(&str, &str, &str); 2] =
     [("/proc", "proc", "/proc/self/fd"), ("/sys", "sysfs", "/sys/dev/block")];
 
 /// Says which of `/proc` and `/sys` is not mounted here, as in a bare chroot, and what to do.
-#[must_use]
 pub fn not_mounted() -> Option<String> {
     let missing = |(_, _, folder): &&(&str, &str, &str)| !Path::new(folder).exists();
     OWN.iter().find(missing).map(|(place, kind, folder)| {

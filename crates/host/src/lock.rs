@@ -42,13 +42,11 @@ impl FileLock {
         Ok(Self(file))
     }
 
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.0
     }
 
     /// Whether a path still leads to the file, which its creator may have removed or replaced.
-    #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
         let found = path.metadata().map(|found| FileId::from(&found));
         found.is_ok_and(|found| FileId::of(&self.0).is_ok_and(|own| own == found))
@@ -64,7 +62,6 @@ pub struct LockHolder {
 /// The holder of a file lock (flock(2)). `None` if there is none; also for holders in another PID
 /// namespace, and on filesystems whose files report another device number than the lock table
 /// (btrfs).
-#[must_use]
 pub fn holder(path: &Path) -> Option<LockHolder> {
     let of = path.symlink_metadata().ok()?;
     let device = (rustix::fs::major(of.dev()), rustix::fs::minor(of.dev()));
@@ -78,7 +75,6 @@ pub fn holder(path: &Path) -> Option<LockHolder> {
 
 impl LockHolder {
     /// Whether it is this process itself.
-    #[must_use]
     pub fn is_this_process(&self) -> bool {
         self.pid == i32::try_from(std::process::id()).ok()
     }

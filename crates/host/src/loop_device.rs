@@ -64,7 +64,6 @@ pub fn detach(device: &Path, file: FileId) -> io::Result<bool> {
 
 /// The backing file of a loop device, by the kernel's name for it; `None` if it is not attached or
 /// not a loop device.
-#[must_use]
 pub fn backing_file(device: &Path) -> Option<PathBuf> {
     let mut name = fs::read(attribute(device, "backing_file")?).ok()?;
     for ending in [&b"\n"[..], b" (deleted)"] {
@@ -106,7 +105,6 @@ fn status(node: &File) -> io::Result<Option<Backing>> {
 }
 
 /// Whether the loop device bypasses the page cache of the filesystem its file is on.
-#[must_use]
 pub fn has_direct_io(device: &Path) -> bool {
     attribute(device, "dio")
         .and_then(|path| fs::read_to_string(path).ok())

@@ -15,7 +15,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    #[must_use]
     pub fn this() -> Self {
         let text = fs::read_to_string("/etc/machine-id").unwrap_or_default();
         // During the first boot it is `uninitialized`.

@@ -13,7 +13,6 @@ use super::mounts::{self, Mount};
 
 /// The memory available without swapping, in bytes: what the kernel says of the machine, and what
 /// is left of the limits of this process's memory control groups and of those above them.
-#[must_use]
 pub fn available_bytes() -> u64 {
     let info = procfs::Meminfo::current().ok();
     let of_machine = info.and_then(|info| info.mem_available).unwrap_or(1 << 30);

@@ -65,7 +65,6 @@ pub enum MountIdentity {
 
 impl MountIdentity {
     /// Whether this is the mount, as far as its entry in the table says.
-    #[must_use]
     pub fn is(&self, mount: &Mount) -> bool {
         match self {
             // Filesystems that take several devices have a number of their own in the table.
@@ -93,7 +92,6 @@ impl MountIdentity {
 }
 
 /// A mount point as it may be shown: others choose its name.
-#[must_use]
 pub fn printable(target: &Path) -> String {
     target.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -119,7 +117,6 @@ pub struct MountElsewhere {
 impl MountElsewhere {
     /// The path, for this process, of what that process calls by an absolute path; `None` for one
     /// that is not.
-    #[must_use]
     pub fn reach(&self, path: &Path) -> Option<PathBuf> {
         let below = path.strip_prefix("/").ok()?;
         Some(Path::new("/proc").join(self.pid.to_string()).join("root").join(below))
@@ -128,7 +125,6 @@ impl MountElsewhere {
 
 /// The mounts in other mount namespaces. Those that no process sees, or only processes that may not
 /// be inspected, are left out.
-#[must_use]
 pub fn elsewhere() -> Vec<MountElsewhere> {
     // A process sees what is mounted below its root.
     let view = |process: &Path| -> io::Result<(PathBuf, PathBuf)> {
@@ -166,7 +162,6 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
 }
 
 /// The mount of a table that contains an absolute path without links.
-#[must_use]
 pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let mounts = mounts.iter().filter(|mount| path.starts_with(&mount.target));
     // The last of several on one target is the visible one, which `max_by_key` returns.

@@ -51,7 +51,6 @@ pub struct OpenFileHolder {
 
 /// The processes other than this one that have any of the objects open or mapped, once for each
 /// object.
-#[must_use]
 pub fn holders(objects: &[Object]) -> Vec<(Object, OpenFileHolder)> {
     let own = processes::own().map(|pid| pid.as_raw_pid().unsigned_abs());
     let mut holders = Vec::new();

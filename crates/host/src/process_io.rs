@@ -34,7 +34,6 @@ pub struct LivingWrites {
 }
 
 /// Reads the counters of all processes below `proc` in a folder.
-#[must_use]
 pub fn living(root: &Path) -> LivingWrites {
     let mut programs: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     let mut unreadable = 0;

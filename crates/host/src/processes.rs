@@ -92,7 +92,6 @@ fn children(parent: &str) -> Vec<i32> {
 }
 
 /// The processes with a working directory or an open file below `folder`, for messages.
-#[must_use]
 pub fn holding(folder: &Path) -> Vec<String> {
     let below = |link: &Path| fs::read_link(link).is_ok_and(|target| target.starts_with(folder));
     pids()
@@ -109,13 +108,11 @@ pub fn holding(folder: &Path) -> Vec<String> {
 }
 
 /// The name of a process's command, as the kernel keeps it (15 bytes at most), for messages.
-#[must_use]
 pub fn command(pid: u32) -> String {
     shown_command(&fs::read(format!("/proc/{pid}/comm")).unwrap_or_default())
 }
 
 /// The contents of a `comm` as they may be shown.
-#[must_use]
 pub fn shown_command(comm: &[u8]) -> String {
     // A process can choose its name freely.
     let is_shown = |letter: &char| !letter.is_control();
@@ -140,7 +137,6 @@ const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// Whether `/proc` shows all processes of the machine: in a PID namespace of its own, as most
 /// containers have, it shows only those in it.
-#[must_use]
 pub fn sees_all() -> bool {
     let is_in_first = |process: &str| {
         let namespace = fs::read_link(format!("/proc/{process}/ns/pid"));
@@ -168,7 +164,6 @@ pub(crate) fn pids() -> impl Iterator<Item = Pid> {
 
 /// Whether this process is root outside of every user namespace, whose root may read no more than
 /// its user.
-#[must_use]
 pub fn is_root_of_machine() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     let is_first = map.split_whitespace().eq(["0", "0", "4294967295"]);

@@ -139,7 +139,6 @@ fn absolute_only(path: Option<&OsStr>) -> OsString {
 }
 
 /// This program's `PATH`, without its empty and relative entries.
-#[must_use]
 pub fn search_path() -> OsString {
     absolute_only(std::env::var_os("PATH").as_deref())
 }
@@ -508,7 +507,6 @@ fn belongs_to_us(command: &mut Command, marker: &str) {
 
 /// The first line a program prints when asked for its version, e.g. `mke2fs 1.47.0`. Some
 /// print it on the error output, some end with an error; only the text counts.
-#[must_use]
 pub fn version(program: &Path, argument: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg(argument);
@@ -539,7 +537,6 @@ fn contents(file: &mut File) -> io::Result<String> {
 
 /// Whether a shell ended so because a program is missing or may not be run (POSIX, "Exit Status for
 /// Commands").
-#[must_use]
 pub fn is_missing(how: &str) -> bool {
     ["ended with exit code 126", "ended with exit code 127"].contains(&how)
 }
@@ -559,7 +556,6 @@ fn said(output: &str) -> String {
 }
 
 /// The last lines a program printed, as one.
-#[must_use]
 pub fn tail(output: &str) -> String {
     let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let tail = &lines[lines.len().saturating_sub(4)..];

@@ -43,14 +43,12 @@ pub enum CallStop {
 
 impl WatchedCall {
     /// An argument that is a descriptor or `AT_FDCWD`.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "an int in C")]
     pub const fn descriptor(&self, argument: usize) -> RawFd {
         self.arguments[argument] as u32 as RawFd
     }
 
     /// What `/proc` has of the process that makes it.
-    #[must_use]
     pub fn of_process(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/{name}", self.process))
     }
@@ -196,7 +194,6 @@ fn request(request: libc::c_uint, process: pid_t, data: u64) -> io::Result<i64> 
 
 /// Whether this process may fix the addresses of programs that it starts (personality(2)), without
 /// which lab kernels are not the same each time.
-#[must_use]
 pub fn can_fix_addresses() -> bool {
     let tried = std::thread::spawn(|| {
         // SAFETY: it changes only this thread, which ends here.
@@ -206,7 +203,6 @@ pub fn can_fix_addresses() -> bool {
 }
 
 /// Where a descriptor of a thread leads; none if it is not open.
-#[must_use]
 pub fn opened(call: &WatchedCall, descriptor: RawFd) -> Option<PathBuf> {
     fs::read_link(call.of_process(&format!("fd/{descriptor}"))).ok()
 }

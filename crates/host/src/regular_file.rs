@@ -31,7 +31,6 @@ pub fn open_or_pipe(path: &Path) -> io::Result<File> {
 }
 
 /// Says what a path that exists leads to, unless that is a regular file.
-#[must_use]
 pub fn other_kind(path: &Path) -> Option<&'static str> {
     kind(path.metadata().ok()?.file_type())
 }

@@ -43,7 +43,6 @@ const FIXED: [&str; 8] = [
 ];
 
 /// Whether a word, such as `commit=60`, is of an option that can be put back.
-#[must_use]
 pub fn can_be_put_back(word: &str) -> bool {
     let is_number = |(name, value): (&str, &str)| {
         NUMBERS.contains(&name)
@@ -57,14 +56,12 @@ pub fn can_be_put_back(word: &str) -> bool {
 
 /// Whether the option belongs to this mount alone; others are the filesystem's, wherever it is
 /// mounted.
-#[must_use]
 pub fn is_of_mount(word: &str) -> bool {
     CHOICES[..2].iter().any(|choice| choice.contains(&word))
 }
 
 /// The word that is in force of the option that `word` is about; `None` if it cannot be read, or if
 /// the filesystem's driver does not change it.
-#[must_use]
 pub fn in_force(mount: &Mount, word: &str) -> Option<String> {
     if let Some(choice) = CHOICES.into_iter().find(|choice| choice.contains(&word)) {
         let is_listed = |own: &&&str| mount.options.iter().any(|option| option == *own);
@@ -87,7 +84,6 @@ pub fn in_force(mount: &Mount, word: &str) -> Option<String> {
 
 /// The options that decide what a mounted filesystem writes once these words are in force, too, for
 /// a mount of another filesystem of its kind.
-#[must_use]
 pub fn options_with(mount: &Mount, words: &[String]) -> Vec<String> {
     let named = CHOICES.iter().map(|choice| choice[0]).chain(NUMBERS).chain([DISCARDS[0]]);
     let own = named.filter_map(|word| in_force(mount, word));
@@ -105,7 +101,6 @@ fn is_about(own: &str, word: &str) -> bool {
 }
 
 /// The word as the driver of a mount has it.
-#[must_use]
 pub fn spelt(mount: &Mount, word: &str) -> String {
     let is_plain = mount.kind == "btrfs" && word == "discard";
     if is_plain { "discard=sync".to_owned() } else { word.to_owned() }

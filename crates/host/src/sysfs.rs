@@ -42,13 +42,11 @@ impl BlockDevice {
     }
 
     /// Whether it is a partition of a disk.
-    #[must_use]
     pub fn is_partition(&self) -> bool {
         self.folder.join("partition").exists()
     }
 
     /// The folder of the whole disk: its own, unless it is a partition.
-    #[must_use]
     pub fn disk_folder(&self) -> PathBuf {
         let parent = self.folder.parent().filter(|_| self.is_partition());
         parent.unwrap_or(&self.folder).to_owned()
@@ -77,7 +75,6 @@ impl BlockDevice {
     }
 
     /// A setting of the disk's request queue.
-    #[must_use]
     pub fn queue_attribute(&self, name: &str) -> PathBuf {
         self.disk_folder().join("queue").join(name)
     }
@@ -89,7 +86,6 @@ impl BlockDevice {
 }
 
 /// The folders of a disk's partitions, by name.
-#[must_use]
 pub fn partition_folders(disk: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(disk).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -99,27 +95,23 @@ pub fn partition_folders(disk: &Path) -> Vec<PathBuf> {
 }
 
 /// The number of a block device, as `major:minor`; `None` for anything else.
-#[must_use]
 pub fn block_number(node: &Path) -> Option<String> {
     let metadata = fs::metadata(node).ok().filter(|found| found.file_type().is_block_device())?;
     Some(major_minor(metadata.rdev()))
 }
 
 /// A device number as the kernel prints it: `major:minor`.
-#[must_use]
 pub fn major_minor(number: u64) -> String {
     format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
 }
 
 /// The sequence number of the disk that an attribute belongs to: the kernel numbers every disk that
 /// ever appeared (Linux 5.15). `None` if it has none.
-#[must_use]
 pub fn disk_sequence(attribute: &Path) -> Option<String> {
     attribute.ancestors().find_map(|above| read(&above.join("diskseq")).ok())
 }
 
 /// The write cache attribute of a SCSI or ATA disk, given by its folder; `None` for other disks.
-#[must_use]
 pub fn scsi_cache_type(disk: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(disk.join("device/scsi_disk")).ok()?;
     Some(entries.next()?.ok()?.path().join("cache_type"))
@@ -131,7 +123,6 @@ pub fn read(path: &Path) -> io::Result<String> {
 }
 
 /// The I/O schedulers that any block device offers; a module appears once it has been requested.
-#[must_use]
 pub fn loaded_schedulers() -> Vec<String> {
     let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut names: Vec<String> = disks
@@ -147,7 +138,6 @@ pub fn loaded_schedulers() -> Vec<String> {
 }
 
 /// The value an attribute has: the bracketed word where the kernel lists the choices.
-#[must_use]
 pub fn selected(text: &str) -> String {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text.trim(), |(word, _)| word).to_owned()

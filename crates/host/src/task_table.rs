@@ -19,7 +19,6 @@ pub struct TaskEntry {
 }
 
 /// All threads. Those that end meanwhile may be missing.
-#[must_use]
 pub fn tasks() -> Vec<TaskEntry> {
     numbers(Path::new("/proc")).filter_map(of_process).flatten().collect()
 }
@@ -52,7 +51,6 @@ fn of_process(process: u32) -> Option<Vec<TaskEntry>> {
 }
 
 /// The path of a process in the unified hierarchy; `None` if it has ended or there is none.
-#[must_use]
 pub fn cgroup(process: u32) -> Option<String> {
     let text = fs::read(format!("/proc/{process}/cgroup")).ok()?;
     let text = String::from_utf8_lossy(&text).into_owned();

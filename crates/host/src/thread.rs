@@ -38,7 +38,6 @@ impl AddAssign for Usage {
 }
 
 /// The resources used by the calling thread since it started.
-#[must_use]
 pub fn used() -> Usage {
     let own = clock_gettime(ClockId::ThreadCPUTime);
     let cpu_ns = own.tv_sec.cast_unsigned() * 1_000_000_000 + own.tv_nsec.cast_unsigned();

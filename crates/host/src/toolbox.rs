@@ -24,7 +24,6 @@ const PROGRAMS: &str = "bin";
 const LIBRARIES: &str = "lib";
 
 /// A folder that came with this program; `None` if there is none, as where a checkout was built.
-#[must_use]
 pub fn shipped(name: &str) -> Option<PathBuf> {
     below(&std::env::current_exe().ok()?, name)
 }
@@ -46,7 +45,6 @@ impl Toolbox {
     /// The source of the programs of guests. In a guest all libraries are in one folder, so all
     /// programs are from one source: what came with this program, unless it lacks one that this
     /// machine has.
-    #[must_use]
     pub fn for_guests<'a>(programs: impl IntoIterator<Item = &'a str>) -> Self {
         Self::of(shipped(GUEST), programs)
     }
@@ -66,7 +64,6 @@ impl Toolbox {
     }
 
     /// A program's version as it prints it itself; `None` if it is not installed.
-    #[must_use]
     pub fn version(&self, name: &str, argument: &str) -> Option<String> {
         let path = self.find(name, "").ok()?;
         let mut call = match self {
@@ -93,7 +90,6 @@ pub struct Loader {
 
 impl Loader {
     /// The loader that came with the program, or else this machine's.
-    #[must_use]
     pub fn of(program: &Path) -> Self {
         let folder = program.ancestors().nth(2).filter(|folder| folder.ends_with(GUEST));
         let own = folder.map(|folder| (folder.join(&LOADER[1..]), folder.join(LIBRARIES)));
@@ -104,20 +100,17 @@ impl Loader {
     }
 
     /// The loader itself.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The [`UNWINDER`] that came with the program.
-    #[must_use]
     pub fn unwinder(&self) -> Option<PathBuf> {
         let path = self.libraries.as_ref()?.join(UNWINDER);
         path.is_file().then_some(path)
     }
 
     /// A call of the loader, to which a program and its arguments are to be added.
-    #[must_use]
     pub fn call(&self) -> Command {
         let mut command = Command::new(&self.path);
         if let Some(libraries) = &self.libraries {

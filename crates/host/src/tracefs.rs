@@ -76,7 +76,6 @@ pub struct Losses {
 
 impl Losses {
     /// All of them.
-    #[must_use]
     pub fn all(&self) -> u64 {
         self.overrun + self.commit_overrun + self.dropped
     }
@@ -168,7 +167,6 @@ impl Instance {
     }
 
     /// Whether the kernel has an event, by its folder below `events`.
-    #[must_use]
     pub fn has_event(&self, name: &str) -> bool {
         self.folder.join("events").join(name).join("enable").exists()
     }
@@ -352,7 +350,6 @@ fn statistic(text: &str, name: &str) -> u64 {
 }
 
 /// The time of `CLOCK_MONOTONIC`, which a recording's events have.
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()

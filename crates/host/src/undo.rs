@@ -28,7 +28,6 @@ pub use journal::{Journal, RestoreOutcome, has_leftovers, restore};
 /// writable home, a private folder under the temporary directory. Not a run-time folder: those end
 /// with the session or the boot, and leftovers on disk after a crash of the machine would be
 /// forgotten.
-#[must_use]
 pub fn folders() -> Vec<PathBuf> {
     let user = rustix::process::geteuid();
     let state = if user.is_root() {

@@ -58,7 +58,6 @@ pub struct DriveWear {
 
 impl DriveWear {
     /// What sysfs tells, without root, of the disk of this name below `sys` in a folder.
-    #[must_use]
     pub fn by_sysfs(root: &Path, name: &str) -> Self {
         let device = root.join("sys/block").join(name).join("device");
         let text = |file: &str| sysfs::read(&device.join(file)).unwrap_or_default();

@@ -50,7 +50,6 @@ pub enum DiskKind {
 
 impl DiskKind {
     /// Whether what is written to it is written to other disks, or to memory, by this machine.
-    #[must_use]
     pub fn is_layer(self) -> bool {
         matches!(self, Self::Loop | Self::DeviceMapper | Self::Array | Self::Memory)
     }
@@ -127,13 +126,11 @@ impl WholeDisk {
     }
 
     /// Whether it has this number, or a partition that has it.
-    #[must_use]
     pub fn has_number(&self, number: &str) -> bool {
         self.number == number || self.partitions.iter().any(|(_, own)| own == number)
     }
 
     /// Whether it or a partition of it has this name.
-    #[must_use]
     pub fn has_name(&self, name: &str) -> bool {
         self.name == name || self.partitions.iter().any(|(own, _)| own == name)
     }
@@ -146,7 +143,6 @@ impl WholeDisk {
 
 /// Every disk that has a medium, by name. Optical discs and the boot partitions of an eMMC, which
 /// are disks to the kernel, are left out.
-#[must_use]
 pub fn all(root: &Path) -> Vec<WholeDisk> {
     let folders = drive_identity::disks(&root.join("sys/block"));
     let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
@@ -158,7 +154,6 @@ pub fn all(root: &Path) -> Vec<WholeDisk> {
 }
 
 /// The disks that are stacked on one, at any height, and loop devices over files that lie on it.
-#[must_use]
 pub fn layers_above<'a>(
     root: &Path,
     disk: &WholeDisk,
@@ -186,7 +181,6 @@ pub fn layers_above<'a>(
 }
 
 /// The filesystems that lie on one of these disks, each once, by their mount point.
-#[must_use]
 pub fn filesystems(root: &Path, disks: &[&WholeDisk], mounts: &[Mount]) -> Vec<DiskFilesystem> {
     let mut seen = BTreeSet::new();
     let mut sorted: Vec<&Mount> = mounts.iter().collect();
@@ -208,7 +202,6 @@ pub fn filesystems(root: &Path, disks: &[&WholeDisk], mounts: &[Mount]) -> Vec<D
 }
 
 /// The name of that of the disks, or of a partition of theirs, which a mount is on.
-#[must_use]
 pub fn device_of(root: &Path, mount: &Mount, disks: &[&WholeDisk]) -> Option<String> {
     let parts = || disks.iter().flat_map(|disk| parts(disk));
     if let Some((name, _)) = parts().find(|(_, number)| **number == mount.device) {
@@ -243,7 +236,6 @@ fn parts(disk: &WholeDisk) -> impl Iterator<Item = (&String, &String)> {
 }
 
 /// The kernel's name of a device node; `/dev/mapper` has links, or nodes, with names of their own.
-#[must_use]
 pub fn kernel_name(root: &Path, node: &Path) -> Option<String> {
     let name = node.file_name()?.to_str()?;
     if node.parent() != Some(Path::new("/dev/mapper")) {

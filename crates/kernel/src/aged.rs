@@ -96,7 +96,6 @@ impl Record {
 
 impl Store {
     /// The user's: `$XDG_CACHE_HOME/ssdlab/aged`, or below `~/.cache`.
-    #[must_use]
     pub fn of_user() -> Self {
         Self::at(cache_folder().map(|cache| cache.join("aged")))
     }

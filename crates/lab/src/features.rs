@@ -65,7 +65,6 @@ pub(super) fn check(
 }
 
 /// The result of a check that failed.
-#[must_use]
 pub fn unchecked(error: &LabError) -> BTreeMap<String, String> {
     BTreeMap::from([("unchecked".to_owned(), error.to_string())])
 }

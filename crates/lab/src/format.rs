@@ -145,7 +145,6 @@ pub(super) fn replay(
 }
 
 /// The reason why this machine cannot make and mount a filesystem; `None` if it can.
-#[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let is_driven = kernel::has_filesystem(filesystem.name);
     match filesystem.pool {
@@ -159,7 +158,6 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
 }
 
 /// The same for a guest whose kernel has these filesystems, with the programs of a toolbox.
-#[must_use]
 pub fn missing_in_guest(
     filesystem: &Filesystem,
     of_kernel: &[&str],

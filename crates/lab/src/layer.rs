@@ -48,7 +48,6 @@ const IMAGE_PERCENT: u64 = 95;
 
 /// Why guests cannot set up a layer; `None` if they can. `of_kernel` are the lab kernel's
 /// filesystems.
-#[must_use]
 pub fn missing_layer(layer: &Layer, of_kernel: &[&str], toolbox: &Toolbox) -> Option<String> {
     match layer {
         Layer::Image { on } => missing_in_guest(on, of_kernel, toolbox),

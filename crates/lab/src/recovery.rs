@@ -45,7 +45,6 @@ impl RecoveryDrive {
     }
 
     /// Where it mounts.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.mount_point
     }

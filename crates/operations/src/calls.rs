@@ -115,7 +115,6 @@ impl ProgramActivity {
         }
     }
 
-    #[must_use]
     pub fn syncs(&self) -> u64 {
         self.files.values().map(|file| file.syncs).sum()
     }
@@ -137,7 +136,6 @@ pub struct Unsynced {
 
 impl Unsynced {
     /// What is left by these calls, in their order.
-    #[must_use]
     pub fn after<'a>(calls: impl IntoIterator<Item = &'a FileCall>) -> Self {
         let mut left = Self::default();
         calls.into_iter().for_each(|call| left.add(call));
@@ -185,7 +183,6 @@ impl Unsynced {
     }
 
     /// Whether nothing is left.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.names.is_empty()
     }
@@ -219,7 +216,6 @@ impl FileCall {
 }
 
 /// The directory of a name.
-#[must_use]
 pub fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(".", |(directory, _)| directory)
 }

@@ -38,7 +38,6 @@ pub enum Entry {
 
 impl Entry {
     /// Its name.
-    #[must_use]
     pub fn path(&self) -> &RelativePath {
         match self {
             Self::Directory { path, .. }
@@ -49,7 +48,6 @@ impl Entry {
     }
 
     /// The length of its names and of a link's target, in bytes.
-    #[must_use]
     pub fn name_bytes(&self) -> usize {
         let other: &[u8] = match self {
             Self::Directory { .. } | Self::File { .. } => &[],

@@ -28,7 +28,6 @@ impl LeftOut {
     }
 
     /// How often this was omitted.
-    #[must_use]
     pub fn count(&self, omission: Omission) -> u64 {
         self.0.get(&omission).copied().unwrap_or(0)
     }

@@ -62,7 +62,6 @@ macro_rules! words {
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
             /// Its word in plans, logs and results.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

@@ -138,7 +138,6 @@ pub enum Operation {
 
 impl Operation {
     /// The handle it works on, opened earlier.
-    #[must_use]
     pub fn handle(&self) -> Option<Handle> {
         match self {
             Self::Read(transfer) | Self::Write(transfer) => Some(transfer.handle),
@@ -156,7 +155,6 @@ impl Operation {
     }
 
     /// The path it works on, or creates.
-    #[must_use]
     pub fn path(&self) -> Option<&RelativePath> {
         match self {
             Self::MakeDirectory { path, .. }
@@ -179,7 +177,6 @@ impl Operation {
     }
 
     /// The length of its names and of a link's target, in bytes.
-    #[must_use]
     pub fn name_bytes(&self) -> usize {
         let other: &[u8] = match self {
             Self::Rename { to: other, .. }
@@ -192,7 +189,6 @@ impl Operation {
     }
 
     /// The word by which a log names it.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::MakeDirectory { .. } => "mkdir",
@@ -228,7 +224,6 @@ impl Operation {
     }
 
     /// The number of system calls it represents.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         match self {
             Self::Read(transfer) | Self::Write(transfer) => transfer.count,
@@ -247,12 +242,10 @@ impl Handle {
     const BELOW: u32 = 1 << 20;
 
     /// The handle with this number, if it is valid.
-    #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         (number < Self::BELOW).then_some(Self(number))
     }
 
-    #[must_use]
     pub fn number(self) -> u32 {
         self.0
     }
@@ -296,7 +289,6 @@ pub struct Transfer {
 
 impl Transfer {
     /// The transfer, if its end is a valid file offset.
-    #[must_use]
     pub fn new(handle: Handle, offset: u64, length: u64, count: u64) -> Option<Self> {
         let end = length.checked_mul(count)?.checked_add(offset)?;
         let transfer = Self { handle, offset, length, count };
@@ -304,13 +296,11 @@ impl Transfer {
     }
 
     /// The bytes of all ranges.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.length.saturating_mul(self.count)
     }
 
     /// Where the last range ends.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes())
     }

@@ -18,7 +18,6 @@ pub struct RelativePath(Arc<[u8]>);
 
 impl RelativePath {
     /// The path of these bytes, if they are valid.
-    #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let is_name = |name: &[u8]| {
             !matches!(name, b"" | b"." | b"..")
@@ -30,13 +29,11 @@ impl RelativePath {
     }
 
     /// The recorded directory.
-    #[must_use]
     pub fn top() -> Self {
         Self(Arc::from(*b"."))
     }
 
     /// The path as passed to the kernel.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -47,7 +44,6 @@ impl RelativePath {
     }
 
     /// The path of this name in the directory at this path.
-    #[must_use]
     pub fn join(&self, name: &[u8]) -> Option<Self> {
         if self.0.as_ref() == b"." {
             return Self::new(name);
@@ -56,7 +52,6 @@ impl RelativePath {
     }
 
     /// Whether this is the other path or below it.
-    #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
         let mut names = self.names();
         other.names().all(|name| names.next() == Some(name))

@@ -37,7 +37,6 @@ impl<R: BufRead> LogReader<R> {
         Ok(Self { lines, header, section: Section::Before, open: BTreeSet::new() })
     }
 
-    #[must_use]
     pub fn header(&self) -> &LogHeader {
         &self.header
     }

@@ -212,14 +212,12 @@ impl Tree {
     }
 
     /// The number of its names.
-    #[must_use]
     pub fn names_of(&self, node: Node) -> u64 {
         let handles = self.open.values().filter(|open| **open == node).count() as u64;
         self.nodes.get(&node).map_or(0, |inode| inode.references - handles)
     }
 
     /// The node with this name.
-    #[must_use]
     pub fn find(&self, path: &RelativePath) -> Option<Node> {
         path.names().try_fold(TOP, |node, name| self.children(node)?.get(name).copied())
     }
@@ -244,7 +242,6 @@ impl Tree {
     }
 
     /// The node that this handle has open.
-    #[must_use]
     pub fn handle_node(&self, handle: Handle) -> Option<Node> {
         self.open.get(&handle).copied()
     }
@@ -257,7 +254,6 @@ impl Tree {
     }
 
     /// The size of the file that this handle has open.
-    #[must_use]
     pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
         match self.nodes.get(&self.handle_node(handle)?)?.kind {
             Kind::File { size_bytes } => Some(size_bytes),
@@ -266,7 +262,6 @@ impl Tree {
     }
 
     /// The node that is named or open.
-    #[must_use]
     pub fn target(&self, target: &OperationTarget) -> Option<Node> {
         match target {
             OperationTarget::Path(path) => self.find(path),

@@ -25,7 +25,6 @@ pub(super) fn named_drives(plan: &Plan) -> Vec<String> {
 
 impl Schedule {
     /// The published value for a treatment's phase; none if the run is not comparable.
-    #[must_use]
     pub fn published(&self, levels: &Levels, phase: &str) -> Option<PublishedValue> {
         if self.unlike(self.metric).is_some() {
             return None;
@@ -36,7 +35,6 @@ impl Schedule {
 
     /// What a claim follows from without any trial: what the plan says of its models, if its trials
     /// run on them, at any capacity; or the contents that are written.
-    #[must_use]
     pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<Cow<'a, str>> {
         let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
         let said = claim.by_construction.as_deref().filter(|_| is_of_models);
@@ -44,7 +42,6 @@ impl Schedule {
     }
 
     /// Why a claim cannot be tested in this run's lab, and where it can.
-    #[must_use]
     pub fn not_testable(&self, claim: &Claim) -> Option<String> {
         let lab = self.target.as_ref()?.lab();
         let why = claim.not_testable.get(&lab)?;
@@ -58,7 +55,6 @@ impl Schedule {
     }
 
     /// By how much the plan's workload was scaled.
-    #[must_use]
     pub fn scale(&self) -> f64 {
         // Earlier versions stored only the command line.
         let written = || self.argument("--scale")?.parse().ok();
@@ -66,7 +62,6 @@ impl Schedule {
     }
 
     /// Why amounts of a metric cannot be compared with those that the plan names; none if they can.
-    #[must_use]
     pub fn unlike(&self, metric: Metric) -> Option<String> {
         #[expect(clippy::float_cmp, reason = "it is 1 as long as nobody gives another")]
         let is_scaled = self.scale() != 1.0;
@@ -134,13 +129,11 @@ impl Schedule {
 
     /// The capacity in bytes of the drives, images or devices of its trials, if the target gives
     /// one.
-    #[must_use]
     pub fn capacity_bytes(&self) -> Option<u64> {
         self.target.as_ref()?.size_bytes()
     }
 
     /// The conditions that simulated drives are brought into, in the treatments' order.
-    #[must_use]
     pub fn conditions(&self) -> Vec<String> {
         let mut conditions = Vec::new();
         for setup in self.setups().filter(|_| self.is_in(LabKind::Virtual)) {
@@ -170,7 +163,6 @@ impl Claim {
     }
 
     /// What agreement with its published number means.
-    #[must_use]
     pub const fn basis(&self) -> PublishedBasis {
         PublishedBasis::of(self.by_construction.is_some())
     }

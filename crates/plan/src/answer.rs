@@ -57,13 +57,11 @@ impl From<StoredAnswer> for Answer {
 
 impl Answer {
     /// Whether it has nothing that a run of an earlier release would not have.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Whether it names the best of a ranking.
-    #[must_use]
     pub fn names_best(&self) -> bool {
         self.says.values().any(Sentence::names_best)
     }

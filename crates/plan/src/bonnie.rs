@@ -96,19 +96,16 @@ ssdlab_operations::words! {
 impl BonnieTest {
     /// Whether it reads from the device. bonnie++ asks for files larger than the memory; here the
     /// caches are dropped before it.
-    #[must_use]
     pub fn reads(self) -> bool {
         self.is_of_the_file() && !matches!(self, Self::SeqOutputChar | Self::SeqOutputBlock)
     }
 
     /// Whether it works on the one large file, not on many small ones.
-    #[must_use]
     pub fn is_of_the_file(self) -> bool {
         self <= Self::RandomSeek
     }
 
     /// The test whose files it works on.
-    #[must_use]
     pub(super) fn needs(self) -> Option<Self> {
         match self {
             Self::SeqOutputChar | Self::SeqOutputBlock | Self::SeqCreate | Self::RandomCreate => {
@@ -123,7 +120,6 @@ impl BonnieTest {
     }
 
     /// The test that deletes the files it makes.
-    #[must_use]
     pub(super) fn undone_by(self) -> Option<Self> {
         match self {
             Self::SeqCreate => Some(Self::SeqDelete),
@@ -221,7 +217,6 @@ impl Bonnie {
     }
 
     /// A lower bound of the space the tests take: each file and half a block.
-    #[must_use]
     pub(super) fn needed_bytes(&self) -> u64 {
         let (smallest, largest) = self.file_bytes;
         let each = u64::midpoint(smallest, largest) + 2048;

@@ -293,7 +293,6 @@ fn published_value(
 impl Schedule {
     /// The claim that answers the question, or the first of several. None if another metric was
     /// asked for: what is shown is then not the answer.
-    #[must_use]
     pub fn answering_claim(&self) -> Option<&Claim> {
         let id = self.answer.decides.first().filter(|_| !self.is_asked_for)?;
         self.claims.iter().find(|claim| claim.id == *id)

@@ -23,7 +23,6 @@ impl fmt::Display for IoContents {
 impl Workload {
     /// What each file of `io` phases holds before the first phase: what the first phase that names
     /// it writes.
-    #[must_use]
     pub fn contents(&self) -> BTreeMap<String, IoContents> {
         let of = |phase: &Phase| match &phase.action {
             Action::Io(io) => io.names().map(|name| (name, io.contents)).collect(),
@@ -36,7 +35,6 @@ impl Workload {
 impl Schedule {
     /// The phases that write generated contents, by what these are: those of `io`, and of a
     /// synthetic tree.
-    #[must_use]
     pub fn generated_contents(&self) -> BTreeMap<IoContents, Vec<String>> {
         let mut phases: BTreeMap<IoContents, Vec<String>> = BTreeMap::new();
         for phase in &self.workload.phases {
@@ -48,7 +46,6 @@ impl Schedule {
     }
 
     /// The same, if treatments differ in compression; else nothing.
-    #[must_use]
     pub fn compressed_contents(&self) -> BTreeMap<IoContents, Vec<String>> {
         let compressions: BTreeSet<_> = self.setups().map(compression).collect();
         if compressions.len() > 1 { self.generated_contents() } else { BTreeMap::new() }

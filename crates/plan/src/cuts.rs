@@ -53,7 +53,6 @@ pub enum CutMoments {
 
 impl CutMoments {
     /// How many of a number of cuts are to be at events.
-    #[must_use]
     pub const fn at_events(self, number: usize) -> usize {
         match self {
             Self::Half => number.div_ceil(2),

@@ -109,7 +109,6 @@ impl Database {
 
     /// The system calls that it makes, about: a commit writes and syncs the log, and its pages are
     /// written once.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         u64::from(self.commits).saturating_mul(2 + u64::from(self.shape.pages))
     }

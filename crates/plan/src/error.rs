@@ -48,7 +48,6 @@ impl PlanFault {
     }
 
     /// Ties the fault to the file it was found in.
-    #[must_use]
     pub fn in_file(self, file: &str, text: &str) -> PlanError {
         PlanError {
             source_code: self

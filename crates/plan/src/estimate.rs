@@ -102,7 +102,6 @@ pub struct Estimate {
 
 /// The estimated cost of all trials of a schedule; `None` if it depends on a program's own time, on
 /// a file that has not been read, or on a share of a device whose size is not yet known.
-#[must_use]
 pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let lab = schedule.target.as_ref()?.lab();
     let pace = Pace::of(lab);

@@ -118,7 +118,6 @@ impl Factor {
     pub const OF_FILES: [Self; 3] = [Self::Drive, Self::Host, Self::Kernel];
 
     /// Whether it belongs to the simulated machine, which only the virtual lab has.
-    #[must_use]
     pub fn is_simulated(self) -> bool {
         use Factor::{
             Condition, Drive, Flush, Host, Kernel, Layer, PowerFault, PowerLossProtection,
@@ -129,14 +128,12 @@ impl Factor {
 
     /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.
     /// Mount options do not: ageing uses the defaults.
-    #[must_use]
     pub fn shapes_aged(self) -> bool {
         use Factor::{Age, Checksums, Compression, Filesystem, FilesystemDriver, Journal, Mkfs};
         let is_made = matches!(self, Filesystem | Journal | Checksums | Compression | Mkfs);
         is_made || matches!(self, FilesystemDriver | Age)
     }
 
-    #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|factor| factor.name() == name)
     }
@@ -229,7 +226,6 @@ pub struct Levels(pub BTreeMap<Factor, String>);
 
 impl Levels {
     /// Whether every level named in `part` is also set here.
-    #[must_use]
     pub fn matches(&self, part: &Self) -> bool {
         part.0.iter().all(|(factor, level)| self.0.get(factor) == Some(level))
     }

@@ -9,7 +9,6 @@ use super::written::{OneOrMany, Plan, WrittenClaim};
 /// A level of a factor; if it names a file, by a path that starts at the root and has no
 /// `.` or `..`, so that one file is one level. `base` is the folder that relative paths start from.
 /// The file need not exist; a `..` behind a symbolic link is taken literally.
-#[must_use]
 pub fn level_from(base: &Path, factor: Factor, level: &str) -> String {
     if !factor.names_file(level) {
         return level.to_owned();

@@ -45,7 +45,6 @@ pub(super) fn read(plan: &Plan, read: Option<ReadJob>, base: &Path) -> Result<Jo
 
 /// The option or section of a line, and its value; `None` if it has neither. Blanks and comments
 /// are those of fio (`strip_blank_end` in its `parse.c`).
-#[must_use]
 pub fn option(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_matches(BLANKS);
     let line = if line.starts_with('[') { line } else { line.split([';', '#']).next()? };
@@ -67,7 +66,6 @@ pub(super) fn is_time_based(text: &str) -> bool {
 pub const SYNCS: [&str; 5] = ["end_fsync", "fsync", "fdatasync", "fsync_on_close", "sync"];
 
 /// Whether a flag or a number is not off; an option without a value is on.
-#[must_use]
 pub fn is_on(value: &str) -> bool {
     !["0", "none"].contains(&value)
 }
@@ -85,7 +83,6 @@ pub(super) fn syncs(text: &str) -> bool {
 
 /// A size in fio's notation: `4k`, `1g`. By default a kilobyte is 1024 bytes and a kibibyte 1000,
 /// the opposite of the standards, which `kb_base=1000` follows (fio's HOWTO, "Parameter types").
-#[must_use]
 pub fn bytes(size: &str, kb_base: u64) -> Option<u64> {
     let size = size.trim().to_ascii_lowercase();
     let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());

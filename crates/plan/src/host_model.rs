@@ -76,19 +76,16 @@ impl HostModel {
     }
 
     /// The costs that vary, in the order of their keys.
-    #[must_use]
     pub fn uncertain(&self) -> &[UncertainValue] {
         &self.uncertain
     }
 
     /// The value of the file, by its dotted key.
-    #[must_use]
     pub fn published(&self, key: &str) -> Option<&Value> {
         self.published.get(key)
     }
 
     /// Whether the cost with this dotted key may have this value.
-    #[must_use]
     pub fn may_cost(key: &str, value: &Value) -> bool {
         value.number().is_some_and(|ns| is_cost(ns, most_ns(key)))
     }
@@ -145,19 +142,16 @@ pub fn grounded_host(text: &str) -> Result<Vec<EvidencedValue>, PlanFault> {
 }
 
 /// The file of a shipped host.
-#[must_use]
 pub fn shipped_host(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.text)
 }
 
 /// Finds a shipped host by its name in plans.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static HostModel> {
     HOSTS.iter().find(|host| host.name == name)
 }
 
 /// The JSON schema of a host file.
-#[must_use]
 pub fn host_file_schema() -> Schema {
     schema_for!(HostFile)
 }

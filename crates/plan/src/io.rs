@@ -392,13 +392,11 @@ impl Io {
     }
 
     /// The largest of its blocks, in bytes; 0 without any.
-    #[must_use]
     pub fn largest_block_bytes(&self) -> u32 {
         self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0)
     }
 
     /// The mean of its blocks, by their weights, in bytes; 0 without any.
-    #[must_use]
     pub fn mean_block_bytes(&self) -> u64 {
         let weights: u64 = self.blocks.iter().map(|block| u64::from(block.weight)).sum();
         let of = |block: &BlockSize| u128::from(block.bytes) * u128::from(block.weight);
@@ -407,7 +405,6 @@ impl Io {
     }
 
     /// A lower bound of the bytes by which its files grow.
-    #[must_use]
     pub fn appended_bytes(&self) -> u64 {
         let smallest = self.blocks.iter().map(|block| block.bytes).min().unwrap_or(0);
         match (self.pattern, self.end) {

@@ -13,7 +13,6 @@ use super::simulated::{DEFAULT_DRIVE, FLUSHES, POWER_FAULTS};
 
 impl Factor {
     /// Its levels, for people.
-    #[must_use]
     pub fn levels(self) -> String {
         match self {
             Self::Filesystem => filesystem::names().join(", "),

@@ -62,7 +62,6 @@ pub enum Layer {
 
 impl Layer {
     /// Whether discards get through it, or free space in it.
-    #[must_use]
     pub fn takes_discards(&self) -> bool {
         match self {
             Self::Crypt { parameters } => parameters.contains(&"allow_discards"),

@@ -89,7 +89,6 @@ impl Maildir {
     }
 
     /// The bytes that it writes, about.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         u64::from(self.messages) * MEAN_BYTES
     }

@@ -127,7 +127,6 @@ fn check_metric(written: &Spanned<String>, schedule: &Schedule) -> Result<(), Pl
 
 impl Schedule {
     /// What the lab cannot measure of what the plan asks for: its metrics, and those of its claims.
-    #[must_use]
     pub fn beyond_lab(&self) -> Vec<String> {
         let Some(lab) = self.target.as_ref().map(super::Target::lab) else { return Vec::new() };
         let is_lacking = |metric: Metric| metric.labs_that_lack_it().contains(&lab);

@@ -100,13 +100,11 @@ pub enum Source {
 
 impl Source {
     /// Whether it is the time that a phase takes.
-    #[must_use]
     pub const fn is_duration(self) -> bool {
         matches!(self, Self::Time | Self::Settled)
     }
 
     /// Whether it is about operations that a phase counts and times.
-    #[must_use]
     pub const fn is_of_operations(self) -> bool {
         let is_latency = matches!(
             self,
@@ -348,7 +346,6 @@ pub fn all() -> impl ExactSizeIterator<Item = Metric> {
     METRICS.iter().map(Metric)
 }
 
-#[must_use]
 pub fn find(name: &str) -> Option<Metric> {
     // Reports look metrics up for each record. Most names differ in length, so that is compared
     // first.
@@ -400,13 +397,11 @@ fn fio(name: &str) -> Option<(Unit, Better)> {
 
 /// The metric of this name. Nothing is assumed about an unknown one: a record may have metrics of a
 /// later version.
-#[must_use]
 pub fn of(name: &str) -> Metric {
     find(name).unwrap_or_else(|| named(name, reported(Number, Neither)))
 }
 
 /// Values that a program reported, by their metrics.
-#[must_use]
 pub fn parsed(reported: impl IntoIterator<Item = (String, f64)>) -> BTreeMap<Metric, f64> {
     reported.into_iter().map(|(name, value)| (of(&name), value)).collect()
 }
@@ -466,7 +461,6 @@ impl JsonSchema for Metric {
 
 impl MetricRow {
     /// The metric that tells how many operations a latency is over: their number, or their rate.
-    #[must_use]
     pub fn operations(&self) -> Option<Metric> {
         match self.name.rsplit_once('.')? {
             ("latency", _) => Some(Metric::from(Operations)),
@@ -477,20 +471,17 @@ impl MetricRow {
 
     /// Whether it shows what discards cost: their number, the time until the device is idle, and
     /// the latency of a concurrent reader.
-    #[must_use]
     pub fn shows_discards(&self) -> bool {
         matches!(self.source, Settled | DiscardedBytes | DiscardRequests) || self.is_of_reader()
     }
 
     /// Whether a concurrent reader gives it.
-    #[must_use]
     pub fn is_of_reader(&self) -> bool {
         self.name.starts_with(READER_PREFIX)
     }
 
     /// Whether it depends on the layers below the block layer: times, measured here or by programs,
     /// and a simulated drive's activity. The others are counted above it.
-    #[must_use]
     pub fn is_of_the_drive(&self) -> bool {
         let is_of_commands = matches!(
             self.source,
@@ -504,25 +495,21 @@ impl MetricRow {
     }
 
     /// Whether it needs to know how often a day a phase runs.
-    #[must_use]
     pub fn is_of_days(&self) -> bool {
         matches!(self.source, YearsUntilWorn | YearsByBytes)
     }
 
     /// Whether it is extrapolated from the erases of one block ([`FEWEST_ERASES`]).
-    #[must_use]
     pub fn is_of_a_block(&self) -> bool {
         matches!(self.source, RepeatsUntilWorn | YearsUntilWorn)
     }
 
     /// Whether it is about the state after power cuts, which only claims use.
-    #[must_use]
     pub fn is_of_cuts(&self) -> bool {
         matches!(self.source, Cuts(_))
     }
 
     /// Its values in several phases, combined; `None` if there are none or they cannot be combined.
-    #[must_use]
     pub fn taken_together(&self, values: &[f64]) -> Option<f64> {
         match (self.together, values) {
             (_, []) => None,
@@ -539,7 +526,6 @@ impl MetricRow {
 
 impl Unit {
     /// Its symbol; empty if there is none.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Ns => "ns",
@@ -566,7 +552,6 @@ pub(super) fn of_phases(name: &str) -> Result<Metric, (String, String)> {
 }
 
 /// What to write instead of an unknown metric.
-#[must_use]
 pub fn instead_of(name: &str) -> String {
     let known: Vec<_> = all().map(|metric| metric.name).collect();
     match similar(name, known.iter().copied()) {

@@ -47,14 +47,12 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), PlanFault> {
 
 impl Schedule {
     /// The features that a node must have to run a treatment.
-    #[must_use]
     pub fn features(&self, treatment: usize) -> BTreeSet<String> {
         let own = self.treatments[treatment].levels.0.get(&Factor::NodeFeature);
         self.needs.iter().chain(own).cloned().collect()
     }
 
     /// The kind of drive that a treatment needs, if it says so.
-    #[must_use]
     pub fn needed_drive(&self, treatment: usize) -> Option<String> {
         let mut features = self.features(treatment).into_iter();
         features.find_map(|feature| feature.strip_prefix(DRIVE).map(str::to_owned))
@@ -62,7 +60,6 @@ impl Schedule {
 }
 
 /// Whether two treatments are to run on different machines.
-#[must_use]
 pub fn differ_in_machine(one: &Levels, other: &Levels) -> bool {
     one.0.get(&Factor::NodeFeature) != other.0.get(&Factor::NodeFeature)
 }

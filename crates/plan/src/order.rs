@@ -9,7 +9,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::schedule::Trial;
 
 /// All trials of these blocks, in the order they run; `of_block` names the treatments of a block.
-#[must_use]
 pub fn trials(of_block: impl Fn(u32) -> Vec<usize>, blocks: u32, seed: u64) -> Vec<Trial> {
     let mut trials = Vec::new();
     let mut position = 0;

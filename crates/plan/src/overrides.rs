@@ -42,7 +42,6 @@ pub struct Overrides {
 
 impl Overrides {
     /// The command-line arguments that make these changes.
-    #[must_use]
     pub fn arguments(&self) -> Vec<String> {
         let Self {
             lab,

@@ -65,7 +65,6 @@ impl Schedule {
 
     /// The operations of a phase, as planned; `None` if the plan does not tell, or the metric is
     /// over others than the phase's own.
-    #[must_use]
     pub fn planned_operations(&self, phase: &str, metric: Metric) -> Option<u64> {
         let is_it = |own: &Phase| own.name == phase && metric.name.starts_with("latency.");
         let of = |end: IoEnd| match end {

@@ -11,7 +11,6 @@ use super::schedule::{Action, Schedule};
 impl Schedule {
     /// The names of the programs that trials start, other than those of filesystems: in phases and
     /// to check what survived a power cut, and those that the plan says these start in turn.
-    #[must_use]
     pub fn programs(&self) -> BTreeSet<&str> {
         let started = self.workload.phases.iter().filter_map(|phase| match &phase.action {
             Action::Command { run, .. } => run.first(),

@@ -41,7 +41,6 @@ impl fmt::Display for PublishedBasis {
 
 impl PublishedBasis {
     /// The basis of a number that something was, or was not, fitted to.
-    #[must_use]
     pub const fn of(is_fitted: bool) -> Self {
         if is_fitted { Self::Fitted } else { Self::Predicted }
     }
@@ -58,7 +57,6 @@ pub struct PublishedValue {
 
 impl Published {
     /// The number of a phase.
-    #[must_use]
     pub fn of(&self, phase: &str) -> Option<PublishedValue> {
         let value = *self.values.get(phase)?;
         Some(PublishedValue { value, basis: PublishedBasis::of(self.fitted.contains(phase)) })

@@ -139,7 +139,6 @@ impl QuestionWork {
 
 impl Question {
     /// The name of its plan.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("ask-{}", self.work.name())
     }

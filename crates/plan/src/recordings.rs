@@ -63,7 +63,6 @@ pub const ALL: [(&str, ShippedLog); 5] = [
     ),
 ];
 
-#[must_use]
 pub fn find(name: &str) -> Option<ShippedLog> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shipped)| shipped)
 }

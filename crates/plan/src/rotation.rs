@@ -70,7 +70,6 @@ impl Rotate {
     }
 
     /// The bytes that are written, about: what the program appends, and the compressed logs.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let appended = u64::from(self.records) * RECORD_BYTES as u64;
         if self.compress { appended + appended / 4 } else { appended }

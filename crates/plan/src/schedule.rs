@@ -162,7 +162,6 @@ struct StoredTreatment {
 
 impl Treatment {
     /// A treatment; `baseline` is the index of the one it is compared with.
-    #[must_use]
     pub fn new(levels: Levels, baseline: Option<usize>) -> Self {
         let setup = Setup::new(&levels);
         Self { levels, baseline, setup }
@@ -213,13 +212,11 @@ pub struct Workload {
 
 impl Workload {
     /// The files that are written before the first phase: their names and their sizes in bytes.
-    #[must_use]
     pub fn files(&self) -> BTreeMap<String, u64> {
         self.phases.iter().flat_map(|phase| phase.action.files()).collect()
     }
 
     /// Whether some phase records what its files must hold after a power cut.
-    #[must_use]
     pub fn has_history(&self) -> bool {
         self.phases.iter().any(|phase| phase.action.has_history())
     }
@@ -387,14 +384,12 @@ pub enum Action {
 
 impl Action {
     /// Whether it waits while the machine does its own work.
-    #[must_use]
     pub const fn is_stretch(&self) -> bool {
         matches!(self, Self::Stretch { .. })
     }
 
     /// The files it works on, which are written before the first phase: their names in the trial's
     /// directory and their sizes in bytes.
-    #[must_use]
     pub fn files(&self) -> Vec<(String, u64)> {
         match self {
             Self::Io(io) => io.names().map(|name| (name, io.size_bytes)).collect(),
@@ -406,7 +401,6 @@ impl Action {
     }
 
     /// Whether its files record their own history.
-    #[must_use]
     pub const fn has_history(&self) -> bool {
         matches!(self, Self::Replace(_) | Self::Append(_) | Self::Database(_) | Self::Sequences(_))
     }
@@ -414,7 +408,6 @@ impl Action {
 
 impl Phase {
     /// A phase with this action and no options, with a limit in ns.
-    #[must_use]
     pub fn new(name: &str, action: Action, limit_ns: u64) -> Self {
         let name = name.to_owned();
         Self {
@@ -430,7 +423,6 @@ impl Phase {
     }
 
     /// What it does, in a plan's words if its files record their history.
-    #[must_use]
     pub fn work(&self) -> String {
         match &self.action {
             Action::Replace(work) => format!("do = \"replace\", {work}"),
@@ -442,14 +434,12 @@ impl Phase {
     }
 
     /// Whether everything written before it is on the device when it returns.
-    #[must_use]
     pub fn syncs(&self) -> bool {
         let is_sync = matches!(self.action, Action::Sync | Action::Remount);
         self.sync || is_sync || self.action.is_stretch()
     }
 
     /// How long the device must be idle at its end, if it is a wait.
-    #[must_use]
     pub fn idle(&self) -> Option<Duration> {
         match self.action {
             Action::Idle { quiet_ns } => Some(Duration::from_nanos(quiet_ns)),
@@ -459,7 +449,6 @@ impl Phase {
 
     /// Whether the device must become idle after it. Other phases leave dirty data to the next, and
     /// waiting would measure when the kernel chooses to write.
-    #[must_use]
     pub fn settles(&self) -> bool {
         !self.action.is_stretch() && self.syncs()
             || matches!(self.action, Action::Fstrim | Action::Idle { .. })
@@ -513,26 +502,22 @@ pub struct Keep {
 impl Schedule {
     /// The number of a block's draw, if its drives and host are drawn; none for the first block,
     /// which uses those of the files.
-    #[must_use]
     pub fn draw_of(&self, block: u32) -> Option<u32> {
         block.checked_sub(1).filter(|draw| *draw < self.plausible)
     }
 
     /// The origin of its results.
-    #[must_use]
     pub fn origin(&self) -> Origin {
         self.target.as_ref().map_or(Origin::Imported, |target| Origin::Lab(target.lab()))
     }
 
     /// Whether its trials run in a lab.
-    #[must_use]
     pub fn is_in(&self, lab: LabKind) -> bool {
         self.origin() == Origin::Lab(lab)
     }
 
     /// Whether another schedule measures the same things: the same treatments and workload in the
     /// same place, however often.
-    #[must_use]
     pub fn measures_as(&self, other: &Self) -> bool {
         let levels = |schedule: &Self| -> Vec<Levels> {
             schedule.treatments.iter().map(|treatment| treatment.levels.clone()).collect()
@@ -545,7 +530,6 @@ impl Schedule {
     }
 
     /// Whether its trials run on a device that each machine has to name.
-    #[must_use]
     pub fn is_without_device(&self) -> bool {
         self.target == Some(Target::Device { path: None })
     }
@@ -556,7 +540,6 @@ impl Schedule {
     }
 
     /// The phases of a treatment: the workload's, and a trim at the end for `discard = fstrim`.
-    #[must_use]
     pub fn phases(&self, treatment: usize) -> Vec<Phase> {
         let mut phases = self.workload.phases.clone();
         let level = self.treatments[treatment].levels.0.get(&Factor::Discard);
@@ -568,7 +551,6 @@ impl Schedule {
     }
 
     /// The names of all phases of any treatment, in order.
-    #[must_use]
     pub fn phase_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for treatment in 0..self.treatments.len() {
@@ -582,7 +564,6 @@ impl Schedule {
     }
 
     /// The treatment with exactly these levels.
-    #[must_use]
     pub fn find(&self, levels: &Levels) -> Option<usize> {
         self.treatments.iter().position(|treatment| treatment.levels == *levels)
     }

@@ -9,7 +9,6 @@ use super::level_error::{LevelError, unknown};
 pub const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
 
 /// Today's name of a scheduler of the single-queue block layer, which Linux 5.0 removed.
-#[must_use]
 pub fn todays_name(name: &str) -> Option<&'static str> {
     match name {
         "noop" => Some("none"),

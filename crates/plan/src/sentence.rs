@@ -69,7 +69,6 @@ ssdlab_operations::words! {
 
 impl Sentence {
     /// Its parts in order.
-    #[must_use]
     pub fn parts(&self) -> &[SentencePart] {
         &self.0
     }
@@ -83,7 +82,6 @@ impl Sentence {
     }
 
     /// Whether it names the best of a ranking.
-    #[must_use]
     pub fn names_best(&self) -> bool {
         self.0.contains(&SentencePart::Best)
     }

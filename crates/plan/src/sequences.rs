@@ -53,19 +53,16 @@ impl Sequences {
     }
 
     /// The system calls that they make, about.
-    #[must_use]
     pub fn calls(self) -> u64 {
         self.number() * CALLS
     }
 
     /// What is written for them, before the phase and in it, about, in bytes.
-    #[must_use]
     pub fn written_bytes(self) -> u64 {
         self.number() * WRITTEN_BYTES
     }
 
     /// The space that their files take, about, in bytes.
-    #[must_use]
     pub fn bytes(self) -> u64 {
         self.number() * BYTES
     }

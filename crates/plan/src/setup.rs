@@ -63,7 +63,6 @@ pub enum Amount {
 
 impl Amount {
     /// The bytes that it is on a device of so many.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive")]
     pub fn bytes_of(self, device: u64) -> u64 {
         match self {
@@ -186,7 +185,6 @@ impl Setup {
     }
 
     /// What is added to mkfs, by levels and as it is.
-    #[must_use]
     pub fn mkfs_words(&self) -> Vec<String> {
         let of_settings = self.settings.iter().flat_map(|chosen| chosen.level.mkfs);
         let of_settings = of_settings.map(|word| (*word).to_owned());
@@ -194,7 +192,6 @@ impl Setup {
     }
 
     /// The mount options that the settings and the driver stand for.
-    #[must_use]
     pub fn mount_of_settings(&self) -> Vec<String> {
         let of_driver = self.driver.into_iter().flat_map(|driver| driver.mount);
         let words = self.settings.iter().flat_map(|chosen| chosen.level.mount).chain(of_driver);
@@ -203,7 +200,6 @@ impl Setup {
 
     /// How long the filesystem may postpone online discards; zero if they do not come later than a
     /// sync, or not at all.
-    #[must_use]
     pub fn postpones(&self) -> Duration {
         let Some(filesystem) = self.filesystem else { return Duration::ZERO };
         let of_factor = match self.discard {

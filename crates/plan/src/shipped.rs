@@ -65,7 +65,6 @@ const fn today(name: &'static str, text: &'static str) -> ShippedPlan {
     ShippedPlan { name, asked: QuestionEra::Today, text }
 }
 
-#[must_use]
 pub fn find(name: &str) -> Option<ShippedPlan> {
     all().find(|plan| plan.name == name)
 }

@@ -125,7 +125,6 @@ fn undetermined(
 impl Schedule {
     /// Whether two treatments are to do the same until the last of some phases has ended: what
     /// differs is an fstrim that comes later.
-    #[must_use]
     pub fn begin_alike(&self, treatments: [usize; 2], until: &[String]) -> bool {
         let levels = treatments.map(|treatment| {
             let mut levels = self.treatments[treatment].levels.clone();
@@ -145,7 +144,6 @@ impl Claim {
     /// The levels that a treatment's are compared with: the same but for the compared factors, of
     /// which there are none if the sides differ in the phase alone. `None` if the claim compares no
     /// pair or, in a schedule of an earlier version, lacks the other side.
-    #[must_use]
     pub fn other_side(&self, levels: &Levels) -> Option<Levels> {
         let other: Option<Vec<(Factor, String)>> = self
             .compare
@@ -160,7 +158,6 @@ impl Claim {
 
     /// Every treatment that it is about, with the one that it is compared with, or none if it
     /// compares no pair. Both are indices.
-    #[must_use]
     pub fn pairs(&self, schedule: &Schedule) -> Vec<(usize, Option<usize>)> {
         let treatments = schedule.treatments.iter().enumerate();
         let own = treatments
@@ -177,7 +174,6 @@ impl Claim {
 
     /// The treatment over which another's excess is computed; `None` if there is none, or if it is
     /// the same.
-    #[must_use]
     pub fn less(&self, schedule: &Schedule, treatment: usize) -> Option<usize> {
         let levels = &schedule.treatments[treatment].levels;
         let other = schedule.find(&levels.with(self.excess_over()?))?;

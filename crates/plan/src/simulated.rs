@@ -58,7 +58,6 @@ pub enum Model {
 
 impl Model {
     /// The level that names it.
-    #[must_use]
     pub fn level(&self) -> &str {
         match self {
             Self::Drive(level) | Self::Host(level) => level,
@@ -67,7 +66,6 @@ impl Model {
 }
 
 impl SimulatedMachine {
-    #[must_use]
     pub fn models(&self) -> [Model; 2] {
         [Model::Drive(self.drive.clone()), Model::Host(self.host.clone())]
     }
@@ -86,14 +84,12 @@ pub enum KernelLevel {
 }
 
 /// Whether a level of `drive` or `host` names a file, not a shipped one.
-#[must_use]
 pub fn names_file(level: &str) -> bool {
     level.contains('/') || level.contains('.')
 }
 
 impl Factor {
     /// Whether a level of this factor names a file; a kernel's version has dots, too.
-    #[must_use]
     pub fn names_file(self, level: &str) -> bool {
         match self {
             Self::Drive | Self::Host => names_file(level),
@@ -151,7 +147,6 @@ impl SimulatedMachine {
     }
 
     /// The drive, changed as the levels say.
-    #[must_use]
     pub fn changed(&self, drive: &Specification) -> Specification {
         let mut drive = drive.clone();
         drive.wear.levelling = self.levelling.unwrap_or(drive.wear.levelling);

@@ -17,7 +17,6 @@ use super::versions::{Append, Replace};
 
 impl Schedule {
     /// The fault of a schedule that was edited after it was resolved, if any.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         let parts = [self.fault_of_parts(), self.fault_of_blocks()];
         parts.into_iter().flatten().next().or_else(|| fault_of(&self.workload))

@@ -123,7 +123,6 @@ fn check_direction(metric: Metric, at: Range<usize>) -> Result<(), PlanFault> {
 
 impl Schedule {
     /// The blocks of each step; all of them if there are no steps.
-    #[must_use]
     pub fn blocks(&self) -> Vec<Range<u32>> {
         let range = |step: &Step| step.first_block..step.first_block + step.blocks;
         let only = self.steps.is_empty().then_some(0..self.repetitions.most);
@@ -131,21 +130,18 @@ impl Schedule {
     }
 
     /// The step a block belongs to, from 0.
-    #[must_use]
     pub fn step_of(&self, block: u32) -> usize {
         let begun = self.steps.iter().take_while(|step| step.first_block <= block).count();
         begun.saturating_sub(1)
     }
 
     /// Whether a treatment can be in a step, whatever the previous steps keep.
-    #[must_use]
     pub fn is_of_step(&self, treatment: usize, step: usize) -> bool {
         let step = self.steps.get(step);
         step.is_none_or(|step| self.treatments[treatment].levels.matches(&step.only))
     }
 
     /// The minimum number of trials of a run, if every treatment can run.
-    #[must_use]
     pub fn expected_trials(&self) -> usize {
         let steps = 0..self.steps.len().max(1);
         let treatments: usize = steps.map(|step| self.expected_treatments(step)).sum();
@@ -153,7 +149,6 @@ impl Schedule {
     }
 
     /// The number of treatments of a step, if each previous step keeps as many as planned.
-    #[must_use]
     pub fn expected_treatments(&self, step: usize) -> usize {
         let of_step: Vec<&Levels> = (0..self.treatments.len())
             .filter(|treatment| self.is_of_step(*treatment, step))

@@ -60,14 +60,12 @@ pub struct PlacedPath {
 
 impl AddedPath {
     /// What is added.
-    #[must_use]
     pub fn path(&self) -> &Path {
         let (Self::Own(path) | Self::Placed(PlacedPath { path, .. })) = self;
         path
     }
 
     /// Where commands find it.
-    #[must_use]
     pub fn at(&self) -> &Path {
         let (Self::Own(at) | Self::Placed(PlacedPath { at, .. })) = self;
         at

@@ -72,7 +72,6 @@ pub enum Target {
 }
 
 impl Target {
-    #[must_use]
     pub fn lab(&self) -> LabKind {
         match self {
             Self::Virtual { .. } => LabKind::Virtual,
@@ -84,7 +83,6 @@ impl Target {
     }
 
     /// The place on this machine, if one is named.
-    #[must_use]
     pub fn place(&self) -> Option<&Path> {
         match self {
             Self::Virtual { .. } => None,
@@ -96,7 +94,6 @@ impl Target {
     }
 
     /// The size in bytes that devices are given; none if they have their own.
-    #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
             Self::Virtual { capacity_bytes } => *capacity_bytes,

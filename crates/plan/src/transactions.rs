@@ -129,14 +129,12 @@ impl Transactions {
     }
 
     /// The time from one to the next, as far as the plan determines it, in ns.
-    #[must_use]
     pub fn pause_ns(&self) -> u64 {
         self.period_ns.unwrap_or(self.think_ns)
     }
 
     /// A lower bound of how long they take, in ns: while they are due or, in a closed load, while
     /// somebody thinks.
-    #[must_use]
     pub fn lasts_ns(&self) -> u64 {
         match self.end {
             IoEnd::Operations(number) => number.saturating_mul(self.pause_ns()),
@@ -147,7 +145,6 @@ impl Transactions {
 
     /// A lower bound of the bytes written beside them. At most [`STREAM_BYTES`] of them exist at a
     /// time.
-    #[must_use]
     pub fn streamed_bytes(&self) -> u64 {
         (self.lasts_ns() / 1_000_000_000).saturating_mul(self.beside_bytes_per_second.unwrap_or(0))
     }

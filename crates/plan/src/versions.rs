@@ -72,13 +72,11 @@ impl ReplaceSync {
     }
 
     /// Whether the new file is synced.
-    #[must_use]
     pub const fn file(self) -> bool {
         matches!(self, Self::File | Self::Both)
     }
 
     /// Whether the directory is.
-    #[must_use]
     pub const fn directory(self) -> bool {
         matches!(self, Self::Directory | Self::Both)
     }
@@ -182,7 +180,6 @@ impl Replace {
     }
 
     /// How many replacements it makes.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         u64::from(self.files) * u64::from(self.rounds)
     }
@@ -203,7 +200,6 @@ impl Append {
     }
 
     /// The bytes that it writes.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         u64::from(self.records) * u64::from(self.record_bytes)
     }

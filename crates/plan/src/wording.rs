@@ -59,7 +59,6 @@ impl<'a> PlanWording<'a> {
 
 impl Plan {
     /// The question, with the plan's own levels for which its placeholders stand.
-    #[must_use]
     pub fn own_question(&self) -> String {
         let levels = |factor| {
             let written = self.factors.get(&factor).or(self.simulated.factors.get(&factor))?;

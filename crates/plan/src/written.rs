@@ -149,7 +149,6 @@ pub enum OneOrMany {
 
 impl OneOrMany {
     /// The levels, as words.
-    #[must_use]
     pub fn levels(&self) -> Vec<String> {
         match self {
             Self::One(level) => vec![level.to_string()],

@@ -157,7 +157,6 @@ impl fmt::Display for Span {
 
 impl Span {
     /// In whole nanoseconds, saturating at 584 years.
-    #[must_use]
     pub fn nanos(self) -> u64 {
         u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
     }
@@ -191,7 +190,6 @@ impl TryFrom<String> for PerSecond {
 
 impl PerSecond {
     /// The period in ns, rounded; at least 1.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is 1 to 10^15")]
     pub fn period_ns(self) -> u64 {
         (1e9 / self.0).round() as u64
@@ -232,7 +230,6 @@ pub fn split_words(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// The parts of a sentence, one after the other: `a, b and c`.
-#[must_use]
 pub fn listed(parts: &[String]) -> String {
     match parts {
         [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),

@@ -3,7 +3,6 @@
 /// A message of serde in the words of somebody who writes a file: "invalid value: integer `-1`,
 /// expected u32" becomes "expected a whole number from 0 to 4294967295, found `-1`". Other messages
 /// stay as they are.
-#[must_use]
 pub fn in_words(message: &str) -> String {
     let of_kind =
         message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));

@@ -5,7 +5,6 @@
 const LEAST: f64 = 0.8;
 
 /// The known name most similar to the written one, if any is similar.
-#[must_use]
 pub fn similar<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let alike = known.into_iter().map(|name| (strsim::jaro_winkler(written, name), name));
     let alike = alike.filter(|(alike, name)| *alike >= LEAST && *name != written);
@@ -14,13 +13,11 @@ pub fn similar<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
 
 /// A question to begin a help text with, if a known name is similar to the written one; empty
 /// otherwise.
-#[must_use]
 pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     similar(written, known).map_or(String::new(), |name| format!("did you mean `{name}`? "))
 }
 
 /// The question whether a similar key or word was meant, if serde's message names one.
-#[must_use]
 pub fn was_meant(message: &str) -> Option<String> {
     similar_key(message).map(|key| format!("did you mean `{key}`?"))
 }

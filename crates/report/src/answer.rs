@@ -57,14 +57,12 @@ pub struct AnsweredAnalysis<'a> {
 }
 
 impl<'a> AnsweredAnalysis<'a> {
-    #[must_use]
     pub fn new(schedule: &Schedule, analysis: &'a Analysis) -> Self {
         Self { answer: answer(schedule, analysis), analysis }
     }
 }
 
 /// The answer of a run.
-#[must_use]
 pub fn answer(schedule: &Schedule, analysis: &Analysis) -> AnsweredQuestion {
     let reader = AnswerReader { schedule, analysis };
     let (verdict, sentence) = reader.sentence();

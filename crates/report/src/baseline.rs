@@ -17,7 +17,6 @@ const LABEL: usize = 10;
 const MOST_NAMED: usize = 4;
 
 /// The screen; `command` records the baseline anew.
-#[must_use]
 pub fn baseline_screen(found: &BaselineComparison, command: &str, style: Style) -> String {
     let style = Style { width: Some(style.width.unwrap_or(COLUMNS).min(COLUMNS)), ..style };
     let row = |label: &str, says: &str| {

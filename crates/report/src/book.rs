@@ -54,7 +54,6 @@ pub struct BookEntry<'a> {
 
 impl<'a> Book<'a> {
     /// The book with some figures.
-    #[must_use]
     pub fn new(figures: &'a [Figure]) -> Self {
         let entry = |figure: &'a Figure| BookEntry {
             id: &figure.id,
@@ -76,7 +75,6 @@ impl<'a> Book<'a> {
 }
 
 /// The book as a table on a terminal.
-#[must_use]
 pub fn book(figures: &[Figure], style: Style) -> String {
     let row = |figure: &Figure| {
         let [basis, published, ours, error] = cells(figure);

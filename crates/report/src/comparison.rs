@@ -17,7 +17,6 @@ use super::words::{Style, counted, plain, wrapped, written};
 const LABEL_WIDTH: usize = 36;
 
 /// A comparison for the terminal.
-#[must_use]
 pub fn comparison(comparison: &Comparison, style: Style) -> String {
     let draw = |table: ReportTable| table.text(style) + "\n";
     let para = |first: &str, text: &str, indent: &str| wrapped(first, text, indent, style);
@@ -25,7 +24,6 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
     written(|out| write(out, comparison, beside, draw, para))
 }
 
-#[must_use]
 pub fn comparison_markdown(comparison: &Comparison) -> String {
     let para = |first: &str, text: &str, _: &str| {
         // A paragraph of its own, unless it is an item.

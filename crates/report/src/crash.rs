@@ -62,7 +62,6 @@ pub struct CrashExample {
 }
 
 /// The first screen.
-#[must_use]
 pub fn crash_screen(report: &CrashReport, style: Style) -> String {
     let style = Style { width: Some(style.width.unwrap_or(COLUMNS).min(COLUMNS)), ..style };
     let row = |label: &str, says: &str| {

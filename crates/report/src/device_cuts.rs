@@ -16,7 +16,6 @@ use super::words::{Style, wrapped, written};
 const HEADING: &str = "After power cuts: how many cuts did what (95 %), and how long mounting took \
                        (median / 99 % / worst)";
 
-#[must_use]
 pub fn device_cuts(cuts: &DeviceCuts, style: Style) -> String {
     let header = ["cuts", "unmountable", "check fails", "time to mount"];
     let row = vec![
@@ -30,7 +29,6 @@ pub fn device_cuts(cuts: &DeviceCuts, style: Style) -> String {
     format!("{}\n{table}\n", wrapped("", HEADING, "", style))
 }
 
-#[must_use]
 pub fn device_cut(cut: &DeviceCut, style: Style) -> String {
     written(|out| write_cut(out, cut, style))
 }

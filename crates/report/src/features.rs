@@ -36,7 +36,6 @@ const ROWS: [Row; 11] = [
 
 /// The table, with its sources as footnotes. A checked cell is marked, and shows what was found if
 /// that differs.
-#[must_use]
 pub fn features(filesystems: &[CheckedFilesystem<'_>], style: Style) -> String {
     let mut sources: Vec<&'static str> = Vec::new();
     let tables = filesystems.chunks(grid::side_by_side(style, LABEL_WIDTH));

@@ -29,7 +29,6 @@ pub fn schedules() -> impl Iterator<Item = Schedule> {
 }
 
 /// The figures of the shipped plans, compared with stored results.
-#[must_use]
 pub fn of_plans(kept: &StoredResults) -> Vec<Figure> {
     schedules().flat_map(|schedule| plans::figures(&schedule, kept)).collect()
 }

@@ -12,7 +12,6 @@ use super::words::{Style, plain};
 const MOST_SHOWN: usize = 15;
 
 /// The functions that executed the most basic blocks in a phase.
-#[must_use]
 pub fn functions(phase: &str, executed: &BTreeMap<String, u64>, style: Style) -> String {
     let total: u64 = executed.values().sum();
     let mut ranked: Vec<(&str, u64)> =

@@ -38,7 +38,6 @@ pub struct PastRun {
 }
 
 /// The runs as a table.
-#[must_use]
 pub fn history(runs: &[PastRun], style: Style) -> String {
     let row = |run: &PastRun| {
         let name = [plain(&run.run), number::moment(run.started_s)];

@@ -26,7 +26,6 @@ use super::words::{Style, counted, plain, written};
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
 
 /// The report of a run.
-#[must_use]
 pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
     written(|out| write_report(out, schedule, analysis))
 }
@@ -96,7 +95,6 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
 }
 
 /// The first screen, without the question.
-#[must_use]
 pub fn answer_markdown(schedule: &Schedule, analysis: &Analysis) -> String {
     written(|out| write_answer(out, schedule, analysis))
 }
@@ -162,7 +160,6 @@ const NOT_A_REFERENCE: &str = "<!-- -->";
 
 /// A text on one line of Markdown, escaped so that it makes no markup, HTML, column or link. Plain
 /// text stays as it is, for readers of the source.
-#[must_use]
 pub fn inline(text: &str) -> String {
     let text: Vec<char> = plain(text).chars().collect();
     let mut escaped = String::with_capacity(text.len());

@@ -13,7 +13,6 @@ const INDENT: &str = "                ";
 const MOST_WARNINGS: usize = 4;
 
 /// The results of a run's checks.
-#[must_use]
 pub fn method(run: &str, checks: &[Check], style: Style) -> String {
     written(|out| write_checks(out, run, checks, style))
 }

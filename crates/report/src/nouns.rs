@@ -107,14 +107,12 @@ pub(super) fn listed_levels(levels: &Levels) -> String {
 }
 
 /// A sentence with its first letter in upper case.
-#[must_use]
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A small number as a word, as sentences have it.
-#[must_use]
 pub fn number_word(number: usize) -> String {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

@@ -14,7 +14,6 @@ pub fn value(metric: impl Into<Metric>, value: f64) -> String {
 }
 
 /// A number of the kind that a claim bounds: a ratio, or a value of its metric.
-#[must_use]
 pub fn claimed(claim: &Claim, value: f64) -> String {
     if claim.is_absolute() { self::value(claim.metric, value) } else { ratio(value) }
 }
@@ -32,7 +31,6 @@ pub fn amount(unit: Unit, value: f64) -> String {
     }
 }
 
-#[must_use]
 pub fn bytes(bytes: f64) -> String {
     scaled(bytes.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
 }
@@ -43,7 +41,6 @@ pub fn count(value: f64) -> String {
 }
 
 /// A time in ns.
-#[must_use]
 pub fn duration(ns: f64) -> String {
     if ns >= 100e9 {
         let seconds = (ns / 1e9).round();
@@ -53,7 +50,6 @@ pub fn duration(ns: f64) -> String {
 }
 
 /// An approximate time, in whole seconds or minutes.
-#[must_use]
 pub fn roughly(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
     let seconds = if seconds < 100 { seconds } else { seconds.next_multiple_of(60) };
@@ -61,7 +57,6 @@ pub fn roughly(time: Duration) -> String {
 }
 
 /// An estimate of the bytes that a plan writes, and what it does not count.
-#[must_use]
 pub fn roughly_written(estimate: &Estimate) -> String {
     let written = bytes(estimate.written_bytes as f64);
     let (made, mut besides) = match estimate.made_bytes {
@@ -196,7 +191,6 @@ pub fn measured(metric: Metric, mean: f64, interval: Option<[f64; 2]>) -> String
 }
 
 /// A value as people say it: two significant digits, in the unit that fits.
-#[must_use]
 pub fn spoken(unit: Unit, value: f64) -> String {
     spoken_to(2, unit, value)
 }

@@ -110,7 +110,6 @@ fn significant(number: f64) -> f64 {
 }
 
 /// A value of a drive file, for readers.
-#[must_use]
 pub fn value(value: &Value) -> String {
     let written = match value {
         Value::Flag(flag) => return flag.to_string(),

@@ -22,7 +22,6 @@ const VERSIONS: &str =
     "Versions count replacements of a file, records of the log, and commits of a database.";
 
 /// A finding with the smallest workload.
-#[must_use]
 pub fn shrink(shrink: &Shrink, style: Style) -> String {
     written(|out| write_shrink(out, shrink, style))
 }
@@ -47,7 +46,6 @@ fn write_shrink(out: &mut String, shrink: &Shrink, style: Style) -> std::fmt::Re
 }
 
 /// A repeated cut.
-#[must_use]
 pub fn repeat(repeat: &Repeat, style: Style) -> String {
     written(|out| write_all(out, repeat, style))
 }

@@ -24,7 +24,6 @@ const INDENT: &str = "  ";
 const LABEL: usize = 10;
 
 /// The first screen of a run.
-#[must_use]
 pub fn screen(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     let style = Style { width: Some(style.width.unwrap_or(COLUMNS).min(COLUMNS)), ..style };
     let found = answer(schedule, analysis);
@@ -104,7 +103,6 @@ pub(super) fn limits(analysis: &Analysis) -> impl Iterator<Item = &str> {
 
 /// Why the answer is what it is: each claim with its mark and its number, what follows, every
 /// caveat, and where and on what the trials ran.
-#[must_use]
 pub fn why(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     written(|out| {
         writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;

@@ -12,7 +12,6 @@ use super::words::Style;
 ///
 /// A drive without a timing model is due at once, so the lateness of an answer says nothing about
 /// the drive, only how long this machine took.
-#[must_use]
 pub fn serving(summary: &ServeSummary, is_timed: bool) -> String {
     let ServeSummary { counts, punctuality } = summary;
     let rows = [

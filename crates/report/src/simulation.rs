@@ -14,7 +14,6 @@ use super::grid::{self, ReportTable};
 use super::words::Style;
 use super::{number, trace};
 
-#[must_use]
 pub fn simulation(outcomes: &[&SimulationOutcome], style: Style) -> String {
     let swept: Vec<_> = SETTINGS.iter().filter(|(_, cell)| differ(outcomes, *cell)).collect();
     if swept.is_empty() { columns(outcomes, style) } else { rows(outcomes, &swept, style) }
@@ -166,7 +165,6 @@ fn notes(outcome: &SimulationOutcome) -> Vec<String> {
 }
 
 /// The specification of a drive, in a few lines.
-#[must_use]
 pub fn specification(drive: &Specification) -> String {
     let mut out = String::new();
     let mut line = |name: &str, text: String| {

@@ -17,7 +17,6 @@ pub struct LiveVerdict {
 }
 
 /// What is known of each claim, from an analysis of the trials so far.
-#[must_use]
 pub fn so_far(analysis: &Analysis) -> Vec<LiveVerdict> {
     let of = |claim: &Judgement| LiveVerdict {
         id: plain(&claim.id),

@@ -29,7 +29,6 @@ pub(super) const INDENT: &str = "          ";
 const BYTES: &str = "bytes written / write requests, until the device was quiet";
 
 /// The whole report of a run.
-#[must_use]
 pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     written(|out| {
         write_head(out, schedule, analysis, style)?;
@@ -144,7 +143,6 @@ fn drawn(tables: &[ReportTable], style: Style) -> String {
 }
 
 /// The tables and charts of a run.
-#[must_use]
 pub fn tables(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     written(|out| {
         writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
@@ -223,7 +221,6 @@ fn write_claims(
 }
 
 /// Where, on what and how often a run's trials ran, and whether it is complete.
-#[must_use]
 pub fn how(analysis: &Analysis) -> String {
     let ended = analysis.seed.map_or(String::new(), |_| ended(analysis));
     format!("{}{ended}", so_far(analysis))

@@ -34,20 +34,17 @@ pub struct TracedTrial {
 
 impl TracedTrial {
     /// Its name above its table or chart.
-    #[must_use]
     pub fn name(&self) -> String {
         trial_name(self.trial, &self.levels)
     }
 }
 
 /// A trial's name: its place in the run, and the levels by which it differs from others.
-#[must_use]
 pub fn trial_name(trial: u32, levels: &Levels) -> String {
     format!("trial {trial}: {}", named(levels))
 }
 
 /// The note about times of a trace that went backwards, if any did.
-#[must_use]
 pub fn clamped(ClampedTimes { requests, furthest_ns }: ClampedTimes) -> Option<String> {
     let (times, furthest) = (count(requests), time(furthest_ns));
     (requests > 0).then(|| {
@@ -59,7 +56,6 @@ pub fn clamped(ClampedTimes { requests, furthest_ns }: ClampedTimes) -> Option<S
 }
 
 /// The summaries of several trials' requests.
-#[must_use]
 pub fn traces(trials: &[TracedTrial], style: Style) -> String {
     let row = |traced: &TracedTrial| {
         let start = [traced.trial.to_string(), named(&traced.levels)];
@@ -73,7 +69,6 @@ pub fn traces(trials: &[TracedTrial], style: Style) -> String {
 }
 
 /// The summary of one trace's requests, and how many writes were merged into them, if known.
-#[must_use]
 pub fn trace(
     name: &str,
     summary: &TraceSummary,

@@ -19,7 +19,6 @@ pub(super) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> St
 }
 
 /// A number of things.
-#[must_use]
 pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -31,7 +30,6 @@ pub(super) fn argument(analysis: &Analysis) -> String {
 }
 
 /// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
-#[must_use]
 pub fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let options = textwrap::Options::new(width)
@@ -75,7 +73,6 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Whether a character is invisible and changes how others are displayed.
-#[must_use]
 pub fn is_unseen(c: char) -> bool {
     matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')
         || matches!(c, '\u{2060}'..='\u{2069}')

@@ -25,13 +25,11 @@ pub struct AttemptId {
 
 impl AttemptId {
     /// The first attempt at a share, of so many.
-    #[must_use]
     pub fn of_share(share: u32, shares: u32) -> Self {
         Self { shares, share, start: None }
     }
 
     /// Parses a text that is an id and nothing else.
-    #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('_').map(|part| part.parse().ok());
         let (shares, share) = (parts.next()??, parts.next()??);
@@ -44,7 +42,6 @@ impl AttemptId {
     }
 
     /// The attempt that a file is named after, if any.
-    #[must_use]
     pub fn of_file(path: &Path) -> Option<Self> {
         Self::read(path.file_stem()?.to_str()?)
     }

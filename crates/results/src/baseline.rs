@@ -76,7 +76,6 @@ pub struct PhaseCost {
 
 impl Baseline {
     /// Whether a text is a baseline's, intact or not, and no plan.
-    #[must_use]
     pub fn is_meant(text: &str) -> bool {
         text.parse::<Table>().is_ok_and(|table| table.contains_key("made_with"))
     }
@@ -105,7 +104,6 @@ impl Baseline {
 
 impl TreatmentCost {
     /// What a trial costs; `levels` are its treatment's.
-    #[must_use]
     pub fn of(record: &Record, levels: String) -> Self {
         let mut phases: Vec<PhaseCost> = record.phases.iter().map(PhaseCost::of).collect();
         phases.extend(record.teardown.map(|teardown| PhaseCost {

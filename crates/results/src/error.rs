@@ -81,7 +81,6 @@ pub enum StoreError {
 
 impl StoreError {
     /// Says what is at a path instead of a run's folder. Runs are beside it, or in `folder`.
-    #[must_use]
     pub fn no_run(path: &Path, folder: PathBuf) -> Self {
         if holds_runs(path) {
             let why = "it is a folder of runs".to_owned();

@@ -87,7 +87,6 @@ impl AddAssign for KindWrites {
 
 impl ByLayer {
     /// The counts on the way to the device; [`Self::reach`] adds the flash.
-    #[must_use]
     pub fn of(application: LayerWrites, device: &Counters) -> Self {
         let Counters { written_bytes, write_requests, write_merges, .. } = *device;
         let layer = |requests| LayerWrites { bytes: Some(written_bytes), requests: Some(requests) };
@@ -107,7 +106,6 @@ impl ByLayer {
 
 impl ByKind {
     /// What was written of a kind.
-    #[must_use]
     pub fn of(&self, kind: BlockKind) -> KindWrites {
         let mut own = *self;
         *own.of_mut(kind)
@@ -128,7 +126,6 @@ impl ByKind {
     }
 
     /// All kinds together.
-    #[must_use]
     pub fn total(&self) -> KindWrites {
         let mut total = KindWrites::default();
         for kind in BlockKind::ALL {

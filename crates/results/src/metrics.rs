@@ -11,7 +11,6 @@ use super::work::Work;
 impl Record {
     /// A metric over some phases, combined as the metric defines; `None` if a phase or the metric
     /// is missing.
-    #[must_use]
     pub fn over(&self, metric: Metric, phases: &[String]) -> Option<f64> {
         // They are usually asked for in the order in which they were performed.
         let mut phase = self.phases.iter().cycle();
@@ -28,7 +27,6 @@ impl Record {
 
     /// Whether a metric is missing although its phases were performed: the program could not
     /// measure it.
-    #[must_use]
     pub fn lacks(&self, metric: Metric, phases: &[String]) -> bool {
         let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
         self.over(metric, phases).is_none() && phases.iter().all(has)
@@ -46,7 +44,6 @@ impl PhaseRecord {
     }
 
     /// The number of operations that a metric of latencies is over; `None` if it is not known.
-    #[must_use]
     pub fn operations_of(&self, metric: Metric) -> Option<u64> {
         let counted = metric.operations()?;
         let number = self.metric(counted)?;
@@ -62,13 +59,11 @@ impl PhaseRecord {
     }
 
     /// A metric; `None` if it was not measured.
-    #[must_use]
     pub fn metric(&self, metric: Metric) -> Option<f64> {
         self.measured(metric.source).or_else(|| self.reported.get(&metric).copied())
     }
 
     /// What was written, by kind.
-    #[must_use]
     pub fn kinds(&self) -> Option<&ByKind> {
         self.ledger.as_ref()?.by_kind.as_ref()
     }

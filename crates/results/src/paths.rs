@@ -28,7 +28,6 @@ const PARTS: [&str; 8] =
     [PLAN, SCHEDULE, RECORDS, "records.cut", ENDING, "ending.half", REQUEST_LOGS, ATTEMPTS];
 
 /// The folder for results: `$XDG_DATA_HOME/ssdlab`, or `~/.local/share/ssdlab`.
-#[must_use]
 pub fn default_folder() -> PathBuf {
     let data = base_folder("XDG_DATA_HOME", ".local/share");
     data.unwrap_or_else(|| PathBuf::from(".local/share")).join("ssdlab")
@@ -36,7 +35,6 @@ pub fn default_folder() -> PathBuf {
 
 /// Whether a path, with links resolved, is a file of a run, as opposed to other files in its
 /// folder.
-#[must_use]
 pub fn is_of_a_run(path: &Path) -> bool {
     path.ancestors().take(2).any(|part| {
         let is_part = part.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
@@ -46,7 +44,6 @@ pub fn is_of_a_run(path: &Path) -> bool {
 }
 
 /// Whether a folder is that of a run, which may be broken.
-#[must_use]
 pub fn is_run(folder: &Path) -> bool {
     folder.join(SCHEDULE).exists()
 }
@@ -58,7 +55,6 @@ pub(super) fn run_folders(folder: &Path) -> impl Iterator<Item = DirEntry> {
 
 /// The names of the runs in a folder as far as they are text, those of a plan with the latest last;
 /// none if it cannot be read.
-#[must_use]
 pub fn runs_in(folder: &Path) -> Vec<String> {
     let runs = run_folders(folder);
     let mut names: Vec<String> =

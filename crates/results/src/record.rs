@@ -278,7 +278,6 @@ pub struct Teardown {
 
 impl Record {
     /// The empty record of a trial; `started_s` is in seconds since 1970.
-    #[must_use]
     pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
         Self { started_s, ..Self::default() }.for_trial(schedule, trial)
     }
@@ -320,7 +319,6 @@ pub struct DriveCourse {
 impl DriveCourse {
     /// The course of a drive from its moments, the first of which is the start of the first phase,
     /// the start of each phase, and its wear at the end. `None` without a moment.
-    #[must_use]
     pub fn of(
         moments: &[Moment],
         phases_ns: BTreeMap<String, u64>,

@@ -165,7 +165,6 @@ pub struct FileAfter {
 
 impl ChangedInput {
     /// The relevant differences in how two records of one trial were made.
-    #[must_use]
     pub fn between(recorded: &Record, repeated: &Record) -> Vec<Self> {
         let applied = |record: &Record, key: &str| record.applied.get(key).cloned();
         let tools = |record: &Record| Some(record.environment.tools.join(", "));

@@ -208,13 +208,11 @@ impl RunFolder {
     }
 
     /// The run's folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The run's name.
-    #[must_use]
     pub fn id(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -36,7 +36,6 @@ pub struct Latency {
 
 impl Work {
     /// The counted operations; `None` if there were none or no time passed.
-    #[must_use]
     pub fn of(counted: &OperationTally) -> Option<Self> {
         let seconds = counted.took.as_secs_f64();
         let summary = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0)?;

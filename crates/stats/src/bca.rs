@@ -37,7 +37,6 @@ impl LogRatio {
     ///
     /// Unless `confidence` lies strictly between 0 and 1 and the draws are for [`LogRatio::n`]
     /// pairs.
-    #[must_use]
     pub fn bca(&self, resamples: &Resamples, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
         assert_eq!(resamples.n, self.n(), "the draws must be for as many pairs as there are");
@@ -84,7 +83,6 @@ impl Resamples {
     /// # Panics
     ///
     /// Unless `count` is at least [`FEWEST_RESAMPLES`].
-    #[must_use]
     pub fn new(n: usize, count: usize, seed: u64) -> Self {
         assert!(
             count >= FEWEST_RESAMPLES,

@@ -23,7 +23,6 @@ impl LogRatio {
     /// # Panics
     ///
     /// Unless `bound` is a finite number above 0.
-    #[must_use]
     pub fn p_above(&self, bound: f64) -> Option<f64> {
         self.standardised(bound).map(|t| self.tail(t))
     }
@@ -35,13 +34,11 @@ impl LogRatio {
     /// # Panics
     ///
     /// Unless `bound` is a finite number above 0.
-    #[must_use]
     pub fn p_below(&self, bound: f64) -> Option<f64> {
         self.standardised(bound).map(|t| self.tail(-t))
     }
 
     /// The two-sided p-value of "the true ratio is 1"; `None` where there is no interval.
-    #[must_use]
     pub fn p_differs(&self) -> Option<f64> {
         let (above, below) = self.p_above(1.0).zip(self.p_below(1.0))?;
         Some((2.0 * above.min(below)).min(1.0))
@@ -77,7 +74,6 @@ impl LogRatio {
 ///
 /// It needs only the direction of each observation, so it also judges pairs that have no ratio
 /// because one side is 0.
-#[must_use]
 pub fn p_of_signs(agree: usize, of: usize) -> f64 {
     // The binomial probabilities from `of` downwards, each from the one before.
     let mut probability = 0.5_f64.powf(count(of));

@@ -88,7 +88,6 @@ impl Heterogeneity {
     ///
     /// Unless `freedom` is above 0, every logarithm finite, and every standard error finite and not
     /// below 0.
-    #[must_use]
     pub fn of(groups: &[EffectGroup], freedom: f64) -> Option<Self> {
         assert!(freedom > 0.0, "the degrees of freedom must be above 0, but are {freedom}");
         for EffectGroup { log, standard_error } in groups {
@@ -119,7 +118,6 @@ impl Heterogeneity {
     /// name a group only if [`Self::p`] shows that groups differ.
     ///
     /// `None` for fewer than 2 groups, and if none has 2 pairs.
-    #[must_use]
     pub fn among(groups: &[LogRatio]) -> Option<Self> {
         let freedom = count(groups.iter().map(|group| group.n() - 1).sum());
         if freedom == 0.0 {
@@ -185,7 +183,6 @@ impl Heterogeneity {
     }
 
     /// The mean effect as a ratio: 1 is no effect, 1.1 is 10 % above the baseline.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.mean_log.exp()
     }
@@ -196,7 +193,6 @@ impl Heterogeneity {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn interval(&self, confidence: f64) -> Interval {
         assert_fraction("the confidence", confidence);
         let half = student::critical(1.0 - confidence, count(self.k - 1)) * self.standard_error;
@@ -209,7 +205,6 @@ impl Heterogeneity {
     /// # Panics
     ///
     /// Unless `bound` is a finite number above 0.
-    #[must_use]
     pub fn p_above(&self, bound: f64) -> f64 {
         student::upper_tail(self.standardised(bound), count(self.k - 1))
     }
@@ -220,7 +215,6 @@ impl Heterogeneity {
     /// # Panics
     ///
     /// Unless `bound` is a finite number above 0.
-    #[must_use]
     pub fn p_below(&self, bound: f64) -> f64 {
         student::upper_tail(-self.standardised(bound), count(self.k - 1))
     }

@@ -14,7 +14,6 @@
 /// # Panics
 ///
 /// Unless every value lies between 0 and 1, ends included.
-#[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     for value in p {
         assert!(

@@ -24,7 +24,6 @@ pub struct LatencySummary {
 
 impl LatencySummary {
     /// Summarizes a histogram of nanoseconds; `None` if it is empty.
-    #[must_use]
     pub fn of(latencies: &Histogram<u64>) -> Option<Self> {
         let at = |quantile| latencies.value_at_quantile(quantile);
         (!latencies.is_empty()).then(|| Self {

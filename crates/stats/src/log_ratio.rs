@@ -64,13 +64,11 @@ impl LogRatio {
     }
 
     /// The number of pairs, at least 1.
-    #[must_use]
     pub fn n(&self) -> usize {
         self.logs.len()
     }
 
     /// The mean of the natural logarithms of the pairs' ratios.
-    #[must_use]
     pub fn mean_log(&self) -> f64 {
         self.mean
     }
@@ -78,13 +76,11 @@ impl LogRatio {
     /// The standard deviation (divisor n - 1) of the natural logarithms; absent for n < 2.
     ///
     /// It is exactly 0 when the pairs differ by no more than floating-point rounding.
-    #[must_use]
     pub fn sd_log(&self) -> Option<f64> {
         self.sd
     }
 
     /// The geometric mean of the pairs' ratios: 1 is no effect, 1.1 is 10 % above the baseline.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.mean.exp()
     }
@@ -97,7 +93,6 @@ impl LogRatio {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let half = self.log_half_width(confidence)?;
         Some(Interval { lo: (self.mean - half).exp(), hi: (self.mean + half).exp() })
@@ -111,7 +106,6 @@ impl LogRatio {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn relative_half_width(&self, confidence: f64) -> Option<f64> {
         self.log_half_width(confidence).map(f64::exp_m1)
     }

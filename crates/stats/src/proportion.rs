@@ -13,7 +13,6 @@ use super::summary::Interval;
 /// # Panics
 ///
 /// If `confidence` is not strictly between 0 and 1, or `count` above `number`.
-#[must_use]
 pub fn clopper_pearson(count: u64, number: u64, confidence: f64) -> Option<Interval> {
     assert_fraction("confidence", confidence);
     assert!(count <= number, "{count} of {number} is no proportion");

@@ -14,7 +14,6 @@ use super::summary::Interval;
 /// # Panics
 ///
 /// If `share` or `confidence` is not strictly between 0 and 1.
-#[must_use]
 pub fn quantile_interval(sorted: &[f64], share: f64, confidence: f64) -> Interval {
     assert_fraction("share", share);
     assert_fraction("confidence", confidence);

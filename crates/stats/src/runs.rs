@@ -27,7 +27,6 @@ pub const MOST_RUNS: u32 = 10_000;
 ///
 /// Unless `mean_log` is finite, `sd_log` finite and not negative, `bound` finite and above 0, and
 /// `alpha` strictly between 0 and 1.
-#[must_use]
 pub fn runs_to_separate(mean_log: f64, sd_log: f64, bound: f64, alpha: f64) -> Option<u32> {
     assert!(mean_log.is_finite(), "the mean log-ratio must be finite, but is {mean_log}");
     assert_positive("the bound", bound);

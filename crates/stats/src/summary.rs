@@ -31,7 +31,6 @@ impl Summary {
     ///
     /// `None` when there are no samples, or when one of them is not finite: no figure would then
     /// describe the rest.
-    #[must_use]
     pub fn of(samples: &[f64]) -> Option<Self> {
         if !samples.iter().all(|sample| sample.is_finite()) {
             return None;
@@ -62,7 +61,6 @@ impl Summary {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
         let standard_error = self.sd? / count(self.n).sqrt();

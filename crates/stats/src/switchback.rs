@@ -41,7 +41,6 @@ impl Switchback {
     /// differences within blocks.
     ///
     /// `None` without blocks, or if both sides have nothing at all.
-    #[must_use]
     pub fn of(blocks: &[(f64, f64)], asked: Option<&[(f64, f64)]>) -> Option<Self> {
         let is_anything = |(own, other): &(f64, f64)| *own != 0.0 || *other != 0.0;
         if !blocks.iter().any(is_anything) {
@@ -54,7 +53,6 @@ impl Switchback {
     }
 
     /// The ratio of the totals; infinite if only the baseline has nothing.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
@@ -64,7 +62,6 @@ impl Switchback {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn interval(&self, confidence: f64) -> Interval {
         assert_fraction("the confidence", confidence);
         // A set without anything says nothing: it counts against both ends.
@@ -86,7 +83,6 @@ impl Switchback {
 
     /// The one-sided p-values of lying above a bound and below it: the shares of sets, the real
     /// experiment among them, that do not.
-    #[must_use]
     pub fn p_above_and_below(&self, bound: f64) -> (f64, f64) {
         let ways = count(self.sums.len() + 1);
         let share = |is_against: fn(f64, f64) -> bool| {
@@ -97,7 +93,6 @@ impl Switchback {
     }
 
     /// The two-sided p-value of "the ratio is 1".
-    #[must_use]
     pub fn p_differs(&self) -> f64 {
         let (above, below) = self.p_above_and_below(1.0);
         (2.0 * above.min(below)).min(1.0)
@@ -107,7 +102,6 @@ impl Switchback {
 /// Which blocks to keep so that a total is spread over at least half of them, (Σq)² ≥ n/2 Σq²
 /// (Kish's effective number, Survey Sampling, 1965): the largest are dropped, blind to which side
 /// had how much. If any is, nothing can be said about the total.
-#[must_use]
 pub fn even_blocks(values: &[f64]) -> Vec<bool> {
     let mut kept = vec![true; values.len()];
     loop {

@@ -45,7 +45,6 @@ impl UnpairedRatio {
     }
 
     /// The ratio of the geometric means: 1 is no difference, 1.1 is 10 % above the baseline.
-    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.log.exp()
     }
@@ -58,7 +57,6 @@ impl UnpairedRatio {
     /// # Panics
     ///
     /// Unless `confidence` lies strictly between 0 and 1.
-    #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
         let (error, freedom) = self.standard_error?;
@@ -71,7 +69,6 @@ impl UnpairedRatio {
     /// `None` where there is no interval. When neither side's values differ, p is 1 if the ratio is
     /// 1 (within rounding), and that of the permutation test if it is not (Fisher 1935, "The design
     /// of experiments"), which assumes no distribution.
-    #[must_use]
     pub fn p_differs(&self) -> Option<f64> {
         let (error, freedom) = self.standard_error?;
         let distance = self.log.abs();

@@ -65,7 +65,6 @@ impl Course {
     pub const ROWS: usize = 40;
 
     /// An empty course for the requests with this summary.
-    #[must_use]
     pub fn new(summary: &TraceSummary) -> Self {
         let of_kind =
             OfKind { touched: vec![[false; Self::ROWS]; Self::STEPS], bytes: vec![0; Self::STEPS] };
@@ -106,25 +105,21 @@ impl Course {
     }
 
     /// The duration of a step.
-    #[must_use]
     pub fn step_ns(&self) -> u64 {
         self.step_ns
     }
 
     /// The size of a row.
-    #[must_use]
     pub fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
 
     /// The bytes of a kind submitted in each step, up to the end of the trace.
-    #[must_use]
     pub fn bytes(&self, kind: RequestKind) -> &[u64] {
         &self.kinds[kind as usize].bytes[..self.reached()]
     }
 
     /// The requests in flight in each step, up to the end of the trace.
-    #[must_use]
     pub fn in_flight(&self) -> Vec<CourseStep> {
         let step = |depth: &Occupancy| CourseStep {
             mean: depth.depth_ns as f64 / depth.covered_ns.max(1) as f64,
@@ -135,7 +130,6 @@ impl Course {
     }
 
     /// When and where there were requests of a kind, by step of submission; patches do not overlap.
-    #[must_use]
     pub fn patches(&self, kind: RequestKind) -> Vec<Patch> {
         let mut patches = Vec::new();
         // The rows of patches that extend to the previous step, and their first steps.

@@ -47,7 +47,6 @@ impl TraceFormat {
     ];
 
     /// Its name for users, as parsed by [`str::parse`].
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Blktrace => "blktrace",

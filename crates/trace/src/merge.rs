@@ -21,7 +21,6 @@ use crate::{Request, TraceError, TraceReader};
 ///
 /// The merged trace ends after the first error, so where one of the files is truncated: beyond that
 /// a part would be missing.
-#[must_use]
 pub fn merge<R: BufRead>(readers: Vec<TraceReader<R>>) -> Merge<R> {
     let mut files = Vec::with_capacity(readers.len());
     let mut pairs = None;
@@ -111,7 +110,6 @@ impl<R: BufRead> MergedEvents<R> {
 
 impl<R: BufRead> Merge<R> {
     /// The times that went backwards so far, within the files or between them.
-    #[must_use]
     pub fn clamped(&self) -> ClampedTimes {
         let files = self.of_files.files.iter().map(Events::clamped);
         files.fold(self.of_files.submissions.clamped, |sum, one| ClampedTimes {

@@ -38,26 +38,22 @@ impl<R: BufRead> TraceReader<R> {
 }
 
 impl<R> TraceReader<R> {
-    #[must_use]
     pub fn format(&self) -> TraceFormat {
         self.events.format()
     }
 
     /// The capacity of the drive in bytes; only ssdlab's own log has it.
-    #[must_use]
     pub fn capacity_bytes(&self) -> Option<u64> {
         self.events.capacity_bytes()
     }
 
     /// When the first request was submitted, in nanoseconds on the clock of the trace; `None`
     /// before it is read.
-    #[must_use]
     pub fn began_ns(&self) -> Option<u64> {
         self.pairs.began_ns()
     }
 
     /// The times that went backwards so far.
-    #[must_use]
     pub fn clamped(&self) -> ClampedTimes {
         self.events.clamped()
     }

@@ -78,7 +78,6 @@ impl RequestKind {
         [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes];
 
     /// Its name for users and programs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -80,7 +80,6 @@ pub struct QueueDepth {
 
 impl TraceSummary {
     /// The statistics of a kind, if there are such requests.
-    #[must_use]
     pub fn of(&self, kind: RequestKind) -> Option<&OfKind> {
         self.kinds.iter().find(|of| of.kind == kind)
     }
@@ -88,7 +87,6 @@ impl TraceSummary {
 
 impl OfKind {
     /// The share of sequential requests among those with a predecessor of their kind.
-    #[must_use]
     pub fn sequential_share(&self) -> Option<f64> {
         let followers = self.sequential + self.seeks;
         (followers > 0).then(|| self.sequential as f64 / followers as f64)
@@ -113,7 +111,6 @@ impl Default for Tally {
 
 impl Tally {
     /// An empty tally.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             kinds: RequestKind::ALL.map(TallyOfKind::new),
@@ -138,7 +135,6 @@ impl Tally {
         self.kinds[request.kind as usize].add(request);
     }
 
-    #[must_use]
     pub fn finish(self) -> TraceSummary {
         let Self { kinds, span_ns, end_bytes, flights, mut busyness } = self;
         flights.finish(span_ns, |stretch| busyness.lasted(stretch));

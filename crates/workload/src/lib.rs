@@ -223,7 +223,6 @@ impl PreparedWorkload {
     }
 
     /// The size of the tree that `unpack` makes from an archive, in bytes.
-    #[must_use]
     pub fn archive_bytes(&self) -> u64 {
         match self.tree.spec {
             Some(FileTree::Archive { .. }) => self.tree.scripts.written_bytes(),
@@ -423,7 +422,6 @@ impl PreparedWorkload {
     }
 
     /// Whether there are files that phases need.
-    #[must_use]
     pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
         workload.has_history()
             || !workload.files().is_empty()

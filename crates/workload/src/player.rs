@@ -98,7 +98,6 @@ impl<'a> Player<'a> {
     }
 
     /// Bytes passed to write(2) so far.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }

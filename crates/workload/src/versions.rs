@@ -22,7 +22,6 @@ use super::{PhaseContext, PhaseOutcome, WorkloadError, database, sequences};
 /// The new version of a file before it is renamed.
 const TEMPORARY: &str = "replacing";
 
-#[must_use]
 pub fn subjects(phases: &[Phase]) -> WatchedFiles {
     let mut subjects = WatchedFiles::default();
     for phase in phases {
@@ -143,7 +142,6 @@ pub(super) fn append(
 }
 
 /// The states of files after a power cut.
-#[must_use]
 pub fn look(subjects: &WatchedFiles, directory: &Path) -> Vec<FileState> {
     let directory = open_directory(directory).map_err(|_| Damage::Missing);
     let bytes = |subject: WatchedFile| {

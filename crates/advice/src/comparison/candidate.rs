@@ -66,7 +66,6 @@ struct Sample {
 
 impl Candidate {
     /// Takes what a comparison of a run's `metric` needs; `run` is the run's name.
-    #[must_use]
     pub fn new(
         run: &str,
         schedule: Schedule,

@@ -12,7 +12,6 @@ use super::{ChargedCounts, MeasuredCosts};
 /// copying came out as free.
 ///
 /// Returns `None` without operations, or if the given costs exceed the times of most of them.
-#[must_use]
 pub fn fit_block(operations: &[(ChargedCounts, f64)], measured: &MeasuredCosts) -> Option<f64> {
     let mut costs: Vec<(f64, f64)> = operations
         .iter()

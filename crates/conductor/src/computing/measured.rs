@@ -49,7 +49,6 @@ pub struct PerKib {
 
 impl MeasuredCosts {
     /// Those of this machine, by the implementations of this program, not the kernel's.
-    #[must_use]
     pub fn here() -> Self {
         let mut memory = vec![7; REPEATS * BLOCK_BYTES];
         let mut per_kib = |work: &dyn Fn(&mut [u8]) -> u64| {
@@ -83,7 +82,6 @@ impl MeasuredCosts {
     }
 
     /// The time of an operation with these counts without its basic blocks, in ns.
-    #[must_use]
     pub fn of(&self, counts: &ChargedCounts) -> f64 {
         self.call * counts.calls
             + self.per_kib.copy * counts.copied_kib
@@ -93,7 +91,6 @@ impl MeasuredCosts {
 
 impl PerKib {
     /// Each with its key in `[ns_per_kib]` of a host file.
-    #[must_use]
     pub fn by_key(&self) -> [(&'static str, f64); 6] {
         let Self { copy, crc32, xxhash, sha256, blake2, aes } = *self;
         [

@@ -43,7 +43,6 @@ const STATE_BYTES: u64 = 1;
 impl Flash {
     /// The maximum memory of such a drive, in bytes: its contents if no page is all zeros, and the
     /// tables of the model.
-    #[must_use]
     pub fn most_bytes(drive: &Specification) -> u64 {
         // The tables have as many entries for a block of the SLC cache, which has fewer pages.
         let blocks =
@@ -57,25 +56,21 @@ impl Flash {
 
     /// A drive that reads as zeros everywhere, in any state: conditioning affects its flash, not
     /// its contents.
-    #[must_use]
     pub fn new(drive: Drive) -> Self {
         let contents = Memory::new(drive.specification().capacity_bytes());
         Self::with_contents(drive, contents)
     }
 
     /// A drive with contents, which must match its capacity.
-    #[must_use]
     pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
         Self { drive, contents, watched: None, writes: None }
     }
 
     /// The drive, for its activity and wear.
-    #[must_use]
     pub const fn drive(&self) -> &Drive {
         &self.drive
     }
 
-    #[must_use]
     pub const fn contents(&self) -> &Memory {
         &self.contents
     }

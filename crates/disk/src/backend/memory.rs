@@ -58,7 +58,6 @@ struct Part {
 
 impl Memory {
     /// An empty disk of so many bytes, a multiple of 512.
-    #[must_use]
     pub fn new(capacity_bytes: u64) -> Self {
         let stretches = usize::try_from(capacity_bytes.div_ceil(STRETCH_BYTES))
             .expect("the table of a disk fits the address space");
@@ -66,7 +65,6 @@ impl Memory {
     }
 
     /// The maximum memory of a disk of this capacity, in bytes: if no page is all zeros.
-    #[must_use]
     pub const fn most_bytes(capacity_bytes: u64) -> u64 {
         let page_bytes = (PAGE_BYTES + ALLOCATION_BYTES + size_of::<Option<Page>>()) as u64;
         let stretch_bytes = (ALLOCATION_BYTES + size_of::<Option<Stretch>>()) as u64;

@@ -51,7 +51,6 @@ impl Writes {
     /// # Panics
     ///
     /// If there was no such write.
-    #[must_use]
     pub fn data(&self, write: usize) -> Vec<u8> {
         self.writes[write].iter().flat_map(|page| page.iter().copied()).collect()
     }

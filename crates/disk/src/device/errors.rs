@@ -20,7 +20,6 @@ pub struct RequestErrors {
 
 impl RequestErrors {
     /// The requests that fail once this is active.
-    #[must_use]
     pub fn new(errors: WriteErrors, seed: u64) -> Self {
         Self { errors, seed, active: Arc::default(), number: 0 }
     }

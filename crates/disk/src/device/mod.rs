@@ -114,12 +114,10 @@ impl<'a> VirtioDevice<'a> {
         self.errors = Some(errors);
     }
 
-    #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.backend.capacity_bytes()
     }
 
-    #[must_use]
     pub fn features(&self) -> Features {
         self.shape.features()
     }
@@ -130,7 +128,6 @@ impl<'a> VirtioDevice<'a> {
     }
 
     /// The configuration space.
-    #[must_use]
     pub fn config(&self) -> &[u8] {
         self.config.as_bytes()
     }
@@ -149,7 +146,6 @@ impl<'a> VirtioDevice<'a> {
     }
 
     /// Whether a write is only done once it is durable (VIRTIO 1.2, 5.2.5 and 5.2.6.2).
-    #[must_use]
     pub fn writes_through(&self) -> bool {
         let is_off = self.accepted.contains(Features::CONFIG_WCE) && self.config.writeback == 0;
         is_off || !self.accepted.contains(Features::FLUSH)

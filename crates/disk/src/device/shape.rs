@@ -133,7 +133,6 @@ pub struct ConfigSpace {
 
 impl DiskShape {
     /// The shape of a drive; one that does not honour discards does not offer them.
-    #[must_use]
     pub fn of(drive: &Specification) -> Self {
         Self {
             id: drive.name.chars().filter(char::is_ascii_graphic).take(ID_BYTES).collect(),
@@ -175,7 +174,6 @@ impl DiskShape {
     }
 
     /// The features of the device.
-    #[must_use]
     pub fn features(&self) -> Features {
         let mut features =
             Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY | Features::WRITE_ZEROES;
@@ -186,7 +184,6 @@ impl DiskShape {
     }
 
     /// The configuration space of a disk of this capacity.
-    #[must_use]
     pub fn config(&self, capacity_bytes: u64) -> ConfigSpace {
         let of_discards = |value: u32| U32::new(if self.discards { value } else { 0 });
         ConfigSpace {

@@ -115,7 +115,6 @@ fn ruleset(
 
 /// Whether this machine's kernel can confine a process to some files (Landlock, Linux 5.13 and
 /// newer, if it is enabled).
-#[must_use]
 pub fn is_confined() -> bool {
     let oldest = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

@@ -32,14 +32,12 @@ impl InPlace {
     }
 
     /// Where it is, and where it is shown.
-    #[must_use]
     pub fn paths(&self) -> [PathBuf; 2] {
         [&self.from, &self.to].map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())))
     }
 }
 
 /// Whether this user may have a process show them.
-#[must_use]
 pub fn can_show(all: &[InPlace]) -> bool {
     let namespace = Namespace::new(all);
     let mut command = Command::new("/nowhere");

@@ -32,7 +32,6 @@ pub fn prepare() -> io::Result<()> {
 }
 
 /// Powers off the guest. Nothing is left to be written, so nothing is synced.
-#[must_use]
 pub fn shut_down() -> io::Error {
     match reboot(RebootCommand::PowerOff) {
         Ok(()) => io::Error::other("the guest is still running after its power was cut"),

@@ -113,7 +113,6 @@ pub enum MachineError {
 
 impl MachineError {
     /// Whether the guest's kernel is to blame, which on another computer would do the same.
-    #[must_use]
     pub fn is_of_guest(&self) -> bool {
         match self {
             Self::Died { .. } => true,

@@ -94,14 +94,12 @@ impl Root {
     }
 
     /// The root's folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The guest's environment, in which its programs find each other and their libraries. The
     /// library variants that the loader looks for must not depend on the machine's processor.
-    #[must_use]
     pub fn environment() -> [String; 4] {
         [
             format!("PATH=/{PROGRAMS}"),

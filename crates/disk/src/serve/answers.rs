@@ -135,13 +135,11 @@ impl AnswerQueue {
     }
 
     /// The number of requests without an answer.
-    #[must_use]
     pub fn pending(&self) -> u64 {
         self.shared.pending()
     }
 
     /// Whether requests wait, and for this long none has arrived, been answered or been due.
-    #[must_use]
     pub fn is_stuck(&self, timeout: Duration) -> bool {
         self.is_stuck_at(self.shared.clock.now(), timeout)
     }
@@ -156,7 +154,6 @@ impl AnswerQueue {
     }
 
     /// How well the times were kept.
-    #[must_use]
     pub fn punctuality(&self) -> Punctuality {
         let kept = lock(&self.shared.kept);
         Punctuality {

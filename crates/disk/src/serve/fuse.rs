@@ -81,19 +81,16 @@ impl FuseDisk {
         Ok(Self { mount, session, disk, answers, watchdog, is_guarded })
     }
 
-    #[must_use]
     pub fn file(&self) -> PathBuf {
         self.mount.folder().join(FILE)
     }
 
     /// Whether the kernel granted protection from deadlock on this process's own disk when memory
     /// is short.
-    #[must_use]
     pub const fn is_guarded(&self) -> bool {
         self.is_guarded
     }
 
-    #[must_use]
     pub fn state(&self) -> FuseState {
         if self.watchdog.has_barked() {
             FuseState::Stuck
@@ -115,7 +112,6 @@ impl FuseDisk {
     }
 
     /// The requests to it so far.
-    #[must_use]
     pub fn summary(&self) -> ServeSummary {
         ServeSummary { counts: lock(&self.disk).counts, punctuality: self.answers.punctuality() }
     }

@@ -73,14 +73,12 @@ impl VhostUserDisk {
     }
 
     /// Whether serving has ended: it was released and is unused, or something failed.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Admits no further guest; serving ends when the current one, if any, has left. Returns
     /// whether there is none.
-    #[must_use]
     pub fn release(&self) -> bool {
         let mut guests = lock(&self.guests);
         guests.is_closed = true;
@@ -88,7 +86,6 @@ impl VhostUserDisk {
     }
 
     /// The guests that did not simply disconnect since the last call.
-    #[must_use]
     pub fn departures(&self) -> Vec<Departure> {
         std::mem::take(&mut lock(&self.guests).departures)
     }

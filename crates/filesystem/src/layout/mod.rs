@@ -56,7 +56,6 @@ impl BlockKind {
     ];
 
     /// Its name in records.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -133,13 +132,11 @@ impl TryFrom<UncheckedLayout> for Layout {
 
 impl Layout {
     /// A layout of these areas, which must be sorted and disjoint; files outside them are data.
-    #[must_use]
     pub fn new(areas: Vec<Area>, block_bytes: u64, metadata: BlockKind) -> Self {
         Self { areas, block_bytes, metadata, files: BlockKind::Data }
     }
 
     /// The layout of a filesystem that does not reveal any.
-    #[must_use]
     pub fn unknown() -> Self {
         Self {
             files: BlockKind::Unattributed,
@@ -148,7 +145,6 @@ impl Layout {
     }
 
     /// The areas, sorted and disjoint.
-    #[must_use]
     pub fn areas(&self) -> &[Area] {
         &self.areas
     }

@@ -25,7 +25,6 @@ pub enum InodePlaces {
 impl InodePlaces {
     /// The first byte of the block, or of the inode, with this number on the device; `None` if the
     /// filesystem has no such inode.
-    #[must_use]
     pub fn offset_bytes(&self, inode: u64) -> Option<u64> {
         match self {
             Self::Tables { tables, inodes_per_group, inode_bytes } => {

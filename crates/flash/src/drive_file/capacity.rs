@@ -69,7 +69,6 @@ impl DriveFile {
 
     /// The least capacity at which the drive has 100 superblocks, of them 10 spare, rounded up to
     /// two digits; 0 for an impossible drive, which [`DriveFile::resolve`] refuses.
-    #[must_use]
     pub fn least_capacity(&self) -> Bytes {
         let spare = *self.spare_factor.get_ref();
         let compression = self.compression.as_ref().map_or(1.0, |share| *share.get_ref());

@@ -28,7 +28,6 @@ pub struct Survivor {
 
 impl Survivor {
     /// Whether a sector that a request wrote holds an older version than the request's.
-    #[must_use]
     pub fn is_older(&self, number: usize, command: Command) -> bool {
         let written = sectors(command);
         let is_older = |version| match version {
@@ -104,7 +103,6 @@ impl<'a> PowerCut<'a> {
 
     /// How many requests had been submitted. A [`Survivor`] is given as differences from their
     /// data, applied in the order of submission.
-    #[must_use]
     pub const fn submitted(&self) -> usize {
         self.submitted
     }
@@ -119,7 +117,6 @@ impl<'a> PowerCut<'a> {
 
     /// A survivor. The seed decides how far the drive had come: with nothing, with everything, in
     /// order up to some request, or in any order; each equally often.
-    #[must_use]
     pub fn survivor(&self, seed: u64) -> Survivor {
         let mut random = DriveRandom::new(seed);
         let reached = match random.below(4) {
@@ -180,7 +177,6 @@ impl<'a> PowerCut<'a> {
 
     /// The survivor without what was at risk of some requests, and with everything else. What a
     /// unit holds of a later request includes them nevertheless.
-    #[must_use]
     pub fn losing(&self, lost: &BTreeSet<usize>) -> Survivor {
         // What is not torn needs no random numbers.
         let mut unused = DriveRandom::new(0);

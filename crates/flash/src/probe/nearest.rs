@@ -76,7 +76,6 @@ impl ProbeAnswers {
     /// The distance of these answers from others, by the questions that both have answered. Of
     /// each the fastest round counts: what else uses a drive only slows it down. Writes with forced
     /// unit access count only where they reach the drive as such.
-    #[must_use]
     pub fn distance(&self, other: &Self, passes_fua: bool) -> f64 {
         let log_ratio = |question: &ProbeQuestion| {
             let least = question.least_ns();
@@ -92,7 +91,6 @@ impl ProbeAnswers {
 }
 
 /// The shipped drives, the nearest first.
-#[must_use]
 pub fn ranked(
     answers: &ProbeAnswers,
     forecasts: &[ProbeForecast],

@@ -56,7 +56,6 @@ pub struct SimulatedProbe {
 }
 
 impl SimulatedProbe {
-    #[must_use]
     pub const fn new(drive: Drive, host: ProbeHost) -> Self {
         Self { drive, host, now: Nanos::ZERO }
     }

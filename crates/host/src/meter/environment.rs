@@ -34,7 +34,6 @@ pub struct Environment {
 }
 
 /// Reads the environment; `tools` are the versions of the programs a trial uses.
-#[must_use]
 pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
     let disk = device.map(BlockDevice::disk_folder);
     let of_disk = |name: &str| {
@@ -64,7 +63,6 @@ pub fn set_program(version: &'static str) {
 }
 
 /// This program's version and the commit it was built from.
-#[must_use]
 pub fn program() -> String {
     (*PROGRAM.get_or_init(|| env!("CARGO_PKG_VERSION"))).to_owned()
 }

@@ -15,7 +15,6 @@ const INODE: u32 = 8;
 
 /// The transactions that the journal of the filesystem on a device, by its kernel name, has
 /// committed since it was mounted; `None` if it has no such journal.
-#[must_use]
 pub fn commits(device: &str) -> Option<u64> {
     let path = Path::new("/proc/fs/jbd2").join(format!("{device}-{INODE}")).join("info");
     parse(&fs::read_to_string(path).ok()?)
@@ -28,7 +27,6 @@ fn parse(text: &str) -> Option<u64> {
 
 /// KiB written over the life of the filesystem mounted from this device; `None` where no ext4
 /// driver runs it.
-#[must_use]
 pub fn lifetime_kib(device_name: &str) -> Option<u64> {
     let path = Path::new("/sys/fs/ext4").join(device_name).join("lifetime_write_kbytes");
     fs::read_to_string(path).ok()?.trim().parse().ok()

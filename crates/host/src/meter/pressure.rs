@@ -14,7 +14,6 @@ pub struct IoPressure {
 }
 
 /// Reads the pressure; `None` if the kernel does not account for it (`psi=1`).
-#[must_use]
 pub fn io() -> Option<IoPressure> {
     parse_io(&fs::read_to_string("/proc/pressure/io").ok()?)
 }
@@ -28,7 +27,6 @@ fn parse_io(text: &str) -> Option<IoPressure> {
 }
 
 /// The bytes in pages that have been changed since boot, of files and of filesystems' own.
-#[must_use]
 pub fn dirtied_bytes() -> Option<u64> {
     let pages = parse_dirtied(&fs::read_to_string("/proc/vmstat").ok()?)?;
     Some(pages * procfs::page_size())

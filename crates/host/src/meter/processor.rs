@@ -31,13 +31,11 @@ impl ProcessorTime {
 }
 
 /// The computation so far; `None` if the kernel does not report it.
-#[must_use]
 pub fn computed() -> Option<ProcessorTime> {
     parse_computed(&fs::read_to_string("/proc/ssdlab/processor").ok()?)
 }
 
 /// The blocks executed so far, by function; `None` if the kernel does not report them.
-#[must_use]
 pub fn functions() -> Option<BTreeMap<String, u64>> {
     Some(parse_functions(&fs::read_to_string("/proc/ssdlab/functions").ok()?))
 }

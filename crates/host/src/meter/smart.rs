@@ -29,7 +29,6 @@ pub struct Smart {
 
 impl Smart {
     /// Asks a drive; `None` if it has no such counters.
-    #[must_use]
     pub fn read(device: &Path, rules: Rules<'_>) -> Option<Self> {
         let told = read(device, rules)?;
         let smart = Self {
@@ -42,7 +41,6 @@ impl Smart {
 }
 
 /// Asks a drive for its own log; `None` if it does not tell, or this is not root.
-#[must_use]
 pub fn read(device: &Path, rules: Rules<'_>) -> Option<DriveWear> {
     nvme::read(device).or_else(|| smartctl::read(device, rules))
 }

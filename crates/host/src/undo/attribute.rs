@@ -39,7 +39,6 @@ impl<'a> Attribute<'a> {
     ];
 
     /// Its file, below the folder of the disk.
-    #[must_use]
     pub fn of_disk(self, disk: &Path) -> PathBuf {
         if let Self::Tunable(name) = self {
             return disk.join(TUNABLES).join(name);
@@ -52,7 +51,6 @@ impl<'a> Attribute<'a> {
     /// switched (block/elevator.c, block/blk-mq-sched.c), with its values; last what changes
     /// others when it is set: the number of requests `async_depth`, bfq's `strict_guarantees`
     /// `slice_idle`.
-    #[must_use]
     pub fn tuning(disk: &Path) -> Vec<(PathBuf, String)> {
         let files = fs::read_dir(disk.join(TUNABLES)).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = files.map(|file| file.path()).collect();

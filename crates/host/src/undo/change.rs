@@ -133,7 +133,6 @@ const CACHE_TYPES: [&str; 4] =
 
 impl Change {
     /// Whether it persists after the machine has crashed and booted again.
-    #[must_use]
     pub fn outlives_a_crash(&self) -> bool {
         matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
     }
@@ -145,13 +144,11 @@ impl Change {
 
     /// The marker in the environment of this run's daemon. It differs from the run's own: ending a
     /// workload's processes must not end the daemon that serves their filesystem.
-    #[must_use]
     pub fn daemon(marker: &str) -> String {
         format!("{marker}-daemon")
     }
 
     /// The source, in the mount table, of a drive served by the run of this marker.
-    #[must_use]
     pub fn source(marker: &str) -> String {
         format!("ssdlab-{marker}")
     }
@@ -306,14 +303,12 @@ fn put_back(target: &Path, device: &str, before: &[String]) -> Result<(), UndoEr
 }
 
 /// The file of a setting of writeback.
-#[must_use]
 pub fn writeback_path(name: &str) -> PathBuf {
     Path::new("/proc/sys").join(name.replace('.', "/"))
 }
 
 /// Whether it is a setting of writeback that a run may change, with values that it can have. One in
 /// bytes sets the one in per cent to 0, which cannot be set; so those in bytes are left alone.
-#[must_use]
 pub fn is_writeback(name: &str, before: &str, after: &str) -> bool {
     let is_number = |value: &str| value.parse::<u32>().is_ok();
     let is_share = |value: &str| value.parse::<u32>().is_ok_and(|share| (1..=100).contains(&share));

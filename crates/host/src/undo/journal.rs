@@ -125,19 +125,16 @@ impl Journal {
     }
 
     /// A folder that only this user can write to, for a run's temporary files.
-    #[must_use]
     pub fn private_folder(&self) -> &Path {
         self.path.parent().expect("a journal lies in a folder")
     }
 
     /// The path of the journal, which is removed when everything is undone.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The name of this run, which every process it starts carries in its environment.
-    #[must_use]
     pub fn marker(&self) -> &str {
         &self.marker
     }
@@ -173,7 +170,6 @@ impl Journal {
     }
 
     /// A point to come back to with [`Self::undo_to`].
-    #[must_use]
     pub fn mark(&self) -> usize {
         self.changes.len()
     }
@@ -360,7 +356,6 @@ pub fn restore(folder: &Path) -> io::Result<RestoreOutcome> {
 
 /// Whether a dead run of this machine seems to have left changes, which `restore` would undo or
 /// name. It takes no lock, so it disturbs nobody, and may miss one.
-#[must_use]
 pub fn has_leftovers(folder: &Path) -> bool {
     let is_of_another = |path: &Path| -> io::Result<bool> {
         let text = regular_file::read_own(path)?;

@@ -23,7 +23,6 @@ pub const HEADER_BYTES: usize = 20;
 const LOG: u32 = u32::MAX;
 
 /// A record of the log with so many bytes, at least [`HEADER_BYTES`], by its number from 0 on.
-#[must_use]
 pub fn logged(number: u32, bytes: usize) -> Vec<u8> {
     record(LOG, 0, number, bytes)
 }
@@ -40,7 +39,6 @@ fn record(file: u32, version: u32, number: u32, bytes: usize) -> Vec<u8> {
     bytes
 }
 
-#[must_use]
 pub fn replaced(file: u32, version: u32) -> Vec<u8> {
     (0..REPLACED_RECORDS).flat_map(|number| record(file, version, number, RECORD_BYTES)).collect()
 }

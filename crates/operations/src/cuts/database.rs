@@ -68,7 +68,6 @@ pub enum TornPages {
 
 impl TornPages {
     /// Its name in plans.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -94,7 +93,6 @@ pub struct DatabaseShape {
 impl DatabaseShape {
     /// The bytes of the log, which is written from its beginning again when it is full: what the
     /// commits from one checkpoint to the next need, and two blocks that they share with others.
-    #[must_use]
     pub fn log_bytes(&self) -> u64 {
         let whole = u64::from(self.pages) * u64::from(self.page_bytes);
         let images = if self.torn_pages == TornPages::FullPages { whole } else { 0 };
@@ -104,13 +102,11 @@ impl DatabaseShape {
         blocks.saturating_mul(LOG_BLOCK_BYTES as u64)
     }
 
-    #[must_use]
     pub fn table_bytes(&self) -> u64 {
         u64::from(self.table_pages) * u64::from(self.page_bytes)
     }
 
     /// The bytes of the copies of pages that are about to be written.
-    #[must_use]
     pub fn double_write_bytes(&self) -> u64 {
         let dirty = u64::from(self.checkpoint_every) * u64::from(self.pages);
         let dirty = dirty.min(self.table_pages.into());
@@ -119,14 +115,12 @@ impl DatabaseShape {
     }
 
     /// The bytes of all its files.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         let all = [self.table_bytes(), self.log_bytes(), self.double_write_bytes()];
         all.into_iter().fold(CONTROL_BYTES as u64, u64::saturating_add)
     }
 
     /// A page, last changed by a commit.
-    #[must_use]
     pub fn page(&self, number: u32, commit: u32) -> Vec<u8> {
         let sectors = 0..self.page_bytes / SECTOR_BYTES;
         sectors.flat_map(|index| self.sector(number, commit, index)).collect()
@@ -200,7 +194,6 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     /// The contents of the control file.
-    #[must_use]
     pub fn to_bytes(self) -> [u8; CONTROL_BYTES] {
         let mut bytes = [0; CONTROL_BYTES];
         bytes[..8].copy_from_slice(&CONTROL_MAGIC);
@@ -250,7 +243,6 @@ pub struct CommitRecord {
 }
 
 impl Commits {
-    #[must_use]
     pub fn after(shape: DatabaseShape, checkpoint: Checkpoint) -> Self {
         let Checkpoint { seed, commit: last, log_bytes: end_bytes } = checkpoint;
         Self { shape, seed, last, end_bytes, imaged: BTreeSet::new() }
@@ -293,7 +285,6 @@ pub struct DatabaseFiles {
 impl FileState {
     /// What recovery makes of a database: its version is the last commit such that no change up to
     /// it is lost, its fault that of a page which nothing repairs.
-    #[must_use]
     pub fn of_database(shape: DatabaseShape, files: &DatabaseFiles) -> Self {
         let checkpoint = match Checkpoint::from_bytes(&files.control) {
             Ok(checkpoint) => checkpoint,

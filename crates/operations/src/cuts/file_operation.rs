@@ -25,7 +25,6 @@ pub enum WatchedFile {
 
 impl WatchedFile {
     /// Its name in the trial's directory.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Replaced(number) => format!("replaced-{number:04}"),

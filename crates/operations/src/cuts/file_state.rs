@@ -47,18 +47,15 @@ pub struct FileState {
 
 impl FileState {
     /// A file with this fault, and without a version.
-    #[must_use]
     pub const fn faulty(fault: Damage) -> Self {
         Self { version: None, fault: Some(fault) }
     }
 
     /// A file that is as it should be in this version.
-    #[must_use]
     pub const fn whole(version: u32) -> Self {
         Self { version: Some(version), fault: None }
     }
 
-    #[must_use]
     pub fn of_replaced(file: u32, bytes: &[u8]) -> Self {
         if bytes.is_empty() {
             return Self::faulty(Damage::Empty);
@@ -79,7 +76,6 @@ impl FileState {
     }
 
     /// The state of the log, with these bytes, in records of so many.
-    #[must_use]
     pub fn of_log(bytes: &[u8], record_bytes: usize) -> Self {
         let records = bytes.chunks_exact(record_bytes).zip(0..);
         let whole = records.take_while(|(found, number)| **found == logged(*number, record_bytes));

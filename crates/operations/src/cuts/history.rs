@@ -69,7 +69,6 @@ impl FileHistory {
     }
 
     /// All steps with their times in ns, in the order of time.
-    #[must_use]
     pub fn operations(&self) -> Vec<(u64, FileOperation)> {
         let mut operations: Vec<(u64, FileOperation)> =
             self.operations.values().flatten().copied().collect();
@@ -78,7 +77,6 @@ impl FileHistory {
     }
 
     /// The times of the promises, in ns, in ascending order.
-    #[must_use]
     pub fn promises(&self) -> Vec<u64> {
         let is_promise = |operation: &FileOperation| {
             matches!(operation.step, FileOperationStep::Contents | FileOperationStep::Place)
@@ -92,7 +90,6 @@ impl FileHistory {
     }
 
     /// The expected state of a file at a time in ns.
-    #[must_use]
     pub fn expected(&self, subject: WatchedFile, at_ns: u64) -> ExpectedVersions {
         let Progress { begun, placed, kept, done } = self.progress(subject, at_ns);
         let done = u32::try_from(done.len()).unwrap_or(u32::MAX);
@@ -100,7 +97,6 @@ impl FileHistory {
     }
 
     /// How many operations had been done at a time, in ns, whose place was not yet promised.
-    #[must_use]
     pub fn unpromised(&self, at_ns: u64) -> u32 {
         let of = |subject: &WatchedFile| {
             let ExpectedVersions { promised, done, .. } = self.expected(*subject, at_ns);
@@ -111,7 +107,6 @@ impl FileHistory {
 
     /// The verdict if the power was cut at a time, in ns, and some of these files are found in
     /// these states.
-    #[must_use]
     pub fn judge(
         &self,
         at_ns: u64,

@@ -151,7 +151,6 @@ pub struct CutOutcome {
 impl CutOutcome {
     /// Whether it has this finding; none if nobody could look: at the files of a filesystem that
     /// could not be mounted, or where there is no check.
-    #[must_use]
     pub fn has(&self, finding: Finding) -> Option<bool> {
         let files = self.verdict.as_ref();
         match finding {
@@ -165,7 +164,6 @@ impl CutOutcome {
         }
     }
 
-    #[must_use]
     pub fn worst(&self) -> Option<Finding> {
         Finding::ALL.into_iter().find(|finding| self.has(*finding) == Some(true))
     }
@@ -173,7 +171,6 @@ impl CutOutcome {
     /// Whether two recoveries from one cut found the same, except for the mount time and the
     /// wording of a check or a kernel panic, which depend on what else the guest had done, and what
     /// earlier releases did not record.
-    #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let wordless = |outcome: &Self| Self {
             unmountable: outcome.unmountable.as_ref().map(|_| String::new()),

@@ -99,7 +99,6 @@ crate::words! {
 
 impl SequenceOperation {
     /// What it does.
-    #[must_use]
     pub const fn effect(self) -> OperationEffect {
         match self {
             Self::Create => OperationEffect::Create("b", "BBBBB"),
@@ -298,7 +297,6 @@ fn parent(name: &str) -> &str {
 
 impl Sequence {
     /// Every sequence of up to this many operations whose sync promises something.
-    #[must_use]
     pub fn all(operations: u32) -> Vec<Self> {
         let before = [None].into_iter().chain(SequenceOperation::ALL.map(Some));
         let before = before.filter(|before| operations > u32::from(before.is_some()));
@@ -311,14 +309,12 @@ impl Sequence {
     }
 
     /// Its name, which is that of its directory, too.
-    #[must_use]
     pub fn name(self) -> String {
         let before = self.before.map_or_else(String::new, |before| before.name().to_owned() + ", ");
         format!("{before}{}, {}", self.last.name(), self.sync.name())
     }
 
     /// Its operations, each with the version that what the sync is about has after it.
-    #[must_use]
     pub fn steps(self) -> Vec<(SequenceOperation, u32)> {
         let views = self.views().unwrap_or_default();
         let mut version = 0;
@@ -331,20 +327,17 @@ impl Sequence {
 
     /// The name by which the last operation leaves what it worked on, which is what a sync of a
     /// file syncs; none if it removes that.
-    #[must_use]
     pub fn file(self) -> Option<&'static str> {
         self.last.leaves()
     }
 
     /// The directory whose names the last operation changed, the new name's if there are two; empty
     /// for the sequence's own.
-    #[must_use]
     pub fn directory(self) -> &'static str {
         self.last.leaves().map_or("", parent)
     }
 
     /// The state in which it is found.
-    #[must_use]
     pub fn state_in(self, entries: &Entries) -> FileState {
         let mut views = self.views().unwrap_or_default();
         views.dedup();
@@ -448,13 +441,11 @@ fn fault_of(views: &[View], name: &str, entry: Option<&EntryState>) -> Damage {
 }
 
 /// The bytes that letters stand for.
-#[must_use]
 pub fn bytes_of(letters: &str) -> Vec<u8> {
     letters.bytes().flat_map(|letter| [letter; LETTER_BYTES]).collect()
 }
 
 /// The bytes of so many letters that were never written.
-#[must_use]
 pub fn zeros(letters: usize) -> Vec<u8> {
     bytes_of(&ZERO.repeat(letters))
 }
@@ -465,7 +456,6 @@ pub const FILES: [(&str, &str); 2] = [("a", A), ("d/c", C)];
 /// The directories at first.
 pub const DIRECTORIES: [&str; 2] = ["d", "e"];
 
-#[must_use]
 pub const fn offset_bytes(letter: usize) -> u64 {
     (letter * LETTER_BYTES) as u64
 }

@@ -117,13 +117,11 @@ impl<R: BufRead> StraceRecorder<R> {
     }
 
     /// The omissions so far.
-    #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.session.left_out
     }
 
     /// The directory after the operations so far.
-    #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.session.tree
     }

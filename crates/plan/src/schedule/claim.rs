@@ -127,7 +127,6 @@ impl From<Statement> for Stored {
 
 impl Statement {
     /// The bounds of its ratio or amount; a lead is a ratio of the better to the worse.
-    #[must_use]
     pub const fn bounds(&self) -> Bounds {
         match self {
             Self::Ratio { bounds, .. } | Self::Amount(bounds) => *bounds,
@@ -138,7 +137,6 @@ impl Statement {
 
 impl Bounds {
     /// `None` if neither is given.
-    #[must_use]
     pub const fn new(at_least: Option<f64>, at_most: Option<f64>) -> Option<Self> {
         match (at_least, at_most) {
             (Some(low), Some(high)) => Some(Self::Between(low, high)),
@@ -149,7 +147,6 @@ impl Bounds {
     }
 
     /// The lower and the upper bound.
-    #[must_use]
     pub const fn ends(self) -> [Option<f64>; 2] {
         match self {
             Self::AtLeast(low) => [Some(low), None],
@@ -164,7 +161,6 @@ impl Bounds {
     }
 
     /// Whether a value is within them.
-    #[must_use]
     pub fn allow(self, value: f64) -> bool {
         let [low, high] = self.ends();
         low.is_none_or(|low| low <= value) && high.is_none_or(|high| value <= high)
@@ -174,7 +170,6 @@ impl Bounds {
 impl Claim {
     /// The bounds of its ratio or amount; those of a lead are of the metric, of which less may be
     /// better.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         match self.statement {
             Statement::Best { lead, .. } if self.metric.better != Better::More => {
@@ -185,25 +180,21 @@ impl Claim {
     }
 
     /// Whether it is about the metric itself, so that nothing is compared.
-    #[must_use]
     pub const fn is_absolute(&self) -> bool {
         matches!(self.statement, Statement::Amount(_))
     }
 
     /// Whether it is about the ratio of two treatments or phases.
-    #[must_use]
     pub const fn is_of_a_pair(&self) -> bool {
         matches!(self.statement, Statement::Ratio { .. })
     }
 
     /// Whether the levels are said to be better than all others.
-    #[must_use]
     pub const fn is_best(&self) -> bool {
         matches!(self.statement, Statement::Best { .. })
     }
 
     /// The levels of the treatments over which both sides' excess is compared, if it is.
-    #[must_use]
     pub const fn excess_over(&self) -> Option<&Levels> {
         match &self.statement {
             Statement::Ratio { excess_over, .. } => excess_over.as_ref(),
@@ -212,26 +203,22 @@ impl Claim {
     }
 
     /// The phases of the side that it is compared with.
-    #[must_use]
     pub fn other_phases(&self) -> &[String] {
         self.against_phase.as_ref().map_or(&self.phases, slice::from_ref)
     }
 
     /// Every phase that it is about.
-    #[must_use]
     pub fn all_phases(&self) -> Vec<String> {
         self.phases.iter().chain(&self.against_phase).cloned().collect()
     }
 
     /// Whether trials of one treatment decide it: it is about an amount, or its sides differ in the
     /// phase alone.
-    #[must_use]
     pub fn is_of_one_treatment(&self) -> bool {
         self.is_absolute() || (self.against_phase.is_some() && self.compare.0.is_empty())
     }
 
     /// Whether the same results give another claim the same verdict, whatever its wording.
-    #[must_use]
     pub fn is_judged_as(&self, other: &Self) -> bool {
         let judged = |claim: &Self| Self {
             id: String::new(),

@@ -5,7 +5,6 @@ use crate::factor::Levels;
 
 impl Schedule {
     /// The levels by which a treatment differs from others; all of them if there is no other.
-    #[must_use]
     pub fn distinct(&self, levels: &Levels) -> Levels {
         Self::beyond(levels, &self.shared())
     }
@@ -23,7 +22,6 @@ impl Schedule {
     }
 
     /// The levels that all treatments share.
-    #[must_use]
     pub fn shared(&self) -> Levels {
         let Some(first) = self.treatments.first() else { return Levels::default() };
         first.levels.only(|factor| {

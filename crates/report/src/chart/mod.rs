@@ -34,7 +34,6 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 /// Every chart that a run has the data for.
-#[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = ChartData::new(schedule, analysis);
     let kinds: [fn(&ChartData<'_>) -> Vec<Chart>; 12] = [

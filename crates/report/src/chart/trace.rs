@@ -28,7 +28,6 @@ const MOVING: [(RequestKind, &str); 2] =
 
 /// A trace over time, with panels below each other. `course` and `summary` are of the same
 /// requests; charts in one folder need different `id`s.
-#[must_use]
 pub fn trace(id: &str, name: &str, summary: &TraceSummary, course: &Course) -> Chart {
     let title = format!("Requests over time: {}", plain(name));
     let notes = format!(

@@ -57,7 +57,6 @@ pub(super) struct ExportedSample<'a> {
 
 impl<'a> Samples<'a> {
     /// The samples of the run of this name.
-    #[must_use]
     pub fn new(run: &'a str, schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
         // Concurrent trials finish in any order.

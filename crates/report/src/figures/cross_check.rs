@@ -39,7 +39,6 @@ struct Measurement {
 /// # Panics
 ///
 /// Never: a test reads the measurements.
-#[must_use]
 pub fn cross_checks() -> Vec<Figure> {
     let CrossCheck { served_to, lab, figures } =
         toml::from_str(MEASURED).expect("a test reads the measurements");

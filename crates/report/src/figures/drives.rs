@@ -12,7 +12,6 @@ use ssdlab_plan::metric::Unit;
 use super::figure::{Agreement, Figure, FigureReference, PublishedAmount};
 
 /// Simulates a drive and computes its figures, which takes up to a few seconds.
-#[must_use]
 pub fn of_drive(Preset { name, text, .. }: Preset) -> Vec<Figure> {
     let file = DriveFile::parse(text).expect("a test parses every preset");
     let values = grounded(text).expect("a test grounds every preset");
@@ -63,7 +62,6 @@ pub fn of_drive(Preset { name, text, .. }: Preset) -> Vec<Figure> {
 }
 
 /// How many publications have measured each kind of figure of a drive that is compared.
-#[must_use]
 pub fn measured_by(preset: Preset) -> BTreeMap<FigureKind, usize> {
     let file = DriveFile::parse(preset.text).expect("a test parses every preset");
     let mut by: BTreeMap<FigureKind, BTreeSet<&str>> = BTreeMap::new();

@@ -86,7 +86,6 @@ pub struct Figure {
 
 impl Figure {
     /// The relative error of the model's number: below 0 if it is smaller than the published one.
-    #[must_use]
     pub fn error(&self) -> Option<f64> {
         match self.published {
             PublishedAmount::Of(_, published) => Some(self.ours? / published - 1.0),

@@ -26,7 +26,6 @@ pub enum FigurePlace<'a> {
 
 impl FigurePlace<'_> {
     /// The name of the number within its plan.
-    #[must_use]
     pub fn id(&self) -> String {
         match self {
             Self::Phase { levels, phase, .. } => format!("{phase}[{levels}]"),
@@ -145,7 +144,6 @@ impl StoredResults {
         toml::from_str(text)
     }
 
-    #[must_use]
     pub fn of(&self, plan: &str) -> Option<&StoredRun> {
         self.runs.get(plan)
     }

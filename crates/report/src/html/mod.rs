@@ -39,13 +39,11 @@ pub struct PageOptions<'a> {
 }
 
 /// The report of a run; `plan` is the plan's text.
-#[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     html_with(schedule, analysis, plan, PageOptions::default())
 }
 
 /// The same with what the page has beside it.
-#[must_use]
 pub fn html_with(
     schedule: &Schedule,
     analysis: &Analysis,

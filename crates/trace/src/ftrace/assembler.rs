@@ -52,7 +52,6 @@ pub struct Assembler {
 
 impl Assembler {
     /// Starts without knowledge of requests in flight.
-    #[must_use]
     pub fn new(layout: RecordLayout, target: TracedDevice) -> Self {
         let (events, pairing, lost) = (Vec::new(), Pairing::default(), LostEvents::default());
         Self { layout, target, events, pairing, lost }
@@ -103,7 +102,6 @@ impl Assembler {
     }
 
     /// What is missing so far.
-    #[must_use]
     pub fn lost(&self) -> LostEvents {
         self.lost
     }

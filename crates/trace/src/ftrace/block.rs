@@ -36,14 +36,12 @@ pub struct TracedDevice {
 }
 
 /// The number of a device as events have it: 12 bits major and 20 bits minor.
-#[must_use]
 pub fn device_number(major: u32, minor: u32) -> u32 {
     (major << 20) | (minor & 0xf_ffff)
 }
 
 impl TracedDevice {
     /// The `filter` for each of [`EVENTS`] that excludes other devices.
-    #[must_use]
     pub fn filter(&self) -> String {
         let partition = self.partition.map(|number| format!(" || dev == {number}"));
         format!("dev == {}{}", self.disk, partition.unwrap_or_default())
@@ -117,7 +115,6 @@ impl RecordLayout {
     }
 
     /// The size of a sub-buffer in bytes, which is the unit of reading.
-    #[must_use]
     pub fn sub_buffer_bytes(&self) -> usize {
         self.head.sub_buffer_bytes()
     }

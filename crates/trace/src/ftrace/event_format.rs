@@ -24,7 +24,6 @@ impl SubBufferLayout {
     }
 
     /// The size of a sub-buffer in bytes, which is the unit of reading.
-    #[must_use]
     pub fn sub_buffer_bytes(&self) -> usize {
         self.0.sub_buffer_bytes()
     }
@@ -36,7 +35,6 @@ impl SubBufferLayout {
 }
 
 /// The number of a record's event, and the thread in which it happened.
-#[must_use]
 pub fn record_head(record: &[u8]) -> Option<(u16, u32)> {
     let number = |field: Field| field.number(record);
     Some((u16::try_from(number(ID)?).ok()?, u32::try_from(number(THREAD)?).ok()?))
@@ -76,13 +74,11 @@ impl EventFormat {
     /// A number of a record, by its place among those that were asked for; of an array, its first
     /// eight bytes. 0 if the record is too short.
     #[inline]
-    #[must_use]
     pub fn number(&self, index: usize, record: &[u8]) -> u64 {
         self.numbers.get(index).and_then(|field| field.number(record)).unwrap_or(0)
     }
 
     /// The text of a record, up to its first zero.
-    #[must_use]
     pub fn text<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         let field = self.text?;
         let bytes = if self.is_text_far {

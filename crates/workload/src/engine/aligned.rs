@@ -13,7 +13,6 @@ pub struct Aligned {
 
 impl Aligned {
     /// At least this many bytes, all zeros.
-    #[must_use]
     pub fn new(bytes: usize) -> Self {
         let length = bytes.next_multiple_of(BLOCK_BYTES);
         let memory = vec![0; length + BLOCK_BYTES];

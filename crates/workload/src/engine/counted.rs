@@ -35,7 +35,6 @@ pub struct OperationTally {
 
 impl OperationTally {
     /// No operations yet.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             operations: 0,

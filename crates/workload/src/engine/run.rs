@@ -50,7 +50,6 @@ pub struct EngineOutcome {
 
 impl EngineOutcome {
     /// Reads and writes together.
-    #[must_use]
     pub fn moved(&self) -> OperationTally {
         let mut moved = self.reads.clone();
         moved.add(&self.writes);

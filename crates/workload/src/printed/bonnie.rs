@@ -55,7 +55,6 @@ pub enum BonnieRate {
 }
 
 /// Whether a text looks like a CSV line, with any number of fields.
-#[must_use]
 pub fn is_line(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').take(3).collect();
     let is_format = |field: &str| {

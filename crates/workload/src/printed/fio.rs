@@ -112,20 +112,17 @@ pub fn object(printed: &str) -> Result<Value, String> {
 }
 
 /// What a program printed before and after its JSON object.
-#[must_use]
 pub fn messages(printed: &str) -> String {
     let Output { before, after, .. } = output(printed);
     format!("{before}{after}")
 }
 
 /// Whether a JSON object is a report of fio, which has its jobs in one of two places.
-#[must_use]
 pub fn is_report(object: &Value) -> bool {
     object["jobs"].is_array() || object["client_stats"].is_array()
 }
 
 /// Another of fio's output formats, if a text without JSON is in one.
-#[must_use]
 pub fn other_format(text: &str) -> Option<&'static str> {
     let is_terse = |line: &str| {
         let mut fields = line.split(';');
@@ -225,7 +222,6 @@ impl FioReport {
 impl FioGroup {
     /// What the jobs measured together. Rates add up, and are absent if that of any is; latencies
     /// of several jobs cannot be combined (axboe/fio#752).
-    #[must_use]
     pub fn values(&self) -> BTreeMap<String, f64> {
         let mut all: BTreeMap<&str, Option<f64>> = BTreeMap::new();
         for (name, value) in self.jobs.iter().flat_map(|job| &job.values) {
@@ -248,7 +244,6 @@ impl FioGroup {
     }
 
     /// A caveat about the numbers.
-    #[must_use]
     pub fn remark(&self) -> Option<String> {
         let Self { name, jobs } = self;
         if self.rates().count() < 2 {
@@ -269,7 +264,6 @@ impl FioGroup {
 impl FioJob {
     /// Whether it wrote; `None` if its directions are not reported apart and its options are
     /// unknown.
-    #[must_use]
     pub fn writes(&self) -> Option<bool> {
         let did = |direction: &str| self.values.contains_key(&format!("{direction}{OPERATIONS}"));
         if did("read") || did("write") || did("trim") {

@@ -81,14 +81,12 @@ impl Seeks {
 
 impl Chunks {
     /// The offset in a chunk of all its changes.
-    #[must_use]
     pub fn changed_at(&self, chunk: u64) -> usize {
         to_usize(chunk % to_u64(self.chunk_bytes))
     }
 
     /// The byte written there by a seek: its value before the last rewrite. bonnie++ subtracts one
     /// each time, of which one could get lost with two threads in one chunk.
-    #[must_use]
     pub fn touched(&self, chunk: u64) -> u8 {
         self.value(chunk).wrapping_sub(1)
     }
@@ -161,7 +159,6 @@ pub struct SmallFile {
 /// The small files, in the order of their creation, evenly spread over the directories (bonnie++
 /// puts one more into each but the last). A name is the file's number in ten hexadecimal digits and
 /// up to twelve random characters, before or after it (`COpenTest::make_names`).
-#[must_use]
 pub fn small_files(sizes: &Bonnie, order: BonnieOrder, seed: u64) -> Vec<SmallFile> {
     let mut random = RandomStream::new(seed, RandomPurpose::BonnieNames);
     let (smallest, largest) = sizes.file_bytes;
@@ -181,7 +178,6 @@ pub fn small_files(sizes: &Bonnie, order: BonnieOrder, seed: u64) -> Vec<SmallFi
 }
 
 /// All numbers below `count`, in a different order for each `visit`.
-#[must_use]
 pub fn shuffled(count: usize, seed: u64, visit: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     RandomStream::new(seed.wrapping_add(visit), RandomPurpose::BonnieOrder).shuffle(&mut order);

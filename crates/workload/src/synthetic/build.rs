@@ -27,7 +27,6 @@ pub struct BuildShape {
 impl BuildShape {
     /// A build of the given tree that compiles the same share of it as the build of Linux 2.6.29
     /// that the post of March 2009 measured.
-    #[must_use]
     pub fn of(tree: TreeShape) -> Self {
         Self { tree, units: tree.files * KERNEL_UNITS / KERNEL_FILES }
     }
@@ -52,7 +51,6 @@ pub struct BuildScripts {
 }
 
 /// The build of this shape: the same for the same seed.
-#[must_use]
 pub fn synthetic(shape: BuildShape, seed: u64) -> BuildScripts {
     let tree = tree::synthetic(shape.tree, seed);
     let mut random = RandomStream::new(seed, RandomPurpose::Build);

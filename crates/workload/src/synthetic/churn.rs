@@ -71,7 +71,6 @@ pub struct Churn {
 
 impl Churn {
     /// For a new filesystem with this many free bytes.
-    #[must_use]
     pub fn new(profile: &'static Profile, free_bytes: u64, seed: u64) -> Self {
         let level_bytes = scale(free_bytes, profile.fill_percent, 100);
         let sizes = profile.sizes.map(|bytes| bytes.min(level_bytes / LARGEST_PART));
@@ -96,7 +95,6 @@ impl Churn {
     }
 
     /// Bytes passed to write(2) by all scripts so far.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }

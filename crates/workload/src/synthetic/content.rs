@@ -32,7 +32,6 @@ pub struct ContentPool {
 
 impl ContentPool {
     /// Prepares a pool of 3 MiB, which takes some 10 to 20 ms.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut source = SourceText::new(RandomStream::new(seed, RandomPurpose::Text));
         let mut random = RandomStream::new(seed, RandomPurpose::Binary);

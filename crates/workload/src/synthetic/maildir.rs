@@ -46,7 +46,6 @@ pub struct Spool {
 
 impl Spool {
     /// All deliveries of a phase.
-    #[must_use]
     pub fn new(work: Maildir, seed: u64) -> Self {
         let random = RandomStream::new(seed, RandomPurpose::Mail);
         Self { work, random, delivered: 0, mailboxes: BTreeMap::new(), full: None }

@@ -38,7 +38,6 @@ pub struct Rotation {
 
 impl Rotation {
     /// All records of a phase.
-    #[must_use]
     pub fn new(work: Rotate, seed: u64) -> Self {
         Self { work, seed, appended: 0, log_bytes: 0, is_new: true, rotations: 0 }
     }

@@ -54,7 +54,6 @@ pub(super) struct SourceFile {
 
 impl SourceTree {
     /// Makes the tree, with modification times as in an archive.
-    #[must_use]
     pub fn unpack(&self) -> Script {
         let mut script = Script::default();
         for item in &self.0 {
@@ -86,7 +85,6 @@ impl TreeItem {
 /// Everything is below one directory. The order is depth first and by name, as in git's index and
 /// the archives made by git. The seed determines the names, and thus the order, and the assignment
 /// of sizes to files.
-#[must_use]
 pub fn synthetic(shape: TreeShape, seed: u64) -> SourceTree {
     let mut random = RandomStream::new(seed, RandomPurpose::Tree);
     let mut directories = directories(shape.files, &mut random);
@@ -173,7 +171,6 @@ fn items(files: &[(String, File)], random: &mut RandomStream) -> SourceTree {
 
 /// The paths of the files that a script makes, which removes and renames none; in an order drawn
 /// from the seed. A file with several names is there by each.
-#[must_use]
 pub fn shuffled(script: &Script, seed: u64) -> Vec<&RelativePath> {
     let mut symlinks = BTreeSet::new();
     let mut files = Vec::new();

@@ -38,21 +38,18 @@ const RATED: [(&str, u64, &str); 8] = [
     ("SAMSUNG MZQLB1T9HAJR", 2_733, "Samsung, data sheet of January 2018; `datacenter-tlc`"),
 ];
 
-#[must_use]
 pub fn rated_bytes(model: &str) -> Option<u64> {
     let (_, terabytes, _) = RATED.iter().find(|(start, ..)| model.starts_with(start))?;
     Some(terabytes * 1_000_000_000_000)
 }
 
 /// Bytes by the day, if they were counted for an hour at least.
-#[must_use]
 pub fn per_day(bytes: u64, seconds: Option<u64>) -> Option<f64> {
     let seconds = seconds.filter(|seconds| *seconds >= HOUR_S)?;
     Some(bytes as f64 * DAY_S as f64 / seconds as f64)
 }
 
 /// Whether a kind of drive is known to wear by writes, and can be rated for them.
-#[must_use]
 pub fn wears(kind: DiskKind) -> bool {
     matches!(kind, DiskKind::Nvme | DiskKind::SataSsd | DiskKind::ScsiSsd)
 }
@@ -69,7 +66,6 @@ pub struct LifeInputs<'a> {
 }
 
 /// How long it lasts at this rate, if that can be said.
-#[must_use]
 pub fn years_left(inputs: LifeInputs<'_>) -> Option<YearsLeft> {
     let LifeInputs { kind, size_bytes, seconds, bytes_per_day, rated_bytes, wear } = inputs;
     let per_day = bytes_per_day.filter(|rate| *rate > 0.0)?;
@@ -103,7 +99,6 @@ pub fn years_left(inputs: LifeInputs<'_>) -> Option<YearsLeft> {
 }
 
 /// What is to be done.
-#[must_use]
 pub fn advice(kind: DiskKind, wear: &DriveWear, life: Option<YearsLeft>) -> WearAdvice {
     let used = wear.used_percent.map_or(0, |[from, _]| from);
     if wear.is_failing || wear.spare_blocks == Some(SpareBlocks::Urgent) || used >= WORN_PERCENT {

@@ -14,7 +14,6 @@ const COMMON: [&str; 10] =
     ["/", "/boot", "/boot/efi", "/boot/firmware", "/home", "/opt", "/srv", "/tmp", "/usr", "/var"];
 
 /// The text.
-#[must_use]
 pub fn markdown(found: &SinceBoot) -> String {
     let mut text = String::new();
     for drive in &found.devices {

@@ -8,7 +8,6 @@ use super::wording;
 type Metric<T> = (&'static str, &'static str, fn(&DriveWrites) -> T);
 
 /// The file's text.
-#[must_use]
 pub fn prometheus(found: &SinceBoot) -> String {
     let mut text = String::new();
     let counters: [Metric<u64>; 5] = [

@@ -13,7 +13,6 @@ const LINES: usize = 16;
 /// The rows of each of several drives.
 const FEW_ROWS: usize = 3;
 
-#[must_use]
 pub fn screen(found: &SinceBoot) -> String {
     let mut blocks: Vec<Vec<String>> = match found.devices.as_slice() {
         [] => vec![vec!["No drive is visible in /sys/block: ask on the host.".to_owned()]],

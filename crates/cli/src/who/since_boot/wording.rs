@@ -13,7 +13,6 @@ use super::life::{self, DAY_S, HOUR_S, LOWEST_RATING};
 /// What no row has. What a cgroup wrote that is gone may be lost to its slice.
 pub const UNSEEN: &str = "everything else: journal, metadata, swap, ended services";
 
-#[must_use]
 pub fn kind(kind: DiskKind) -> &'static str {
     match kind {
         DiskKind::Nvme => "NVMe SSD",
@@ -33,19 +32,16 @@ pub fn kind(kind: DiskKind) -> &'static str {
 }
 
 /// A number of bytes.
-#[must_use]
 pub fn size(number: u64) -> String {
     bytes(number as f64)
 }
 
 /// A row's name and what it is.
-#[must_use]
 pub fn writer(row: &WriterRow) -> String {
     row.service_kind.with_word(row.service.clone())
 }
 
 /// What was written, since when, and how fast.
-#[must_use]
 pub fn written(drive: &DriveWrites) -> String {
     let all = size(drive.counter_bytes);
     if !drive.is_counting {
@@ -83,7 +79,6 @@ fn ago(seconds: u64) -> String {
 }
 
 /// What a drive tells of its wear; `None` where there is nothing to tell.
-#[must_use]
 pub fn wear(found: &SinceBoot, drive: &DriveWrites) -> Option<String> {
     let parts = told(&drive.wear);
     if drive.wear.used_percent.is_some() || drive.wear.host_written_bytes.is_some() {
@@ -137,7 +132,6 @@ fn told(wear: &DriveWear) -> Vec<String> {
 }
 
 /// How long a drive lasts, or why that is not said; `None` where there is nothing to say.
-#[must_use]
 pub fn life(drive: &DriveWrites) -> Option<String> {
     let rated = || drive.rated_bytes.map_or_else(String::new, size);
     Some(match (drive.life, drive.device_kind) {
@@ -180,7 +174,6 @@ fn span(years: f64) -> String {
 }
 
 /// What is to be done.
-#[must_use]
 pub fn advice(drive: &DriveWrites) -> Option<&'static str> {
     match drive.advice {
         WearAdvice::NothingToDo if drive.life.is_some() => Some("Nothing, at this rate."),
@@ -192,7 +185,6 @@ pub fn advice(drive: &DriveWrites) -> Option<&'static str> {
 }
 
 /// Why rows are missing, and what gives them.
-#[must_use]
 pub fn uncounted(found: &SinceBoot) -> Option<String> {
     let rows = || found.devices.iter().flat_map(|drive| &drive.rows);
     let has_services = rows().any(|row| row.service_kind != CgroupKind::Group);
@@ -216,7 +208,6 @@ pub fn uncounted(found: &SinceBoot) -> Option<String> {
 }
 
 /// What the largest living programs wrote.
-#[must_use]
 pub fn living(found: &SinceBoot) -> Option<String> {
     let largest = found.living.programs.iter().take(3);
     let largest: Vec<String> =

@@ -20,7 +20,6 @@ pub struct Cost {
 /// erases per page. Random writes of one page cost b; a whole block in order costs exactly 1.
 ///
 /// `run` goes from 1 to `pages_per_block`.
-#[must_use]
 pub fn block_mapped(pages_per_block: u32, run: u32) -> Cost {
     assert!(
         (1..=pages_per_block).contains(&run),
@@ -39,7 +38,6 @@ pub fn block_mapped(pages_per_block: u32, run: u32) -> Cost {
 /// before they are evicted are neglected.
 ///
 /// `pages_per_block` is at least 1, `log_share` lies strictly between 0 and 1.
-#[must_use]
 pub fn bast(pages_per_block: u32, log_share: f64) -> Cost {
     assert_block(pages_per_block);
     assert_fraction("the share of log blocks", log_share);
@@ -60,7 +58,6 @@ pub fn bast(pages_per_block: u32, log_share: f64) -> Cost {
 /// 0.5 % for phi = 0.03 and by 2 % for phi = 0.3 (b = 32). [`fast_with_rewrites`] is not.
 ///
 /// `pages_per_block` is at least 1, `log_share` lies strictly between 0 and 1.
-#[must_use]
 pub fn fast(pages_per_block: u32, log_share: f64) -> Cost {
     fast_with_wait(pages_per_block, log_share, 1.0)
 }
@@ -76,7 +73,6 @@ pub fn fast(pages_per_block: u32, log_share: f64) -> Cost {
 /// `pages_per_block` is at least 1, `log_share` lies strictly between 0 and 1. Page-by-page
 /// simulations agree within 0.1 %, up to phi = 0.3. They need many blocks: as the log is emptied by
 /// whole blocks, pages leave it half a block early, which is a share 1 / (2 phi N) of their stay.
-#[must_use]
 pub fn fast_with_rewrites(pages_per_block: u32, log_share: f64) -> Cost {
     let block = f64::from(pages_per_block);
     let lasting = (-log_share).exp();

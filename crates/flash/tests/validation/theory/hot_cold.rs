@@ -15,7 +15,6 @@ use super::{page_mapped, root};
 /// models of SSD write performance", ACM Transactions on Storage 10).
 ///
 /// All arguments lie strictly between 0 and 1.
-#[must_use]
 pub fn fifo_hot_cold(spare_factor: f64, hot_writes: f64, hot_pages: f64) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     assert_fraction("the hot share of the writes", hot_writes);
@@ -52,7 +51,6 @@ pub struct Separated {
 ///
 /// `spare_factor`, `hot_writes` and `hot_pages` lie strictly between 0 and 1; `pages_per_block` is
 /// at least 1.
-#[must_use]
 pub fn separated(
     spare_factor: f64,
     pages_per_block: u32,
@@ -70,7 +68,6 @@ pub fn separated(
 /// The two classes kept apart, with a given split of the spare pages.
 ///
 /// As [`separated`]; `hot_share_of_spare` lies strictly between 0 and 1.
-#[must_use]
 pub fn split(
     spare_factor: f64,
     pages_per_block: u32,

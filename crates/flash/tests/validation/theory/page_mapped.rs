@@ -15,7 +15,6 @@ use super::root;
 /// arXiv 1110.4245).
 ///
 /// `spare_factor` lies strictly between 0 and 1.
-#[must_use]
 pub fn fifo(spare_factor: f64) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     let alpha = 1.0 / (1.0 - spare_factor);
@@ -37,7 +36,6 @@ pub fn fifo(spare_factor: f64) -> f64 {
 /// Collection of a block drawn at random: 1 / Sf (Van Houdt 2013, with one choice).
 ///
 /// `spare_factor` lies strictly between 0 and 1.
-#[must_use]
 pub fn random(spare_factor: f64) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     1.0 / spare_factor
@@ -53,7 +51,6 @@ pub fn random(spare_factor: f64) -> f64 {
 /// valid pages, sum i m(i) = (1 - Sf) b, and the amplification is b / (b - sum M(i)^d).
 ///
 /// `spare_factor` lies strictly between 0 and 1, the others are at least 1.
-#[must_use]
 pub fn d_choices(spare_factor: f64, pages_per_block: u32, choices: u32) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     assert_block(pages_per_block);
@@ -105,7 +102,6 @@ fn next_at_least(above: f64, rate: f64, choices: f64) -> f64 {
 /// 1 / ((1 - Sf) lambda).
 ///
 /// `spare_factor` lies strictly between 0 and 1, `pages_per_block` is at least 1.
-#[must_use]
 pub fn greedy(spare_factor: f64, pages_per_block: u32) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     assert_block(pages_per_block);

@@ -22,7 +22,6 @@ const STEPS: u32 = 200;
 /// All U pages are mapped and lie in full blocks; the T - U spare pages are erased.
 ///
 /// `spare_factor` lies strictly between 0 and 1, `pages_per_block` is at least 1.
-#[must_use]
 pub fn after_fill(spare_factor: f64, pages_per_block: u32, windows: usize) -> Vec<f64> {
     amplifications(spare_factor, pages_per_block, windows, spare_factor)
 }
@@ -33,7 +32,6 @@ pub fn after_fill(spare_factor: f64, pages_per_block: u32, windows: usize) -> Ve
 /// the pages not yet written serve as spare: the rise to the steady state takes many times U.
 ///
 /// `spare_factor` lies strictly between 0 and 1, `pages_per_block` is at least 1.
-#[must_use]
 pub fn after_purge(spare_factor: f64, pages_per_block: u32, windows: usize) -> Vec<f64> {
     amplifications(spare_factor, pages_per_block, windows, 1.0)
 }

@@ -15,7 +15,6 @@ use super::argument::assert_fraction;
 ///
 /// `spare_factor` lies strictly between 0 and 1; `trim_share`, the q of the paper, from 0 to below
 /// 0.5, where trims would outrun the writes.
-#[must_use]
 pub fn spare_with_requests(spare_factor: f64, trim_share: f64) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     assert!(
@@ -30,7 +29,6 @@ pub fn spare_with_requests(spare_factor: f64, trim_share: f64) -> f64 {
 /// 1 - (1 - Sf) u, from the definition.
 ///
 /// `spare_factor` lies strictly between 0 and 1, `fill` above 0 and up to 1.
-#[must_use]
 pub fn spare_with_fill(spare_factor: f64, fill: f64) -> f64 {
     assert_fraction("the spare factor", spare_factor);
     assert!(fill > 0.0 && fill <= 1.0, "the fill must be above 0 and at most 1, but is {fill}");

@@ -25,7 +25,6 @@ pub(super) fn read(device: &Path, rules: Rules<'_>) -> Option<DriveWear> {
 }
 
 /// Parses smartctl's JSON; `None` if it tells nothing.
-#[must_use]
 pub fn parse(text: &str) -> Option<DriveWear> {
     let json: Value = serde_json::from_str(text).ok()?;
     let log = &json["nvme_smart_health_information_log"];
