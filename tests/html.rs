@@ -126,7 +126,7 @@ fn a_run_of_nothing_says_why() {
 #[test]
 fn a_page_links_to_the_manual_where_it_has_its_address_only() {
     let schedule = schedule("discard", 8);
-    let analysis = advice::analyse("run", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    let analysis = advice::analyse("run", &schedule, post_1(&schedule), Ending::AllBlocks);
     assert!(!html(&schedule, &analysis, "").contains("how-sure.html"));
     for (address, link) in [
         ("../manual/", "href=\"../manual/how-sure.html\""),

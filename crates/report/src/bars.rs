@@ -254,7 +254,7 @@ fn of_phase(treatments: &[Named<'_>], metric: Metric, phase: &str) -> BarGroup {
         let value = mean(treatment, phase, metric)?;
         let name = name.clone();
         let says = number::value(metric, value);
-        value.is_finite().then(|| Bar { name, value, says })
+        value.is_finite().then_some(Bar { name, value, says })
     });
     BarGroup { heading: plain(phase), bars: bars.collect() }
 }
