@@ -28,15 +28,7 @@ use super::prediction::{HEADING, table};
 use super::words::is_unseen;
 
 pub use manual::ManualAddress;
-
-/// What a page has beside the report.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PageOptions<'a> {
-    /// A browser loads the page again after so many seconds, as the run goes on.
-    pub reload_s: Option<u32>,
-    /// Where the manual is, to which the page links.
-    pub manual: Option<&'a ManualAddress>,
-}
+pub use page::PageOptions;
 
 /// The report of a run; `plan` is the plan's text.
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {

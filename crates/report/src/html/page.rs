@@ -7,13 +7,22 @@ use sha2::{Digest, Sha256};
 use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
-use super::PageOptions;
+use super::manual::ManualAddress;
 use crate::answer::AnsweredQuestion;
 use crate::screen::{drives, limits};
 use crate::text::{how, so_far};
 
 /// A section's anchor, its heading and its content.
 pub(super) type Section = (&'static str, &'static str, Markup);
+
+/// What a page has beside the report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PageOptions<'a> {
+    /// A browser loads the page again after so many seconds, as the run goes on.
+    pub reload_s: Option<u32>,
+    /// Where the manual is, to which the page links.
+    pub manual: Option<&'a ManualAddress>,
+}
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
