@@ -16,9 +16,7 @@ impl Factor {
     pub fn levels(self) -> String {
         match self {
             Self::Filesystem => filesystem::names().join(", "),
-            Self::FilesystemDriver => {
-                format!("{} (which can both mount ext2)", filesystem::drivers().join(", "))
-            }
+            Self::FilesystemDriver => "ext2, ext4 (which can both mount ext2)".to_owned(),
             Self::Journal => format!("{} (ext4)", named(&SWITCH, ", ")),
             Self::Checksums => settings(|filesystem| &filesystem.checksums),
             Self::Compression => settings(|filesystem| &filesystem.compression),
