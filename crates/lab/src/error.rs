@@ -16,7 +16,8 @@ pub enum LabError {
     /// The lab needs root.
     #[error("the {lab} lab needs root: it {does}")]
     #[diagnostic(help(
-        "run it with sudo, or measure an existing directory: --lab directory --dir DIR"
+        "run it with sudo; without root the directory lab measures a folder: --lab directory \
+         --dir DIR"
     ))]
     NeedsRoot {
         lab: &'static str,

@@ -184,7 +184,8 @@ impl<'a> AnswerReader<'a> {
     /// The drives of the claims that decide, or of all treatments if none does.
     fn drives(&self) -> Vec<String> {
         let deciding = self.deciding();
-        let cases = deciding.iter().flatten().filter_map(|case| case.levels.as_ref());
+        let cases = deciding.iter().flatten();
+        let cases = cases.flat_map(|case| case.levels.iter().chain(&case.baseline));
         let all = self.analysis.treatments.iter().map(|own| &own.levels);
         let drives_of = |levels: &Levels| levels.0.get(&Factor::Drive).cloned();
         let mut drives: BTreeSet<String> = cases.filter_map(drives_of).collect();

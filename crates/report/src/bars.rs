@@ -163,7 +163,7 @@ fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<(String, Vec<Bar
             value.is_finite().then(|| Bar { name: compared.name(own), value, says })
         });
         let phases = phases.iter().map(|phase| labels.get(phase).unwrap_or(phase).clone());
-        let heading = nouns::phases(&phases.collect::<Vec<_>>());
+        let heading = plain(&nouns::phases(&phases.collect::<Vec<_>>()));
         BarGroup { heading, bars: bars.collect() }
     };
     let mut groups: Vec<BarGroup> =

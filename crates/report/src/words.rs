@@ -46,14 +46,14 @@ const NO_BREAK: char = '\u{A0}';
 
 /// A text whose numbers keep their units on the same line.
 fn with_units(text: &str) -> String {
-    const UNITS: [&str; 18] = [
+    const UNITS: [&str; 16] = [
         "ns", "us", "ms", "s", "h", "%", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
-        "MB/s", "times", "percent",
+        "MB/s",
     ];
     let mut kept = String::with_capacity(text.len());
-    for word in text.split(' ') {
+    for (index, word) in text.split(' ').enumerate() {
         let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
-        if !kept.is_empty() || text.starts_with(' ') {
+        if index > 0 {
             kept.push(if is_unit && kept.ends_with(|c: char| c.is_ascii_digit()) {
                 NO_BREAK
             } else {

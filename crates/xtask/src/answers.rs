@@ -47,7 +47,15 @@ fn pages() -> Result<Vec<(String, String)>> {
     let (mut pages, mut rows) = (Vec::new(), Vec::new());
     for plan in shipped::ALL {
         let schedule = of(plan)?;
-        let answer = kept(plan.name)?.map(|run| {
+        let run = kept(plan.name)?;
+        let planned = |record: &Record| schedule.trials.contains(&record.trial);
+        if run.as_ref().is_some_and(|(_, records)| !records.iter().all(planned)) {
+            return Err(miette!(
+                "{} has records of another version of the plan: run it again",
+                records_file(plan.name)
+            ));
+        }
+        let answer = run.map(|run| {
             let (text, answer) = page(plan, &schedule, run);
             pages.push((format!("docs/answers/{}.md", plan.name), text));
             answer

@@ -165,10 +165,11 @@ pub(super) fn range(cases: &[&Judgement]) -> Option<String> {
 fn span(values: &[f64], says: impl Fn(f64) -> String) -> Option<String> {
     let least = values.iter().copied().reduce(f64::min)?;
     let most = values.iter().copied().reduce(f64::max)?;
-    let of_ms = number::spoken_ms(most);
+    let (of_ms, is_below_1_s) = (number::spoken_ms(most), most < 1e9);
     let [least, most] = [least, most].map(says);
     // `63 to 120 ms` is easier to read than `63 ms to 0.12 s`.
-    let most = if least.ends_with(" ms") && most.ends_with(" s") { of_ms } else { most };
+    let is_short = is_below_1_s && least.ends_with(" ms") && most.ends_with(" s");
+    let most = if is_short { of_ms } else { most };
     if least == most {
         return Some(least);
     }

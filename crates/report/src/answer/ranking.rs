@@ -7,7 +7,7 @@ use ssdlab_quantity::listed;
 use crate::levels::label;
 use crate::nouns::{listed_levels, noun, number_word};
 use crate::number;
-use crate::words::counted;
+use crate::words::{counted, plain};
 
 /// What changes by less than this share is no difference that matters to anyone, however surely it
 /// is one.
@@ -27,18 +27,8 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     {
         return None;
     }
-    let is_tied = |(_, places): &(_, Vec<&RankedTreatment>)| {
-        split(places)
-            .is_some_and(|(_, rivals)| !rivals.is_empty() && rivals.len() + 1 == places.len())
-    };
-    if groups.len() > 1 && groups.iter().all(is_tied) {
-        let contexts: Vec<String> =
-            groups.iter().map(|(context, _)| listed_levels(context)).collect();
-        let all = match groups[0].1.len() {
-            2 => "both".to_owned(),
-            number => format!("all {}", number_word(number)),
-        };
-        return Some(format!("no single one: {all} are level for {}", listed(&contexts)));
+    if let Some(tie) = tie(&groups) {
+        return Some(format!("no single one: {tie}"));
     }
     let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
         let (first, rivals) = split(places)?;
@@ -60,6 +50,21 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     (!best.is_empty()).then(|| listed(&best))
 }
 
+/// That all are level, if they are in each of several groups of the same size.
+fn tie(groups: &[(Levels, Vec<&RankedTreatment>)]) -> Option<String> {
+    let number = groups.first().filter(|_| groups.len() > 1)?.1.len();
+    let is_tied = |(_, places): &(_, Vec<&RankedTreatment>)| {
+        let rivals = split(places).map_or(0, |(_, rivals)| rivals.len());
+        rivals > 0 && rivals + 1 == number && places.len() == number
+    };
+    let contexts: Vec<String> = groups.iter().map(|(context, _)| listed_levels(context)).collect();
+    let all = match number {
+        2 => "both".to_owned(),
+        number => format!("all {}", number_word(number)),
+    };
+    groups.iter().all(is_tied).then(|| format!("{all} are level for {}", listed(&contexts)))
+}
+
 /// Treatments that are ranked against each other.
 pub struct RankedGroup {
     /// The levels that they share; empty if there is one group.
@@ -73,7 +78,7 @@ pub fn ranked(schedule: &Schedule, analysis: &Analysis) -> Vec<RankedGroup> {
     let Some(ranking) = analysis.rankings.last() else { return Vec::new() };
     let groups = groups(schedule, ranking);
     let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| RankedGroup {
-        context: listed_levels(context),
+        context: plain(&listed_levels(context)),
         places: places
             .iter()
             .map(|place| (name(schedule, place, groups.len()), place.ratio / places[0].ratio))
@@ -92,7 +97,7 @@ pub fn measure(analysis: &Analysis) -> Option<String> {
 fn name(schedule: &Schedule, place: &RankedTreatment, groups: usize) -> String {
     match groups {
         1 => label(schedule, &place.levels),
-        _ => listed_levels(&asked(schedule, &place.levels)),
+        _ => plain(&listed_levels(&asked(schedule, &place.levels))),
     }
 }
 
@@ -107,6 +112,9 @@ pub(super) fn leader(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         let all = places.iter().map(|place| label(schedule, &place.levels));
         let all = listed(&all.collect::<Vec<_>>());
         return Some(format!("No difference that matters: by {measure} {all} are within 2 %."));
+    }
+    if let Some(tie) = tie(&groups) {
+        return Some(format!("By {measure} {tie}."));
     }
     let best = best(schedule, analysis)?;
     let next = match &groups[..] {

@@ -39,8 +39,9 @@ type Log = [u8; LOG_BYTES];
 
 /// Asks a drive; `None` if it is another kind of device, or does not tell.
 pub(super) fn read(node: &Path) -> Option<DriveWear> {
-    // Device mapper would pass commands on to what lies below it.
-    if !node.file_name()?.as_bytes().starts_with(b"nvme") {
+    // Device mapper would pass commands on to what lies below it, under any name.
+    let number = node.file_name()?.as_bytes().strip_prefix(b"nvme")?;
+    if node.parent() != Some(Path::new("/dev")) || !number.first()?.is_ascii_digit() {
         return None;
     }
     let drive = File::open(node).ok()?;
