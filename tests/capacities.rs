@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use ssdlab_flash::{Specification, presets};
+use ssdlab_flash::presets;
 use ssdlab_plan::shipped;
 
 /// What a plan sizes by its drive, as a number of a unit at the shipped capacity.
@@ -40,8 +40,7 @@ fn sizes(name: &str) -> Vec<Sized> {
         line.trim_start_matches("capacity = ").trim_matches('"').parse().unwrap();
     let drives = text.lines().find(|line| line.starts_with("drive = ")).unwrap();
     let named = presets::ALL.iter().filter(|one| drives.contains(&format!("\"{}\"", one.name)));
-    let own = |preset: &presets::Preset| Specification::parse(preset.text).unwrap();
-    let least = named.map(|preset| own(preset).capacity_bytes()).min().unwrap();
+    let least = named.map(|preset| preset.capacity_bytes()).min().unwrap();
     let at = |capacity: u64, line_instead: String| {
         let mut text = text.replacen(line, &line_instead, 1);
         for (_, key, number, unit) in SCALED.iter().filter(|(plans, ..)| plans.contains(&name)) {

@@ -35,10 +35,14 @@ pub struct Preset {
 }
 
 impl Preset {
+    /// The drive that its file describes.
+    pub fn specification(self) -> Specification {
+        Specification::parse(self.text).expect("a test parses every preset")
+    }
+
     /// What its host can store on it, in bytes.
     pub fn capacity_bytes(self) -> u64 {
-        let specification = Specification::parse(self.text).expect("presets are drive files");
-        specification.capacity_bytes()
+        self.specification().capacity_bytes()
     }
 }
 

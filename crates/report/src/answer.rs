@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, TreatmentStatus, Verdict};
-use ssdlab_flash::{Specification, presets};
+use ssdlab_flash::presets;
 use ssdlab_plan::{AnswerVerdict, Factor, Levels, Remark, Schedule, Sentence, SentencePart};
 use ssdlab_quantity::listed;
 
@@ -212,15 +212,12 @@ impl<'a> AnswerReader<'a> {
 
 /// A simulated drive, with the product that it models if it comes with the program.
 fn drive_name(name: &str) -> String {
-    let description = presets::find(name)
-        .and_then(|preset| Some(Specification::parse(preset.text).ok()?.description))
-        .unwrap_or_default();
+    let preset = presets::find(name);
+    let description = preset.map_or(String::new(), |preset| preset.specification().description);
     let models = description.split_once("(as ").and_then(|(_, models)| models.split_once(')'));
-    let what = match (models, description.split_once(':')) {
-        (Some((models, _)), _) => format!(": as {models}"),
-        (None, Some((what, _))) => format!(": {what}"),
-        (None, None) => String::new(),
-    };
+    let what = models.map(|(models, _)| format!(": as {models}"));
+    let product = || Some(format!(": {}", description.split_once(':')?.0));
+    let what = what.or_else(product).unwrap_or_default();
     format!("{} (simulated){what}", plain(name))
 }
 

@@ -15,7 +15,7 @@ use clap::Command;
 use miette::Result;
 use serde::Serialize;
 use ssdlab_cli::{Exit, command_line, factor_rows, metric_meaning};
-use ssdlab_flash::{self as flash, Specification, presets};
+use ssdlab_flash::{self as flash, presets};
 use ssdlab_plan::metric::{self, Better};
 
 use self::cell::cell;
@@ -87,7 +87,7 @@ fn drives() -> String {
                    file, to start your own from, and `ssdlab drive check FILE` checks it.\n"
             .to_owned();
     for preset in presets::ALL {
-        let drive = Specification::parse(preset.text).expect("a test parses every preset");
+        let drive = preset.specification();
         let values = flash::grounded(preset.text).expect("a test reads every preset's evidence");
         let _ = write!(
             out,
