@@ -30,7 +30,7 @@ pub struct Smart {
 impl Smart {
     /// Asks a drive; `None` if it has no such counters.
     pub fn read(device: &Path, rules: Rules<'_>) -> Option<Self> {
-        let told = read(device, rules)?;
+        let told = nvme::health(device).or_else(|| smartctl::read(device, rules))?;
         let smart = Self {
             host_written_bytes: told.host_written_bytes,
             used_percent: told.used_percent.map(|[_, used]| used),

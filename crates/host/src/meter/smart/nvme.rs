@@ -37,23 +37,39 @@ const LOG_WORDS: u32 = 127 << 16;
 /// One of the two logs.
 type Log = [u8; LOG_BYTES];
 
-/// Asks a drive; `None` if it is another kind of device, or does not tell.
+/// No extended log.
+const NONE: Log = [0; LOG_BYTES];
+
+/// Asks for the health, all that records keep; `None` if it is no such drive, or does not tell.
+pub(super) fn health(node: &Path) -> Option<DriveWear> {
+    told(&ask_health(&open(node)?)?, &NONE)
+}
+
+/// The same with what it wrote to its flash, if it tells.
 pub(super) fn read(node: &Path) -> Option<DriveWear> {
-    // Device mapper would pass commands on to what lies below it, under any name.
-    let number = node.file_name()?.as_bytes().strip_prefix(b"nvme")?;
-    if node.parent() != Some(Path::new("/dev")) || !number.first()?.is_ascii_digit() {
-        return None;
-    }
-    let drive = File::open(node).ok()?;
-    let mut health = [0; LOG_BYTES];
-    ask(&drive, log_page(HEALTH_LOG), &mut health)?;
-    let mut extended = [0; LOG_BYTES];
+    let drive = open(node)?;
+    let health = ask_health(&drive)?;
+    let mut extended = NONE;
     // A drive counts a request for a log that it has not among its errors, of which smartd warns
     // (smartmontools#208).
     if manages_namespaces(&drive) {
         let _ = ask(&drive, log_page(EXTENDED_LOG), &mut extended);
     }
     told(&health, &extended)
+}
+
+fn open(node: &Path) -> Option<File> {
+    // Device mapper would pass commands on to what lies below it, under any name.
+    let number = node.file_name()?.as_bytes().strip_prefix(b"nvme")?;
+    if node.parent() != Some(Path::new("/dev")) || !number.first()?.is_ascii_digit() {
+        return None;
+    }
+    File::open(node).ok()
+}
+
+fn ask_health(drive: &File) -> Option<Log> {
+    let mut health = NONE;
+    ask(drive, log_page(HEALTH_LOG), &mut health).map(|()| health)
 }
 
 /// Whether a drive manages namespaces, as OCP demands (`NVMe` Cloud SSD Specification, 4.4.1) and
