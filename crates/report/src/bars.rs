@@ -7,7 +7,7 @@ use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Answer, LabKind, Origin, Schedule};
 use textwrap::core::display_width;
 
-use super::answer::ranking;
+use super::answer::ranking::{self, ValueGroup};
 use super::compared::ComparedTreatments;
 use super::grid::FILE_WIDTH;
 use super::levels::label;
@@ -82,12 +82,19 @@ pub(super) fn of_answer(
 ) -> Option<String> {
     let ranks = !schedule.is_asked_for && schedule.answer.names_best();
     let ranked = ranks.then(|| ranked(schedule, analysis, room)).flatten();
-    let (caption, groups) = ranked.or_else(|| decisive(schedule, analysis))?;
+    let Figures { caption, groups, says } = ranked.or_else(|| decisive(schedule, analysis))?;
+    let group = |(heading, values): ValueGroup| {
+        let bar = |(name, value)| Bar { name, value, says: says(value) };
+        BarGroup { heading, bars: values.into_iter().map(bar).collect() }
+    };
+    let groups: Vec<BarGroup> = groups.into_iter().map(group).collect();
     // One group is named by the caption.
     let headings = usize::from(groups.len() > 1);
     let lines = |group: &BarGroup| group.bars.len() + headings;
-    let is_captioned = groups.first().is_some_and(|group| lines(group) < room);
-    let mut left = room.saturating_sub(usize::from(is_captioned));
+    let caption = wrapped(INDENT, &capitalised(&caption), INDENT, style) + "\n";
+    let above = caption.lines().count();
+    let is_captioned = groups.first().is_some_and(|group| lines(group) + above <= room);
+    let mut left = if is_captioned { room - above } else { room };
     let fit = groups.iter().take_while(|group| {
         let fits = lines(group) <= left;
         left = left.saturating_sub(lines(group));
@@ -103,7 +110,7 @@ pub(super) fn of_answer(
     let most = all().map(|bar| bar.value).fold(0.0, f64::max);
     let text = written(|out| {
         if is_captioned {
-            writeln!(out, "{}", wrapped(INDENT, &capitalised(&caption), INDENT, style))?;
+            out.write_str(&caption)?;
         }
         for group in &fit {
             if headings > 0 {
@@ -116,77 +123,63 @@ pub(super) fn of_answer(
     Some(text.trim_end().to_owned())
 }
 
-/// Bars that are compared with each other.
-struct BarGroup {
-    heading: String,
-    bars: Vec<Bar>,
+/// What bars show: values in groups, and how they are written.
+struct Figures {
+    caption: String,
+    groups: Vec<ValueGroup>,
+    says: Box<dyn Fn(f64) -> String>,
 }
 
-/// The last ranking, with what it ranks; of each group as many of the first as fit.
-fn ranked(
-    schedule: &Schedule,
-    analysis: &Analysis,
-    room: usize,
-) -> Option<(String, Vec<BarGroup>)> {
+/// The last ranking; of each group as many of the first as fit.
+fn ranked(schedule: &Schedule, analysis: &Analysis, room: usize) -> Option<Figures> {
     let caption = format!("{}, relative to the best", uncounted(&ranking::measure(analysis)?));
     let groups = ranking::ranked(schedule, analysis);
-    let headings = usize::from(groups.len() > 1);
     // Of more groups than there is room for, the first are shown.
-    let most = (room.saturating_sub(1) / groups.len().max(1)).saturating_sub(headings).max(3);
-    let bars = |places: Vec<(String, f64)>| {
-        let bar = |(name, value)| Bar { name, value, says: number::spoken_ratio(value) };
-        places.into_iter().take(most).map(bar).collect()
-    };
-    let groups = groups.into_iter();
-    let groups = groups.map(|own| BarGroup { heading: own.context, bars: bars(own.places) });
-    Some((caption, groups.collect()))
+    let each = room.saturating_sub(1) / groups.len().max(1);
+    let most = each.saturating_sub(usize::from(groups.len() > 1)).max(3);
+    let first = |(heading, places): ValueGroup| (heading, places.into_iter().take(most).collect());
+    let groups = groups.into_iter().map(first).collect();
+    Some(Figures { caption, groups, says: Box::new(number::spoken_ratio) })
 }
 
-/// What the claims that decide compare, with what they are about.
-fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<(String, Vec<BarGroup>)> {
+/// What the claims that decide compare.
+fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
     let compared = ComparedTreatments::of_answer(schedule, analysis);
-    let first = schedule.answering_claim()?;
+    let metric = schedule.answering_claim()?.metric;
     let Answer { decides, labels, .. } = &schedule.answer;
     let deciding = schedule.claims.iter().filter(|claim| decides.contains(&claim.id));
     let mut all_phases: Vec<&[String]> = Vec::new();
-    for claim in deciding.filter(|claim| claim.metric == first.metric) {
+    for claim in deciding.filter(|claim| claim.metric == metric) {
         for phases in [&claim.phases[..], claim.other_phases()] {
             if !all_phases.contains(&phases) {
                 all_phases.push(phases);
             }
         }
     }
-    let of = |phases: &[String]| {
-        let bars = compared.treatments.iter().filter_map(|own| {
-            let value = total(analysis, &own.levels, phases, first.metric)?;
-            let says = String::new();
-            value.is_finite().then(|| Bar { name: compared.name(own), value, says })
+    let of = |phases: &[String]| -> ValueGroup {
+        let values = compared.treatments.iter().filter_map(|own| {
+            let value = total(analysis, &own.levels, phases, metric)?;
+            value.is_finite().then(|| (compared.name(own), value))
         });
         let phases = phases.iter().map(|phase| labels.get(phase).unwrap_or(phase).clone());
-        let heading = plain(&nouns::phases(&phases.collect::<Vec<_>>()));
-        BarGroup { heading, bars: bars.collect() }
+        (plain(&nouns::phases(&phases.collect::<Vec<_>>())), values.collect())
     };
-    let mut groups: Vec<BarGroup> =
-        all_phases.iter().map(|phases| of(phases)).filter(|own| !own.bars.is_empty()).collect();
-    let values = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
+    let groups = all_phases.into_iter().map(of);
+    let mut groups: Vec<ValueGroup> = groups.filter(|(_, values)| !values.is_empty()).collect();
+    let values = groups.iter().flat_map(|(_, values)| values).map(|(_, value)| *value);
     let digits = distinct_digits(&values.collect::<Vec<_>>());
-    for bar in groups.iter_mut().flat_map(|group| &mut group.bars) {
-        bar.says = number::spoken_to(digits, first.metric.unit, bar.value);
-    }
-    let what = uncounted(&noun(first.metric));
+    let what = uncounted(&noun(metric));
     let caption = match &groups[..] {
-        [one] => format!("{what}, {}", one.heading),
+        [(phases, _)] => format!("{what}, {phases}"),
         _ => what,
     };
-    if groups.len() > 1 && groups.iter().all(|group| group.bars.len() == 1) {
+    if groups.len() > 1 && groups.iter().all(|(_, values)| values.len() == 1) {
         // Where one treatment is shown, its phases are what is compared.
-        let bars = groups.into_iter().flat_map(|group| {
-            let name = group.heading;
-            group.bars.into_iter().map(move |bar| Bar { name: name.clone(), ..bar })
-        });
-        groups = vec![BarGroup { heading: String::new(), bars: bars.collect() }];
+        let values = groups.into_iter().map(|(phases, values)| (phases, values[0].1));
+        groups = vec![(String::new(), values.collect())];
     }
-    Some((caption, groups))
+    let says = Box::new(move |value| number::spoken_to(digits, metric.unit, value));
+    Some(Figures { caption, groups, says })
 }
 
 /// The number of significant digits with which values that differ by a few percent do so for
@@ -217,6 +210,12 @@ fn of_phases(
     }
     let text = written(|out| phases.iter().try_for_each(|group| write_phase(out, group, &columns)));
     Some(text.trim_end().to_owned())
+}
+
+/// Bars that are compared with each other.
+struct BarGroup {
+    heading: String,
+    bars: Vec<Bar>,
 }
 
 struct Bar {

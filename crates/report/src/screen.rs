@@ -83,13 +83,11 @@ fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
 
 /// The drives on one line: two in full, more by their names.
 pub(super) fn drives(drives: &[String]) -> Option<String> {
+    let name = |drive: &String| drive.split(':').next().unwrap_or_default().to_owned();
     match drives {
         [] => None,
         [_] | [_, _] => Some(drives.join("; ")),
-        many => {
-            let names = many.iter().map(|drive| drive.split(':').next().unwrap_or_default());
-            Some(listed(&names.map(str::to_owned).collect::<Vec<_>>()))
-        }
+        many => Some(listed(&many.iter().map(name).collect::<Vec<_>>())),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
 }
 
 /// A space at which no line ends.
-const NO_BREAK: char = '\u{A0}';
+const NO_BREAK: &str = "\u{A0}";
 
 /// A text whose numbers keep their units on the same line.
 fn with_units(text: &str) -> String {
@@ -50,19 +50,13 @@ fn with_units(text: &str) -> String {
         "ns", "us", "ms", "s", "h", "%", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
         "MB/s",
     ];
-    let mut kept = String::with_capacity(text.len());
-    for (index, word) in text.split(' ').enumerate() {
-        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
-        if index > 0 {
-            kept.push(if is_unit && kept.ends_with(|c: char| c.is_ascii_digit()) {
-                NO_BREAK
-            } else {
-                ' '
-            });
-        }
-        kept += word;
-    }
-    kept
+    let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |kept, word| {
+        let is_kept = is_unit(word) && kept.ends_with(|c: char| c.is_ascii_digit());
+        kept + if is_kept { NO_BREAK } else { " " } + word
+    })
 }
 
 /// Text of plans and programs without characters that control a terminal, that XML forbids, or

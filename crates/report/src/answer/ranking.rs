@@ -58,31 +58,23 @@ fn tie(groups: &[(Levels, Vec<&RankedTreatment>)]) -> Option<String> {
         rivals > 0 && rivals + 1 == number && places.len() == number
     };
     let contexts: Vec<String> = groups.iter().map(|(context, _)| listed_levels(context)).collect();
-    let all = match number {
-        2 => "both".to_owned(),
-        number => format!("all {}", number_word(number)),
-    };
+    let all = if number == 2 { "both" } else { &format!("all {}", number_word(number)) };
     groups.iter().all(is_tied).then(|| format!("{all} are level for {}", listed(&contexts)))
 }
 
-/// Treatments that are ranked against each other.
-pub struct RankedGroup {
-    /// The levels that they share; empty if there is one group.
-    pub context: String,
-    /// Each with its ratio to the first's value, from the first on.
-    pub places: Vec<(String, f64)>,
-}
+/// Values by their names, below a heading.
+pub type ValueGroup = (String, Vec<(String, f64)>);
 
-/// The last ranking; empty if there is none.
-pub fn ranked(schedule: &Schedule, analysis: &Analysis) -> Vec<RankedGroup> {
+/// The last ranking: treatments by the levels that they share, each with its ratio to the first's
+/// value, from the first on; empty if there is none.
+pub fn ranked(schedule: &Schedule, analysis: &Analysis) -> Vec<ValueGroup> {
     let Some(ranking) = analysis.rankings.last() else { return Vec::new() };
     let groups = groups(schedule, ranking);
-    let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| RankedGroup {
-        context: plain(&listed_levels(context)),
-        places: places
-            .iter()
-            .map(|place| (name(schedule, place, groups.len()), place.ratio / places[0].ratio))
-            .collect(),
+    let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
+        let own = |place: &&RankedTreatment| {
+            (name(schedule, place, groups.len()), place.ratio / places[0].ratio)
+        };
+        (plain(&listed_levels(context)), places.iter().map(own).collect())
     };
     groups.iter().map(of).collect()
 }
