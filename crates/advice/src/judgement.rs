@@ -206,11 +206,6 @@ impl Outcome {
     }
 }
 
-/// Whether the models were made so that all of these are true.
-pub fn are_by_construction<'a>(claims: impl IntoIterator<Item = &'a Judgement>) -> bool {
-    claims.into_iter().all(|claim| claim.by_construction.is_some())
-}
-
 impl Judgement {
     /// The bounds of its ratio or amount.
     pub fn bounds(&self) -> Bounds {

@@ -54,7 +54,6 @@ pub use flip::{Crossing, Flip};
 pub use hosts::{ByHost, HostRatio, RatioAcrossHosts};
 pub use judgement::{
     ClaimEstimate, Conclusion, EstimatedValue, Judgement, OpenReason, Outcome, Verdict,
-    are_by_construction,
 };
 pub use late::Unmounting;
 pub use machine::Host;

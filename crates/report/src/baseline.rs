@@ -125,7 +125,9 @@ fn says(change: &CostChange) -> String {
             let percent = (found as f64 / recorded as f64 - 1.0) * 100.0;
             format!(", {percent:+.2} %")
         }
-        Cost::Flushes | Cost::Syncs => format!(", {}", signed(change_of(recorded, found))),
+        Cost::Flushes | Cost::Syncs => {
+            format!(", {:+}", found.wrapping_sub(recorded).cast_signed())
+        }
     };
     let limit = match change.verdict {
         CostVerdict::Worse if allowed == recorded => " (no more is allowed)".to_owned(),
@@ -136,14 +138,6 @@ fn says(change: &CostChange) -> String {
     format!("{} to {}{by}{limit}", shown(recorded), shown(found))
 }
 
-fn change_of(recorded: u64, found: u64) -> i64 {
-    found.wrapping_sub(recorded).cast_signed()
-}
-
-fn signed(by: i64) -> String {
-    format!("{by:+}")
-}
-
 /// The largest parts of a change.
 fn parts(all: &[CostPart], cost: Cost) -> String {
     let of = |part: &CostPart| {
@@ -151,7 +145,7 @@ fn parts(all: &[CostPart], cost: Cost) -> String {
             let sign = if part.by < 0 { '-' } else { '+' };
             format!("{sign}{}", bytes(part.by.unsigned_abs() as f64).trim())
         } else {
-            signed(part.by)
+            format!("{:+}", part.by)
         };
         format!("{} {by}", part.name)
     };

@@ -9,7 +9,7 @@ use ssdlab_causes::{Amounts, CauserName, CounterBalance, Watch};
 use super::names::Names;
 
 /// The version of the `--json` output.
-const WHO_SCHEMA: u32 = 1;
+pub const WHO_SCHEMA: u32 = 1;
 
 /// Who wrote what, to each device.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct WhoOutput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeviceWrites {
     /// The version of this format.
-    schema: u32,
+    pub schema: u32,
     /// The kernel's name of it.
     pub device: String,
     /// How long was recorded.
@@ -159,27 +159,6 @@ impl WhoOutput {
         match &self.devices[..] {
             [device] if self.is_named => Some(device),
             _ => None,
-        }
-    }
-}
-
-#[cfg(test)]
-impl DeviceWrites {
-    pub fn for_tests(device: &str, seconds: f64, bytes: u64, rows: Vec<WriteRow>) -> Self {
-        Self {
-            schema: WHO_SCHEMA,
-            device: device.to_owned(),
-            seconds,
-            counter_bytes: bytes,
-            attributed_bytes: bytes,
-            unseen_bytes: 0,
-            lost_events: 0,
-            discarded_bytes: 0,
-            inexact: Vec::new(),
-            rows,
-            commits: Vec::new(),
-            layers: Vec::new(),
-            notes: Vec::new(),
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::super::summary::InexactStretch;
+use super::super::summary::{InexactStretch, WHO_SCHEMA};
 use super::*;
 
 fn row(program: &str, kind: &str, bytes: u64) -> WriteRow {
@@ -17,7 +17,21 @@ fn row(program: &str, kind: &str, bytes: u64) -> WriteRow {
 
 fn recorded(seconds: f64, rows: Vec<WriteRow>) -> WhoOutput {
     let bytes = rows.iter().map(|row| row.bytes).sum();
-    let device = DeviceWrites::for_tests("loop0", seconds, bytes, rows);
+    let device = DeviceWrites {
+        schema: WHO_SCHEMA,
+        device: "loop0".to_owned(),
+        seconds,
+        counter_bytes: bytes,
+        attributed_bytes: bytes,
+        unseen_bytes: 0,
+        lost_events: 0,
+        discarded_bytes: 0,
+        inexact: Vec::new(),
+        rows,
+        commits: Vec::new(),
+        layers: Vec::new(),
+        notes: Vec::new(),
+    };
     WhoOutput::new(vec![device], false)
 }
 
