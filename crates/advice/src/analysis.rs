@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Levels, Origin, Schedule};
+use ssdlab_quantity::grouped;
 use ssdlab_results::{Ending, Record};
 
 use super::effects::{self, Effect, NoRatio};
@@ -266,14 +267,8 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
         Outcome::Measured { conclusion: Conclusion::Refuted, .. } => claim.claim.if_refuted.clone(),
         _ => None,
     };
-    let mut settings: Vec<(String, Vec<&Judgement>)> = Vec::new();
-    for claim in claims.iter().filter(|claim| shows(claim)) {
-        let Some(says) = of(claim) else { continue };
-        match settings.iter_mut().find(|(known, _)| *known == says) {
-            Some((_, from)) => from.push(claim),
-            None => settings.push((says, vec![claim])),
-        }
-    }
+    let shown = claims.iter().filter(|claim| shows(claim));
+    let settings = grouped(shown.filter_map(|claim| Some((of(claim)?, claim))));
     let setting = |(says, from): (String, Vec<&Judgement>)| RecommendedSetting {
         limits: limits(&from, claims),
         rests_on: rests_on(origin, &from),
@@ -328,18 +323,13 @@ fn rests_on(origin: Origin, from: &[&Judgement]) -> String {
         None if is_virtual => format!("simulated, n = {}", n(claim)),
         None => format!("measured, n = {}", n(claim)),
     };
-    let mut kinds: Vec<(String, usize)> = Vec::new();
-    for kind in from.iter().copied().map(of) {
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((kind, 1)),
-        }
-    }
+    let kinds = grouped(from.iter().map(|claim| (of(claim), *claim)));
     match &kinds[..] {
         [(only, _)] => only.clone(),
         several => {
-            let says =
-                |(kind, count): &(String, usize)| format!("{count} of {} {kind}", from.len());
+            let says = |(kind, own): &(String, Vec<&Judgement>)| {
+                format!("{} of {} {kind}", own.len(), from.len())
+            };
             several.iter().map(says).collect::<Vec<_>>().join(", ")
         }
     }

@@ -1,6 +1,7 @@
 //! The levels that factors have, in words.
 
 use ssdlab_filesystem::{self as filesystem, Filesystem, Setting};
+use ssdlab_quantity::grouped;
 
 use super::age::PROFILES;
 use super::factor::{DEFAULT, Factor};
@@ -72,15 +73,9 @@ fn simulated(levels: &str) -> String {
 
 /// The levels of a factor whose levels are specific to filesystems.
 fn settings(of: fn(&Filesystem) -> &Setting) -> String {
-    let mut levels: Vec<(String, Vec<&str>)> = Vec::new();
     // `off` alone is not a choice.
-    for filesystem in filesystem::ALL.iter().filter(|filesystem| of(filesystem).levels.len() > 1) {
-        let names = of(filesystem).names().join(", ");
-        match levels.iter_mut().find(|(others, _)| *others == names) {
-            Some((_, filesystems)) => filesystems.push(filesystem.name),
-            None => levels.push((names, vec![filesystem.name])),
-        }
-    }
+    let all = filesystem::ALL.iter().filter(|filesystem| of(filesystem).levels.len() > 1);
+    let levels = grouped(all.map(|own| (of(own).names().join(", "), own.name)));
     let row = |(levels, of): &(String, Vec<&str>)| format!("{levels} ({})", of.join(", "));
     levels.iter().map(row).collect::<Vec<_>>().join("; ")
 }
