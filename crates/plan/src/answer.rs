@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::sentence::Sentence;
 
 /// How a question is answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredAnswer")]
+#[serde(default)]
 pub struct Answer {
     /// The ids of the claims that decide, in the order of the plan.
     pub decides: Vec<String>,
@@ -21,44 +21,37 @@ pub struct Answer {
     /// Why the answer is not evidence by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rests_on: Option<AnswerBasis>,
+    /// The claims whose sides the answer's chart shows; those that decide, if it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chart: Vec<String>,
     /// Names of levels and phases for readers, in the answer's chart.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
 
-/// Earlier releases stored the claims that decide, and nothing else.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredAnswer {
-    Decides(Vec<String>),
-    Table {
-        decides: Vec<String>,
-        #[serde(default)]
-        says: BTreeMap<AnswerVerdict, Sentence>,
-        #[serde(default)]
-        also: Vec<Remark>,
-        #[serde(default)]
-        rests_on: Option<AnswerBasis>,
-        #[serde(default)]
-        labels: BTreeMap<String, String>,
-    },
-}
-
-impl From<StoredAnswer> for Answer {
-    fn from(stored: StoredAnswer) -> Self {
-        match stored {
-            StoredAnswer::Decides(decides) => Self { decides, ..Self::default() },
-            StoredAnswer::Table { decides, says, also, rests_on, labels } => {
-                Self { decides, says, also, rests_on, labels }
-            }
-        }
+/// Reads an answer. Earlier releases stored the claims that decide, and nothing else.
+pub(super) fn stored<'de, D: Deserializer<'de>>(stored: D) -> Result<Answer, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Decides(Vec<String>),
+        Table(Answer),
     }
+    Ok(match Stored::deserialize(stored)? {
+        Stored::Decides(decides) => Answer { decides, ..Answer::default() },
+        Stored::Table(answer) => answer,
+    })
 }
 
 impl Answer {
     /// Whether it has nothing that a run of an earlier release would not have.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The claims whose sides its chart shows.
+    pub fn charted(&self) -> &[String] {
+        if self.chart.is_empty() { &self.decides } else { &self.chart }
     }
 
     /// Whether it names the best of a ranking.

@@ -113,7 +113,11 @@ pub struct ScheduleContents {
     #[serde(default)]
     pub steps: Vec<Step>,
     /// How the question is answered.
-    #[serde(default, skip_serializing_if = "Answer::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "super::answer::stored",
+        skip_serializing_if = "Answer::is_empty"
+    )]
     pub answer: Answer,
     /// The claims to judge.
     pub claims: Vec<Claim>,

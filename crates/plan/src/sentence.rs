@@ -44,10 +44,12 @@ pub enum ClaimFact {
     Range,
     /// On how many plausible drives it holds.
     Share,
+    /// Yes or no, or on how many plausible drives it holds.
+    Verdict,
+    /// The value or ratio of each case, with the levels in which cases differ.
+    Each,
     /// The parameter of drives that decides.
     Separates,
-    /// What else differs, and explains most of it.
-    Reason,
     /// The levels of the case with the most: `ext2`.
     Most,
 }
@@ -61,8 +63,9 @@ ssdlab_operations::words! {
         Percent: "percent",
         Range: "range",
         Share: "share",
+        Verdict: "verdict",
+        Each: "each",
         Separates: "separates",
-        Reason: "reason",
         Most: "most",
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, TreatmentStatus, Verdict};
 use ssdlab_flash::presets;
 use ssdlab_plan::{AnswerVerdict, Factor, Levels, Remark, Schedule, Sentence, SentencePart};
-use ssdlab_quantity::listed;
+use ssdlab_quantity::{grouped, listed};
 
 use super::cuts;
 use super::levels::label;
@@ -16,7 +16,7 @@ use super::nouns::capitalised;
 use super::words::plain;
 
 mod certainty;
-mod facts;
+pub(super) mod facts;
 mod generated;
 pub(super) mod ranking;
 
@@ -119,6 +119,9 @@ impl<'a> AnswerReader<'a> {
         if let Some(says) = own(AnswerVerdict::Answered).filter(|_| is_testable) {
             return (AnswerVerdict::Answered, says);
         }
+        if let Some(says) = own(found).filter(|_| found == AnswerVerdict::Depends) {
+            return (found, says);
+        }
         let says = own(found).unwrap_or_else(|| {
             let first = generated::claims(self.schedule, self.analysis, &deciding);
             let ranked = ranking::leader(self.schedule, self.analysis);
@@ -152,7 +155,11 @@ impl<'a> AnswerReader<'a> {
                 SentencePart::Gap { claim, what } => {
                     last = claim.as_deref().unwrap_or(last);
                     let cases = self.cases(last);
-                    let facts = ClaimFacts { analysis: self.analysis, cases: &cases };
+                    let facts = ClaimFacts {
+                        schedule: self.schedule,
+                        analysis: self.analysis,
+                        cases: &cases,
+                    };
                     let found = facts.find(*what)?;
                     let is_compared = parts.peek().is_some_and(
                         |next| matches!(next, SentencePart::Text(text) if text.starts_with(" as ")),
@@ -286,16 +293,12 @@ fn unmeasured(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let is_lost = |own: &&TreatmentResult| {
         matches!(own.status, TreatmentStatus::Failed | TreatmentStatus::Unavailable)
     };
-    let mut lost: Vec<(&str, Vec<String>)> = Vec::new();
-    for own in analysis.treatments.iter().filter(is_lost) {
+    let of = |own: &TreatmentResult| {
         let why = own.reason.as_deref().and_then(|why| why.lines().next());
-        let (why, label) = (why.unwrap_or("it failed"), label(schedule, &own.levels));
-        match lost.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, labels)) => labels.push(label),
-            None => lost.push((why, vec![label])),
-        }
-    }
-    let of_reason = |(why, labels): (&str, Vec<String>)| match &labels[..] {
+        (why.unwrap_or("it failed").to_owned(), label(schedule, &own.levels))
+    };
+    let lost = grouped(analysis.treatments.iter().filter(is_lost).map(of));
+    let of_reason = |(why, labels): (String, Vec<String>)| match &labels[..] {
         [first, _, _, _, ..] => format!("{first} and {} others ({why})", labels.len() - 1),
         few => format!("{} ({why})", listed(few)),
     };

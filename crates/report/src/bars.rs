@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use ssdlab_advice::{Analysis, TreatmentResult};
+use ssdlab_advice::{Analysis, Judgement, TreatmentResult};
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Answer, LabKind, Origin, Schedule};
 use textwrap::core::display_width;
 
+use super::answer::facts;
 use super::answer::ranking::{self, ValueGroup};
 use super::compared::ComparedTreatments;
 use super::grid::FILE_WIDTH;
@@ -146,10 +147,10 @@ fn ranked(schedule: &Schedule, analysis: &Analysis, room: usize) -> Option<Figur
 fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
     let compared = ComparedTreatments::of_answer(schedule, analysis);
     let metric = schedule.answering_claim()?.metric;
-    let Answer { decides, labels, .. } = &schedule.answer;
-    let deciding = schedule.claims.iter().filter(|claim| decides.contains(&claim.id));
+    let Answer { labels, .. } = &schedule.answer;
+    let charted = schedule.claims.iter().filter(|own| schedule.answer.charted().contains(&own.id));
     let mut all_phases: Vec<&[String]> = Vec::new();
-    for claim in deciding.filter(|claim| claim.metric == metric) {
+    for claim in charted.filter(|claim| claim.metric == metric) {
         for phases in [&claim.phases[..], claim.other_phases()] {
             if !all_phases.contains(&phases) {
                 all_phases.push(phases);
@@ -158,7 +159,14 @@ fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
     }
     let of = |phases: &[String]| -> ValueGroup {
         let values = compared.treatments.iter().filter_map(|own| {
-            let value = total(analysis, &own.levels, phases, metric)?;
+            let is_own = |judged: &&Judgement| {
+                let claim = &judged.claim;
+                (claim.metric, &*claim.phases) == (metric, phases)
+                    && judged.levels.as_ref() == Some(&own.levels)
+            };
+            // Of power cuts only claims have numbers.
+            let judged = || facts::own(analysis, analysis.claims.iter().find(is_own)?);
+            let value = total(analysis, &own.levels, phases, metric).or_else(judged)?;
             value.is_finite().then(|| (compared.name(own), value))
         });
         let phases = phases.iter().map(|phase| labels.get(phase).unwrap_or(phase).clone());

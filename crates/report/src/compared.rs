@@ -1,11 +1,11 @@
 //! The treatments that the answer of a run rests on, named by what tells them apart.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, Judgement, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::levels::level_name;
+use super::levels::labelled;
 use super::words::plain;
 
 /// Treatments, and how they differ.
@@ -13,17 +13,16 @@ pub(super) struct ComparedTreatments<'a> {
     pub treatments: Vec<&'a TreatmentResult>,
     /// The factors in which they differ.
     varied: Vec<Factor>,
-    /// The plan's own names of levels.
-    labels: &'a BTreeMap<String, String>,
+    schedule: &'a Schedule,
 }
 
 impl<'a> ComparedTreatments<'a> {
-    /// The treatments that the claims compare which answer the question. All that were selected if
-    /// the plan names no such claim, or if another metric was asked for.
+    /// The treatments that the claims compare which the answer's chart shows. All that were
+    /// selected if the plan names no such claim, or if another metric was asked for.
     pub fn of_answer(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let answers = |claim: &&Judgement| {
             schedule.answering_claim().is_some()
-                && schedule.answer.decides.contains(&claim.claim.id)
+                && schedule.answer.charted().contains(&claim.claim.id)
         };
         let claims: Vec<&Judgement> = analysis.claims.iter().filter(answers).collect();
         let sides = claims.iter().flat_map(|claim| claim.levels.iter().chain(&claim.baseline));
@@ -41,16 +40,14 @@ impl<'a> ComparedTreatments<'a> {
             // One alone is named in full.
             varied = schedule.distinct(&levels).0.keys().copied().collect();
         }
-        Self { treatments, varied, labels: &schedule.answer.labels }
+        Self { treatments, varied, schedule }
     }
 
     /// A treatment by the levels in which it differs from the others.
     pub fn name(&self, treatment: &TreatmentResult) -> String {
         let levels = treatment.levels.0.iter();
         let levels = levels.filter(|(factor, _)| self.varied.contains(factor));
-        let name = |(factor, level): (&Factor, &String)| {
-            self.labels.get(level).cloned().unwrap_or_else(|| level_name(*factor, level))
-        };
-        plain(&levels.map(name).collect::<Vec<_>>().join(", "))
+        let names = levels.map(|(factor, level)| labelled(self.schedule, *factor, level));
+        plain(&names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", "))
     }
 }

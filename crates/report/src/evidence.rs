@@ -1,7 +1,7 @@
 //! What a verdict rests on, in words: what was found, what was claimed, what is missing.
 
 use ssdlab_advice::{ClaimEstimate, EstimatedValue, Judgement, OpenReason, Verdict};
-use ssdlab_plan::schedule::Bounds;
+use ssdlab_plan::schedule::{Bounds, Claim};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
@@ -31,7 +31,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
                 parts.push(format!("{found}{hosts}, n = {}{equal}", estimate.n));
             }
         }
-        parts.push(format!("claimed: {}{scope}", bounds(claim)));
+        parts.push(format!("claimed: {}{scope}", bounds(claim, number::claimed)));
         if let Some(published) = claim.claim.published {
             let published = number::claimed(&claim.claim, published);
             parts.push(format!("published: {published} ({})", claim.claim.basis()));
@@ -110,7 +110,7 @@ pub(super) fn amount(claim: &Judgement) -> Option<String> {
         }
         _ => found,
     };
-    Some(format!("{amount}, claimed: {}", bounds(claim)))
+    Some(format!("{amount}, claimed: {}", bounds(claim, number::claimed)))
 }
 
 /// The levels in which a treatment differs from another, those of the other, and those that both
@@ -121,8 +121,9 @@ pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> 
     [levels.only(differs), baseline.only(differs), shared].map(|part| part.to_string())
 }
 
-fn bounds(claim: &Judgement) -> String {
-    let shown = |bound: f64| number::claimed(&claim.claim, bound);
+/// What a claim demands, given how its numbers are written.
+pub(super) fn bounds(claim: &Judgement, shown: impl Fn(&Claim, f64) -> String) -> String {
+    let shown = |bound: f64| shown(&claim.claim, bound);
     match claim.bounds() {
         Bounds::Between(low, high) => format!("{} to {}", shown(low), shown(high)),
         Bounds::AtLeast(low) => format!("at least {}", shown(low)),

@@ -28,6 +28,11 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
     }
 }
 
+/// A level as the plan's answer calls it.
+pub(super) fn labelled(schedule: &Schedule, factor: Factor, level: &str) -> String {
+    schedule.answer.labels.get(level).cloned().unwrap_or_else(|| level_name(factor, level))
+}
+
 /// Each level, as [`level_name`] has it.
 pub(super) fn level_names(levels: &Levels) -> Vec<String> {
     levels.0.iter().map(|(factor, level)| level_name(*factor, level)).collect()

@@ -17,13 +17,16 @@ use super::grid::ReportTable;
 use super::hosts;
 use super::number;
 use super::prediction;
-use super::screen::{COLUMNS, MOST_LINES, drives};
+use super::screen::{COLUMNS, drives};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
 use super::words::{Style, counted, plain, written};
 
 /// Unlimited, so that no table is split: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
+
+/// The maximum number of lines of bars: a page has room for more than a screen.
+const MOST_LINES_OF_BARS: usize = 20;
 
 /// The report of a run.
 pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
@@ -104,16 +107,16 @@ fn write_answer(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     let sentences = [&found.sentence].into_iter().chain(&found.also);
     let sentences: Vec<String> = sentences.map(|says| inline(says)).collect();
     writeln!(out, "{}\n", sentences.join(" "))?;
+    if let Some(drive) = drives(&found.drives) {
+        writeln!(out, "Drive: {}\n", inline(&drive))?;
+    }
     let style = Style { width: Some(COLUMNS), ..Style::default() };
-    if let Some(bars) = bars::of_answer(schedule, analysis, MOST_LINES, style) {
+    if let Some(bars) = bars::of_answer(schedule, analysis, MOST_LINES_OF_BARS, style) {
         // A fence longer than any in a level's name.
         writeln!(out, "~~~~~~text\n{bars}\n~~~~~~\n")?;
     }
     for action in &found.actions {
         writeln!(out, "- **Do**: {}", inline(action))?;
-    }
-    if let Some(drive) = drives(&found.drives) {
-        writeln!(out, "- **Drive**: {}", inline(&drive))?;
     }
     writeln!(out, "- **How sure**: {}: {}\n", found.sure.name(), inline(&found.because))
 }

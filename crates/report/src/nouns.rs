@@ -36,7 +36,7 @@ pub(super) fn noun(metric: Metric) -> String {
         Source::LatencyP99 => "the 99th percentile of latencies",
         Source::LatencyP999 => "the 99.9th percentile of latencies",
         Source::LatencyMax => "the longest latency",
-        Source::Cuts(AfterCuts::BrokenPromises) => "the share of power cuts that break a promise",
+        Source::Cuts(AfterCuts::BrokenPromises) => "the share of power cuts that lose synced data",
         Source::Cuts(AfterCuts::Damaged) => "the share of power cuts that damage a file",
         Source::Cuts(AfterCuts::Unmountable) => "the share of power cuts that leave it unmountable",
         Source::Cuts(AfterCuts::Amiss) => "the share of power cuts after which its check fails",

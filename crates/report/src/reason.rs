@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::BlockKind;
-use ssdlab_plan::metric::{Better, Metric, Source, Unit};
+use ssdlab_plan::metric::{Metric, Source, Unit};
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_quantity::listed;
 
@@ -23,10 +23,6 @@ const MOST_KINDS: usize = 3;
 
 /// A smaller difference in the number of commands may be chance.
 const FEW: f64 = 10.0;
-
-/// A cause must differ by at least the square root of the factor it explains: this share of its
-/// logarithm.
-const EXPLAINS: f64 = 0.5;
 
 /// Counts of commands, with their names in sentences.
 const COMMANDS: [(Source, &str); 5] = [
@@ -68,48 +64,15 @@ fn reason(analysis: &Analysis, sides: [ReasonSide<'_>; 2], metric: Metric) -> Op
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The cause that explains most of the metric, of those that differ by at least the square root of
-/// its factor: a difference of a fiftieth does not explain taking twice as long.
-pub(super) fn main_reason(
-    analysis: &Analysis,
-    sides: [ReasonSide<'_>; 2],
-    metric: Metric,
-) -> Option<String> {
-    let sides = Sides::of(analysis, sides, metric)?;
-    let effect = sides.both(metric)?;
-    let is_cost = metric.better != Better::More;
-    let explaining = |mut parts: Parts| {
-        parts.parts.retain(|part| part.explains(effect, is_cost));
-        parts.told()
-    };
-    sides.parts(metric).into_iter().find_map(explaining)
-}
-
 /// Differences of one kind: the beginning of a clause, and its possible ends.
 struct Parts {
     begins: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<String>,
 }
 
 impl Parts {
     fn told(&self) -> Option<String> {
-        let says: Vec<String> = self.parts.iter().map(|part| part.says.clone()).collect();
-        (!says.is_empty()).then(|| format!("{} {}", self.begins, listed(&says)))
-    }
-}
-
-/// A difference: its text, and its amounts on both sides.
-struct Part {
-    says: String,
-    both: (f64, f64),
-}
-
-impl Part {
-    /// Whether it changes the way the metric does, and by at least the square root of its factor.
-    fn explains(&self, effect: (f64, f64), is_cost: bool) -> bool {
-        let logarithm = |(with, without): (f64, f64)| (with / without).ln();
-        let effect = if is_cost { logarithm(effect) } else { -logarithm(effect) };
-        logarithm(self.both) * effect.signum() >= EXPLAINS * effect.abs()
+        (!self.parts.is_empty()).then(|| format!("{} {}", self.begins, listed(&self.parts)))
     }
 }
 
@@ -157,9 +120,8 @@ impl<'a> Sides<'a> {
     }
 
     /// The difference in bytes written, and their kinds.
-    fn written(&self) -> Option<Part> {
+    fn written(&self) -> Option<String> {
         let (with, without) = self.both(Source::WrittenBytes)?;
-        let part = |says| Some(Part { says, both: (with, without) });
         let kinds: Vec<(&str, f64)> = BlockKind::ALL
             .into_iter()
             .filter_map(|kind| {
@@ -180,7 +142,7 @@ impl<'a> Sides<'a> {
         told.truncate(MOST_KINDS);
         let than = if more < 0.0 { "less" } else { "more" };
         if told.is_empty() {
-            return part(format!("{} {than}", bytes(more)));
+            return Some(format!("{} {than}", bytes(more)));
         }
         let is_of_one_sign = told.iter().all(|(_, of_kind)| (*of_kind < 0.0) == (more < 0.0));
         let kinds: Vec<String> = told
@@ -197,7 +159,7 @@ impl<'a> Sides<'a> {
             })
             .collect();
         let (written, kinds) = (bytes(more), listed(&kinds));
-        part(if is_of_one_sign {
+        Some(if is_of_one_sign {
             format!("{written} {than}, of which {kinds}")
         } else {
             format!("{written} {than}: {kinds}")
@@ -205,7 +167,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The commands sent more or less often, except those that are the metric itself.
-    fn commands(&self, explained: Metric) -> Vec<Part> {
+    fn commands(&self, explained: Metric) -> Vec<String> {
         let discarded = self.both(Source::DiscardedBytes).unwrap_or((0.0, 0.0));
         let differs = |(source, called): &(Source, &str)| {
             if *source == explained.source {
@@ -222,9 +184,7 @@ impl<'a> Sides<'a> {
                     _ => String::new(),
                 };
                 let (own, other) = (of(discarded.0), of(discarded.1));
-                let says =
-                    format!("{} {called}{own} against {}{other}", count(with), count(without));
-                Part { says, both: (with, without) }
+                format!("{} {called}{own} against {}{other}", count(with), count(without))
             })
         };
         COMMANDS.iter().filter_map(differs).collect()

@@ -16,7 +16,7 @@ use super::text::{write_reproducers, write_setting};
 use super::words::{Style, argument, wrapped, written};
 
 /// The size of a screen, in lines and columns.
-pub(super) const MOST_LINES: usize = 16;
+const MOST_LINES: usize = 16;
 pub(super) const COLUMNS: u16 = 80;
 
 /// The indent of the answer, and the width of the words that begin the last lines.

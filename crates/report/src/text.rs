@@ -268,8 +268,9 @@ fn drive(analysis: &Analysis) -> String {
 /// The scale of the workload, the capacity, and the drives' condition.
 fn size(analysis: &Analysis) -> String {
     let mut size = format!(", scale {}", analysis.scale);
-    let capacities: Vec<String> =
+    let mut capacities: Vec<String> =
         analysis.capacities_bytes.iter().map(|bytes| Bytes(*bytes).to_string()).collect();
+    capacities.dedup();
     for (what, values) in [("capacity", &capacities), ("condition", &analysis.conditions)] {
         if !values.is_empty() {
             let _ = write!(size, ", {what} {}", values.join(" and "));

@@ -185,8 +185,13 @@ fn assert_readable(plan: &str, screen: &str) {
         assert!(!screen.contains(word), "{plan}: {word}:\n{screen}");
     }
     // Options of mount and cryptsetup are what people write.
-    let options =
-        ["allow_discards", "no_read_workqueue", "no_write_workqueue", "skip_block_zeroing"];
+    let options = [
+        "allow_discards",
+        "auto_da_alloc",
+        "no_read_workqueue",
+        "no_write_workqueue",
+        "skip_block_zeroing",
+    ];
     let is_identifier = |word: &&str| word.contains('_') && !options.contains(word);
     let found: Vec<&str> = screen.split_whitespace().filter(is_identifier).collect();
     assert!(found.is_empty(), "{plan}: {found:?}:\n{screen}");
@@ -570,5 +575,5 @@ fn where_all_are_level_for_each_there_is_no_winner() {
     };
     let records: Vec<Record> = schedule.trials.iter().map(trial).collect();
     let found = answer(&schedule, &analyse("run", &schedule, records, Ending::AllBlocks)).sentence;
-    assert!(found.contains("no single one: both are level for ext4 and xfs"), "{found}");
+    assert!(found.contains("no single one: bfq and none are level for ext4 and xfs"), "{found}");
 }

@@ -72,7 +72,7 @@ fn a_range_holds_the_value_that_it_stands_beside() {
         &found,
         &[
             "x14.7 (10.1 to 14.7)",
-            "10 to 15 times on nine drives like it",
+            "10 to 15 times on nine variants of the drive",
             "x14.7 on the published drive; 10.1 to 14.7 with 9 plausible drives (their median: \
              10.5)",
             "true on all 9 plausible drives, so on at least 71 % of such drives (95 % confidence)",
@@ -87,7 +87,7 @@ fn a_claim_that_is_false_on_all_drives_but_the_published_one_says_so() {
         &found,
         &[
             "No. Delete with discard on takes 2.0 times as long as with discard off.",
-            "2.0 to 15 times on nine drives like it, unlike the one in question",
+            "2.0 to 15 times on nine variants of the drive, unlike the drive itself",
             "false on all 9 plausible drives, so on at least 71 % of such drives (95 % \
              confidence), but true on the published drive",
         ],

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use ssdlab_advice::analyse;
+use ssdlab_advice::{Analysis, analyse};
 use ssdlab_plan::shipped::{self, QuestionEra, ShippedPlan};
-use ssdlab_plan::{Overrides, Schedule, schedule};
-use ssdlab_report::{AnsweredQuestion, answer, answer_markdown, how, inline};
+use ssdlab_plan::{LabKind, Origin, Overrides, Schedule, schedule};
+use ssdlab_report::{AnsweredQuestion, answer, answer_markdown, how, inline, number_word};
 use ssdlab_results::{Ending, Record, RunFolder};
 
 use super::source;
@@ -143,7 +143,7 @@ fn page(
     let analysis = analyse(plan.name, schedule, records, ending);
     let mut page = format!("# {}\n\n", inline(&analysis.question));
     let _ = writeln!(page, "{}", answer_markdown(schedule, &analysis));
-    let _ = writeln!(page, "{}\n", inline(&format!("It holds for: {}.", how(&analysis))));
+    let _ = writeln!(page, "{}\n", inline(&format!("It holds for {}.", holds_for(&analysis))));
     if let Some(source) = &schedule.source {
         let _ = writeln!(page, "The question is from {}.\n", inline(source));
     }
@@ -161,6 +161,42 @@ fn page(
         );
     }
     (page, answer(schedule, &analysis))
+}
+
+/// What an answer holds for, as people say it.
+fn holds_for(analysis: &Analysis) -> String {
+    if analysis.lab != Origin::Lab(LabKind::Virtual) {
+        return how(analysis);
+    }
+    let capacities = analysis.capacities_bytes.iter();
+    let mut capacities: Vec<String> =
+        capacities.map(|bytes| format!("{:.0} GB", *bytes as f64 / 1e9)).collect();
+    capacities.dedup();
+    let of = if capacities.is_empty() { "" } else { " of " };
+    let conditions: Vec<&str> = analysis.conditions.iter().map(|name| condition(name)).collect();
+    let were = if conditions.is_empty() { "" } else { ", " };
+    let before = if conditions.is_empty() { "" } else { " before each run" };
+    let trials = analysis.treatments.iter().map(|own| own.trials.len()).max().unwrap_or(0);
+    let runs = match (analysis.plausible_drives, trials) {
+        (0, 1) => "one run of each setting".to_owned(),
+        (0, several) => format!("{} runs of each setting", number_word(several)),
+        (variants, _) => {
+            let variants = number_word(variants);
+            format!("each setting once on the drive as published, and once on {variants} variants")
+        }
+    };
+    let (capacities, conditions) = (capacities.join(" and "), conditions.join(" or "));
+    format!("a simulated drive{of}{capacities}{were}{conditions}{before}: {runs}")
+}
+
+/// The state of a drive before a run, as people say it.
+fn condition(name: &str) -> &str {
+    match name {
+        "purged" => "empty",
+        "filled" => "written once from end to end",
+        "steady" => "overwritten at random until its work settled",
+        other => other,
+    }
 }
 
 fn index(rows: &[IndexRow], before: &str) -> String {

@@ -37,13 +37,13 @@ pub(crate) fn answer(
         }
         WrittenAnswer::Table(table) => table,
     };
-    let decides = match &table.decides {
-        Some(ids) => {
-            check.ids(ids.get_ref()).map_err(|fault| fault.placed(ids.span()))?;
-            ids.get_ref().clone()
-        }
-        None => only(),
+    let named = |ids: &Option<Spanned<Vec<String>>>| {
+        let Some(ids) = ids else { return Ok(None) };
+        check.ids(ids.get_ref()).map_err(|fault| fault.placed(ids.span()))?;
+        Ok(Some(ids.get_ref().clone()))
     };
+    let decides = named(&table.decides)?.unwrap_or_else(only);
+    let chart = named(&table.chart)?.unwrap_or_default();
     let mut says = BTreeMap::new();
     for (verdict, sentence) in [
         (AnswerVerdict::Yes, &table.yes),
@@ -78,17 +78,14 @@ pub(crate) fn answer(
         (None, Some(why)) => Some(AnswerBasis::Assumed(why.clone())),
         (None, None) => None,
     };
-    let labels = match &table.labels {
-        Some(labels) => {
-            if let Some(unknown) = labels.get_ref().keys().find(|name| !is_named(name)) {
-                let message = format!("`labels` names `{unknown}`, no level or phase of the plan");
-                return Err(PlanFault::at(labels.span(), message, "copy a name from the plan"));
-            }
-            labels.get_ref().clone()
-        }
-        None => BTreeMap::new(),
-    };
-    Ok(Answer { decides, says, also, rests_on, labels })
+    if let Some(labels) = &table.labels
+        && let Some(unknown) = labels.get_ref().keys().find(|name| !is_named(name))
+    {
+        let message = format!("`labels` names `{unknown}`, no level or phase of the plan");
+        return Err(PlanFault::at(labels.span(), message, "copy a name from the plan"));
+    }
+    let labels = table.labels.as_ref().map(|own| own.get_ref().clone()).unwrap_or_default();
+    Ok(Answer { decides, says, also, rests_on, chart, labels })
 }
 
 /// Checks what an answer names.

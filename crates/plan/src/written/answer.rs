@@ -21,9 +21,9 @@ pub struct AnswerTable {
     pub decides: Option<Spanned<Vec<String>>>,
     /// What to say if all of them hold. `{bfq-slower.times}` names a claim and what is known of it:
     /// `value`, `against` (the same of the other side), `times`, `more` (`4 % more`), `percent`
-    /// (the ratio), `range`, `share` (of plausible drives), `separates` (the drives' parameter that
-    /// decides), `most` (the levels of the case with the most), `reason`. `{best}` is the best of a
-    /// ranking.
+    /// (the ratio), `range`, `share` (of plausible drives), `verdict` (yes, no or the share),
+    /// `each` (the value or ratio of each case), `separates` (the drives' parameter that decides),
+    /// `most` (the levels of the case with the most). `{best}` is the best of a ranking.
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"bfq does {bfq-slower.value}, without it {.against}.")]
     pub yes: Option<Spanned<String>>,
@@ -62,7 +62,12 @@ pub struct AnswerTable {
     /// The assumption of the models from which the answer follows.
     #[schemars(example = &"the model writes to any place as fast as to the next")]
     pub assumed: Option<String>,
-    /// What the answer's chart calls levels and phases whose names do not explain themselves.
+    /// The claims whose sides the answer's chart shows (default: those that decide).
+    #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(example = ["bfq-slower", "reads"])]
+    pub chart: Option<Spanned<Vec<String>>>,
+    /// What the answer and its chart call levels and phases whose names do not explain themselves;
+    /// an empty name leaves a level out.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     #[schemars(example = BTreeMap::from([("busy", "beside 100 MB/s"), ("none", "no scheduler")]))]
     pub labels: Option<Spanned<BTreeMap<String, String>>>,

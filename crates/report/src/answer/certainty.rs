@@ -1,11 +1,16 @@
 //! What an answer is worth, in one of four words, and why.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_advice::{Analysis, Completeness, Judgement, TreatmentResult, Verdict};
-use ssdlab_plan::{AnswerBasis, LabKind, Origin, PublishedBasis, Schedule};
+use ssdlab_advice::{Analysis, Completeness, Judgement, OverDrives, Verdict};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{AnswerBasis, Factor, LabKind, Origin, PublishedBasis, Schedule};
 
-use super::facts::{ClaimFacts, drives, range};
+use super::facts::{ClaimFacts, range, variants};
+use super::ranking;
+use crate::evidence::bounds;
 use crate::nouns::number_word;
 use crate::number;
 
@@ -26,9 +31,9 @@ pub enum Certainty {
 ssdlab_operations::words! {
     Certainty {
         Measured: "measured",
-        Predicted: "predicted",
-        Reproduced: "reproduced",
-        Assumed: "assumed",
+        Predicted: "predicted by simulation",
+        Reproduced: "reproduced by simulation",
+        Assumed: "assumed in the simulation",
     }
 }
 
@@ -50,32 +55,22 @@ pub(super) fn certainty(
         (_, Some(_), Some(AnswerBasis::Assumed(why))) => (Certainty::Assumed, Some(&**why)),
         (_, Some(why), None) => (Certainty::Assumed, Some(why)),
     };
-    // What was not tested has no range.
+    // What was not tested has no range, and no claim has a number for the best of a ranking.
     let is_tested = |case: &&Judgement| case.outcome.verdict() != Verdict::Untested;
     let first = deciding.iter().find(|cases| cases.iter().all(is_tested));
-    let first = first.map_or(&[][..], Vec::as_slice);
-    // No claim has a number for the best of a ranking.
-    let first = if schedule.answer.names_best() { &[][..] } else { first };
-    let over = first.first().and_then(|case| case.plausible.as_ref());
-    let on = match over {
-        Some(over) => {
-            let holds = if (1..over.of).contains(&over.holds) {
-                format!(" (the claim holds on {})", number_word(over.holds))
-            } else {
-                String::new()
-            };
-            let but = if over.published_differs() { ", unlike the one in question" } else { "" };
-            format!("on {}{holds}{but}", drives(over.of))
-        }
-        None => format!("in {}", runs(analysis)),
+    let names_best = schedule.answer.names_best();
+    let first = first.filter(|_| !names_best).map_or(&[][..], Vec::as_slice);
+    let facts = ClaimFacts { schedule, analysis, cases: first };
+    let amount = if names_best { ranking::margin(schedule, analysis) } else { facts.amount() };
+    let is_of_cuts = first.iter().any(|case| case.claim.metric.is_of_cuts());
+    let on = match first.first().and_then(|case| case.plausible.as_ref()) {
+        Some(over) => on_drives(&facts, over),
+        None => runs(schedule, analysis, is_of_cuts),
     };
-    let amount = ClaimFacts { analysis, cases: first }.amount();
-    let range = range(first).map(|range| format!("{range} {on}"));
-    let found = match (amount, range) {
-        (Some(amount), Some(range)) => format!("{amount}, {range}"),
-        (Some(amount), None) => format!("{amount} {on}"),
-        (None, Some(range)) => range,
-        (None, None) => on,
+    let found = match (amount, range(first)) {
+        (Some(amount), Some(range)) => format!("{amount}, {range} {on}"),
+        (Some(found), None) | (None, Some(found)) => format!("{found} {on}"),
+        (None, None) => on.trim_start_matches("in ").to_owned(),
     };
     let partial = match analysis.status {
         Completeness::Complete => None,
@@ -96,20 +91,42 @@ pub(super) fn certainty(
 fn published(case: &Judgement) -> Option<String> {
     let claim = &case.claim;
     let value = claim.published.filter(|_| claim.basis() == PublishedBasis::Predicted)?;
-    let unit = claim.metric.unit;
-    Some(if claim.is_absolute() {
-        format!("the source has {}", number::spoken(unit, value))
-    } else {
-        format!("the source has {} times", number::spoken_ratio(value))
-    })
+    Some(format!("{} by the source", claimed(claim, value)))
 }
 
-fn runs(analysis: &Analysis) -> String {
-    let trials = |own: &TreatmentResult| own.trials.len();
-    let most = analysis.treatments.iter().map(trials).max().unwrap_or(0);
-    match most {
-        1 => "one run".to_owned(),
-        several => format!("{} runs of each", number_word(several)),
+/// On how many plausible drives there is this range, and on how many a claim holds that does not
+/// hold on all.
+fn on_drives(facts: &ClaimFacts<'_>, over: &OverDrives) -> String {
+    let drive = |case: &&Judgement| case.levels.as_ref()?.0.get(&Factor::Drive).cloned();
+    let drives: BTreeSet<Option<String>> = facts.cases.iter().map(drive).collect();
+    let of = if drives.len() > 1 { "each" } else { "the" };
+    let holds = match (facts.cases, facts.holds_on()) {
+        ([first, ..], Some([holds, of])) if (1..of).contains(&holds) => {
+            format!(" ({} on {})", bounds(first, claimed), number_word(holds))
+        }
+        _ => String::new(),
+    };
+    let but = if over.published_differs() { ", unlike the drive itself" } else { "" };
+    format!("on {} of {of} drive{holds}{but}", variants(over.of))
+}
+
+/// A number of the kind that a claim is about.
+fn claimed(claim: &Claim, value: f64) -> String {
+    if claim.is_absolute() {
+        return number::spoken(claim.metric.unit, value);
+    }
+    format!("{} times", number::spoken_ratio(value))
+}
+
+/// The most runs of a treatment, or the most power cuts if they are counted.
+fn runs(schedule: &Schedule, analysis: &Analysis, is_of_cuts: bool) -> String {
+    let runs = analysis.treatments.iter().map(|own| own.trials.len()).max().unwrap_or(0);
+    match (schedule.cuts.as_ref().filter(|_| is_of_cuts), runs) {
+        (Some(cuts), _) => {
+            format!("with 95 % confidence after {} cuts of each", cuts.of_trial as usize * runs)
+        }
+        (None, 1) => "in one run".to_owned(),
+        (None, several) => format!("in {} runs of each", number_word(several)),
     }
 }
 

@@ -1,18 +1,20 @@
 //! What is known of a claim, for the gaps of a plan's sentences.
 
-use ssdlab_advice::{Analysis, EstimatedValue, Judgement};
-use ssdlab_plan::ClaimFact;
+use ssdlab_advice::{Analysis, EstimatedValue, Judgement, Verdict};
 use ssdlab_plan::metric::Unit;
-use ssdlab_quantity::listed;
+use ssdlab_plan::{ClaimFact, Schedule};
+use ssdlab_quantity::{grouped, listed};
 
-use crate::levels::level_name;
+use crate::claims::varied;
+use crate::levels::{labelled, level_name};
 use crate::nouns::number_word;
 use crate::number;
-use crate::reason::{ReasonSide, main_reason};
 use crate::table::total;
 
 /// A claim in all of its cases.
+#[derive(Clone, Copy)]
 pub(super) struct ClaimFacts<'a> {
+    pub schedule: &'a Schedule,
     pub analysis: &'a Analysis,
     pub cases: &'a [&'a Judgement],
 }
@@ -24,8 +26,8 @@ impl ClaimFacts<'_> {
         match what {
             ClaimFact::Value => self.value(),
             ClaimFact::Against => {
-                let unit = first.claim.metric.unit;
-                span(&self.all(other)?, |value| number::spoken(unit, value))
+                let (digits, unit) = (self.digits(), first.claim.metric.unit);
+                span(&self.all(other)?, |value| number::spoken_to(digits, unit, value))
             }
             ClaimFact::Times => self.times(),
             ClaimFact::More => span(&self.all(|_, case| ratio(case))?, number::spoken_change),
@@ -35,20 +37,19 @@ impl ClaimFacts<'_> {
             }
             ClaimFact::Range => range(self.cases),
             ClaimFact::Share => self.share(),
+            ClaimFact::Verdict => {
+                let all = |verdict| self.cases.iter().all(|own| own.outcome.verdict() == verdict);
+                let words = [(Verdict::Holds, "yes"), (Verdict::Refuted, "no")];
+                let word = words.into_iter().find(|(verdict, _)| all(*verdict));
+                word.map(|(_, word)| word.to_owned())
+                    .or_else(|| Some(format!("on {}", self.share()?)))
+            }
+            ClaimFact::Each => self.each(|case| case.amount()),
             ClaimFact::Separates => {
                 let by = first.plausible.as_ref()?.separated_by.as_ref()?;
                 Some(format!("its {}", by.parameter.replace(['_', '.'], " ")))
             }
             ClaimFact::Most => self.most(),
-            ClaimFact::Reason => {
-                let own =
-                    ReasonSide { levels: first.levels.as_ref()?, phases: &first.claim.phases };
-                let other = ReasonSide {
-                    levels: first.baseline.as_ref()?,
-                    phases: first.claim.other_phases(),
-                };
-                main_reason(self.analysis, [own, other], first.claim.metric)
-            }
         }
     }
 
@@ -75,9 +76,37 @@ impl ClaimFacts<'_> {
         if is_absolute { self.value() } else { self.times() }
     }
 
+    /// A fact of each case, with the levels in which cases differ; once where they agree.
+    pub fn each(&self, find: impl Fn(&ClaimFacts<'_>) -> Option<String>) -> Option<String> {
+        let varied = varied(self.cases);
+        let of = |case: &&Judgement| {
+            let levels = case.levels.iter().flat_map(|levels| &levels.0);
+            let levels = levels.filter(|(factor, _)| varied.contains(factor));
+            let names = levels.map(|(factor, level)| labelled(self.schedule, *factor, level));
+            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            Some((find(&ClaimFacts { cases: &[*case], ..*self })?, names.join(", ")))
+        };
+        let found = grouped(self.cases.iter().map(of).collect::<Option<Vec<_>>>()?);
+        if let [(amount, _)] = &found[..] {
+            return Some(amount.clone());
+        }
+        let says = found.iter().map(|(amount, names)| format!("{amount} ({})", listed(names)));
+        Some(listed(&says.collect::<Vec<_>>()))
+    }
+
+    /// Enough digits for readers who divide one side by the other to find the ratio.
+    fn digits(&self) -> i32 {
+        let [case] = self.cases else { return 2 };
+        let sides = (own(self.analysis, case), other(self.analysis, case), ratio(case));
+        let (Some(own), Some(other), Some(ratio)) = sides else { return 2 };
+        let read = |value: f64| format!("{value:.1e}").parse::<f64>().unwrap_or(value);
+        let found = number::spoken_ratio(read(own) / read(other));
+        if found == number::spoken_ratio(ratio) { 2 } else { 3 }
+    }
+
     fn value(&self) -> Option<String> {
-        let unit = self.cases.first()?.claim.metric.unit;
-        span(&self.all(own)?, |value| number::spoken(unit, value))
+        let (digits, unit) = (self.digits(), self.cases.first()?.claim.metric.unit);
+        span(&self.all(own)?, |value| number::spoken_to(digits, unit, value))
     }
 
     fn times(&self) -> Option<String> {
@@ -85,23 +114,26 @@ impl ClaimFacts<'_> {
         Some(format!("{ratios} times"))
     }
 
-    /// On how many drives all cases hold.
     fn share(&self) -> Option<String> {
-        let over: Option<Vec<_>> = self.cases.iter().map(|case| case.plausible.as_ref()).collect();
-        let over = over?;
-        let holds = over.iter().map(|over| over.holds).min()?;
-        let of = over.first()?.of;
+        let [holds, of] = self.holds_on()?;
         let holds = if holds == 0 { "none".to_owned() } else { number_word(holds) };
-        Some(format!("{holds} of {}", drives(of)))
+        Some(format!("{holds} of {}", variants(of)))
+    }
+
+    /// On how many plausible drives all cases hold, and how many there are.
+    pub fn holds_on(&self) -> Option<[usize; 2]> {
+        let values = |case: &&Judgement| Some(case.plausible.as_ref()?.spread.values.clone());
+        let values: Vec<Vec<f64>> = self.cases.iter().map(values).collect::<Option<_>>()?;
+        let bounds = self.cases.first()?.claim.bounds();
+        let of = values.iter().map(Vec::len).min()?;
+        let holds = |drive: &usize| values.iter().all(|own| bounds.allow(own[*drive]));
+        Some([(0..of).filter(holds).count(), of])
     }
 }
 
 /// Plausible drives, for readers.
-pub(super) fn drives(number: usize) -> String {
-    match number {
-        1 => "one drive like it".to_owned(),
-        several => format!("{} drives like it", number_word(several)),
-    }
+pub(super) fn variants(number: usize) -> String {
+    format!("{} variant{}", number_word(number), if number == 1 { "" } else { "s" })
 }
 
 fn ratio(case: &Judgement) -> Option<f64> {
@@ -116,7 +148,7 @@ fn median(case: &Judgement) -> Option<f64> {
 }
 
 /// The claim's metric on its own side.
-pub(super) fn own(analysis: &Analysis, case: &Judgement) -> Option<f64> {
+pub fn own(analysis: &Analysis, case: &Judgement) -> Option<f64> {
     let claim = &case.claim;
     match case.outcome.estimate()?.found {
         EstimatedValue::AgainstNothing(found) => Some(found.own),

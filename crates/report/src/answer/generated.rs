@@ -66,17 +66,9 @@ fn known_cases(schedule: &Schedule, analysis: &Analysis, cases: &[&Judgement]) -
     let verdict = |case: &Judgement| case.outcome.verdict();
     let differ = cases.iter().any(|case| verdict(case) != verdict(first));
     let are_named = differ && !varied.is_empty() && cases.len() <= MOST_CASES;
+    let facts = ClaimFacts { schedule, analysis, cases };
     let find = |what: ClaimFact| {
-        if !are_named {
-            return ClaimFacts { analysis, cases }.find(what);
-        }
-        let of = |case: &&Judgement| {
-            let found = ClaimFacts { analysis, cases: &[*case] }.find(what)?;
-            let levels = case.levels.clone().unwrap_or_default();
-            let name = listed_levels(&levels.only(|factor| varied.contains(factor)));
-            Some(format!("{found} ({name})"))
-        };
-        Some(listed(&cases.iter().map(of).collect::<Option<Vec<_>>>()?))
+        if are_named { facts.each(|case| case.find(what)) } else { facts.find(what) }
     };
     let claim = &first.claim;
     let (own, other) = named(schedule, first);

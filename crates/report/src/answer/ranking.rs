@@ -1,11 +1,12 @@
 //! The best of a ranking.
 
 use ssdlab_advice::{Analysis, RankedTreatment, StepRanking};
+use ssdlab_plan::metric::Unit;
 use ssdlab_plan::{Factor, Levels, Schedule};
-use ssdlab_quantity::listed;
+use ssdlab_quantity::{grouped, listed};
 
-use crate::levels::label;
-use crate::nouns::{listed_levels, noun, number_word};
+use crate::levels::{label, labelled};
+use crate::nouns::{listed_levels, noun};
 use crate::number;
 use crate::words::{counted, plain};
 
@@ -27,7 +28,7 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     {
         return None;
     }
-    if let Some(tie) = tie(&groups) {
+    if let Some(tie) = tie(schedule, &groups) {
         return Some(format!("no single one: {tie}"));
     }
     let of = |(context, places): &(Levels, Vec<&RankedTreatment>)| {
@@ -51,15 +52,37 @@ pub(super) fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
 }
 
 /// That all are level, if they are in each of several groups of the same size.
-fn tie(groups: &[(Levels, Vec<&RankedTreatment>)]) -> Option<String> {
-    let number = groups.first().filter(|_| groups.len() > 1)?.1.len();
-    let is_tied = |(_, places): &(_, Vec<&RankedTreatment>)| {
-        let rivals = split(places).map_or(0, |(_, rivals)| rivals.len());
-        rivals > 0 && rivals + 1 == number && places.len() == number
+fn tie(schedule: &Schedule, groups: &[(Levels, Vec<&RankedTreatment>)]) -> Option<String> {
+    let (_, places) = groups.first().filter(|_| groups.len() > 1)?;
+    let is_tied = |(_, own): &(_, Vec<&RankedTreatment>)| {
+        let rivals = split(own).map_or(0, |(_, rivals)| rivals.len());
+        rivals > 0 && rivals + 1 == places.len() && own.len() == places.len()
     };
     let contexts: Vec<String> = groups.iter().map(|(context, _)| listed_levels(context)).collect();
-    let all = if number == 2 { "both" } else { &format!("all {}", number_word(number)) };
-    groups.iter().all(is_tied).then(|| format!("{all} are level for {}", listed(&contexts)))
+    let mut names: Vec<String> =
+        places.iter().map(|place| name(schedule, place, groups.len())).collect();
+    names.sort();
+    let says = || format!("{} are level for {}", listed(&names), listed(&contexts));
+    groups.iter().all(is_tied).then(says)
+}
+
+/// How far the baseline is behind the best, or else the next that is not level with it; of several
+/// groups how far others are at most.
+pub(super) fn margin(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let groups = groups(schedule, analysis.rankings.last()?);
+    let percent = |ratio: f64| number::spoken(Unit::Percent, 100.0 * ratio);
+    if let [(_, places)] = &groups[..] {
+        let (first, rivals) = split(places)?;
+        let behind = &places[1 + rivals.len()..];
+        let is_baseline = |place: &&&RankedTreatment| place.levels.matches(&schedule.baseline);
+        let shown = behind.iter().find(is_baseline).or(behind.first())?;
+        let name = label(schedule, &shown.levels);
+        return Some(format!("{name} is at {} of the best", percent(shown.ratio / first.ratio)));
+    }
+    let last =
+        |(_, places): &(_, Vec<&RankedTreatment>)| Some(places.last()?.ratio / places[0].ratio);
+    let most = groups.iter().filter_map(last).map(|ratio| ratio.ln().abs()).reduce(f64::max)?;
+    Some(format!("all are within {} of the best", percent(most.exp() - 1.0)))
 }
 
 /// Values by their names, below a heading.
@@ -85,12 +108,14 @@ pub fn measure(analysis: &Analysis) -> Option<String> {
     Some(format!("{} over {}", noun(ranking.metric), counted(ranking.phases.len(), "phase")))
 }
 
-/// A place's name in one of so many groups.
+/// A place's name in one of so many groups: of several, by the levels that the question is about.
 fn name(schedule: &Schedule, place: &RankedTreatment, groups: usize) -> String {
-    match groups {
-        1 => label(schedule, &place.levels),
-        _ => plain(&listed_levels(&asked(schedule, &place.levels))),
+    if groups == 1 {
+        return label(schedule, &place.levels);
     }
+    let asked = place.levels.only(|factor| schedule.baseline.0.contains_key(factor));
+    let names = asked.0.iter().map(|(factor, level)| labelled(schedule, *factor, level));
+    plain(&listed(&names.collect::<Vec<_>>()))
 }
 
 /// A sentence with the best, and the next if there is but one group; `None` without a ranking.
@@ -105,7 +130,7 @@ pub(super) fn leader(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         let all = listed(&all.collect::<Vec<_>>());
         return Some(format!("No difference that matters: by {measure} {all} are within 2 %."));
     }
-    if let Some(tie) = tie(&groups) {
+    if let Some(tie) = tie(schedule, &groups) {
         return Some(format!("By {measure} {tie}."));
     }
     let best = best(schedule, analysis)?;
@@ -131,21 +156,10 @@ fn groups<'a>(
     schedule: &Schedule,
     ranking: &'a StepRanking,
 ) -> Vec<(Levels, Vec<&'a RankedTreatment>)> {
-    let mut groups: Vec<(Levels, Vec<&RankedTreatment>)> = Vec::new();
-    for place in &ranking.places {
-        let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
-        let context = schedule.distinct(&place.levels).only(is_context);
-        match groups.iter_mut().find(|(known, _)| *known == context) {
-            Some((_, places)) => places.push(place),
-            None => groups.push((context, vec![place])),
-        }
-    }
-    groups
-}
-
-/// The levels that the question is about.
-fn asked(schedule: &Schedule, levels: &Levels) -> Levels {
-    levels.only(|factor| schedule.baseline.0.contains_key(factor))
+    let is_context = |factor: &Factor| !schedule.baseline.0.contains_key(factor);
+    let of =
+        |place: &'a RankedTreatment| (schedule.distinct(&place.levels).only(is_context), place);
+    grouped(ranking.places.iter().map(of))
 }
 
 /// The first, and those right behind it that do not differ by what matters, or cannot be told

@@ -47,6 +47,7 @@ fn an_answer_names_claims_of_its_plan_only() {
         ("[answer]\nyes = \"{best}\"", "the plan ranks nothing"),
         ("[answer]\nalso = [\"so\"]", "names no claim that must hold"),
         ("[answer]\nalso = [{ says = \"so\", holds = [\"d\"] }]", "`answer` names `d`"),
+        ("[answer]\nchart = [\"d\"]", "`answer` names `d`"),
         ("[answer]\nlabels = { tar = \"x\" }", "`labels` names `tar`"),
         ("[answer]\nreproduced = \"a\"\nassumed = \"b\"", "either `reproduced` or `assumed`"),
     ] {
@@ -61,10 +62,12 @@ fn an_answer_names_claims_of_its_plan_only() {
 fn both_forms_are_read_and_stored() {
     let ids = resolved("answer = [\"c\"]").unwrap().answer.clone();
     assert_eq!(ids, Answer { decides: vec!["c".to_owned()], ..Answer::default() });
-    let old: Answer = serde_json::from_str("[\"c\"]").unwrap();
-    assert_eq!(old, ids);
+    let mut stored = serde_json::to_value(&resolved("").unwrap()).unwrap();
+    stored["answer"] = serde_json::json!(["c"]);
+    assert_eq!(serde_json::from_value::<Schedule>(stored).unwrap().answer, ids);
     let table = "[answer]\ndecides = [\"a-b\"]\nyes = \"{discard}: {.value}.\"\n\
                  also = [\"{c.more}\", { says = \"x\", refuted = [\"c\"] }]\nassumed = \"so\"\n\
+                 chart = [\"a-b\", \"c\"]\n\
                  labels = { on = \"with it\", unpack = \"new files\" }";
     let answer = resolved(table).unwrap().answer.clone();
     let yes = String::from(answer.says[&AnswerVerdict::Yes].clone());
@@ -72,6 +75,7 @@ fn both_forms_are_read_and_stored() {
     assert_eq!(answer.also[0].holds, ["c"]);
     assert_eq!(answer.also[1].refuted, ["c"]);
     assert_eq!(answer.labels["unpack"], "new files");
+    assert_eq!((answer.charted(), ids.charted()), (&answer.chart[..], &ids.decides[..]));
     let stored = serde_json::to_string(&answer).unwrap();
     assert_eq!(serde_json::from_str::<Answer>(&stored).unwrap(), answer);
 }
