@@ -267,8 +267,8 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
         Outcome::Measured { conclusion: Conclusion::Refuted, .. } => claim.claim.if_refuted.clone(),
         _ => None,
     };
-    let shown = claims.iter().filter(|claim| shows(claim));
-    let settings = grouped(shown.filter_map(|claim| Some((of(claim)?, claim))));
+    let usable = claims.iter().filter(|claim| shows(claim));
+    let settings = grouped(usable.filter_map(|claim| Some((of(claim)?, claim))));
     let setting = |(says, from): (String, Vec<&Judgement>)| RecommendedSetting {
         limits: limits(&from, claims),
         rests_on: rests_on(origin, &from),

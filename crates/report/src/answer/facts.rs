@@ -44,7 +44,8 @@ impl ClaimFacts<'_> {
                 word.map(|(_, word)| word.to_owned())
                     .or_else(|| Some(format!("on {}", self.share()?)))
             }
-            ClaimFact::Each => self.each(|case| case.amount()),
+            ClaimFact::Each if self.cases.len() == 1 => self.amount(),
+            ClaimFact::Each => self.each(what),
             ClaimFact::Separates => {
                 let by = first.plausible.as_ref()?.separated_by.as_ref()?;
                 Some(format!("its {}", by.parameter.replace(['_', '.'], " ")))
@@ -77,14 +78,14 @@ impl ClaimFacts<'_> {
     }
 
     /// A fact of each case, with the levels in which cases differ; once where they agree.
-    pub fn each(&self, find: impl Fn(&ClaimFacts<'_>) -> Option<String>) -> Option<String> {
+    pub fn each(&self, what: ClaimFact) -> Option<String> {
         let varied = varied(self.cases);
         let of = |case: &&Judgement| {
             let levels = case.levels.iter().flat_map(|levels| &levels.0);
             let levels = levels.filter(|(factor, _)| varied.contains(factor));
             let names = levels.map(|(factor, level)| labelled(self.schedule, *factor, level));
             let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
-            Some((find(&ClaimFacts { cases: &[*case], ..*self })?, names.join(", ")))
+            Some((ClaimFacts { cases: &[*case], ..*self }.find(what)?, names.join(", ")))
         };
         let found = grouped(self.cases.iter().map(of).collect::<Option<Vec<_>>>()?);
         if let [(amount, _)] = &found[..] {

@@ -68,7 +68,7 @@ fn known_cases(schedule: &Schedule, analysis: &Analysis, cases: &[&Judgement]) -
     let are_named = differ && !varied.is_empty() && cases.len() <= MOST_CASES;
     let facts = ClaimFacts { schedule, analysis, cases };
     let find = |what: ClaimFact| {
-        if are_named { facts.each(|case| case.find(what)) } else { facts.find(what) }
+        if are_named { facts.each(what) } else { facts.find(what) }
     };
     let claim = &first.claim;
     let (own, other) = named(schedule, first);

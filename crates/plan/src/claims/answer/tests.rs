@@ -62,7 +62,7 @@ fn an_answer_names_claims_of_its_plan_only() {
 fn both_forms_are_read_and_stored() {
     let ids = resolved("answer = [\"c\"]").unwrap().answer.clone();
     assert_eq!(ids, Answer { decides: vec!["c".to_owned()], ..Answer::default() });
-    let mut stored = serde_json::to_value(&resolved("").unwrap()).unwrap();
+    let mut stored = serde_json::to_value(resolved("").unwrap()).unwrap();
     stored["answer"] = serde_json::json!(["c"]);
     assert_eq!(serde_json::from_value::<Schedule>(stored).unwrap().answer, ids);
     let table = "[answer]\ndecides = [\"a-b\"]\nyes = \"{discard}: {.value}.\"\n\
