@@ -12,7 +12,11 @@
 #include <asm/unistd.h>
 #include <kern_util.h>
 #include <sysdep/ptrace.h>
+#if __has_include(<sysdep/syscalls.h>)
 #include <sysdep/syscalls.h>
+#else /* Linux 7.3 */
+#include <asm/syscall.h>
+#endif
 #include <ssdlab.h>
 
 struct call {
