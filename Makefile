@@ -13,10 +13,9 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check predictions probe-table adversaries reference \
-	manual answers who-beside who-kernels who-bench databases install deb archive dist test test-virtual check lint rustdoc bench \
-	validation kill-test crash-test \
-	fuzz fuzz-targets clean
+.PHONY: demo fleet-demo build kernel kernel-6.12 kernel-new fetch-kernel readme evidence cross-check predictions \
+	probe-table adversaries reference manual answers who-beside who-kernels who-bench databases install deb archive \
+	dist test test-virtual check lint rustdoc bench validation kill-test crash-test fuzz fuzz-targets clean
 
 # Installs what is missing, builds, and answers the README's question in the virtual lab.
 demo: kernel
@@ -41,6 +40,14 @@ kernel:
 kernel-6.12: kernel
 	scripts/install-packages kernel-6.12
 	$(SSDLAB) kernel build --source /usr/src/linux-source-6.12.tar.xz
+
+# The newest Linux that Debian has, beside both. What apt here does not offer comes from Debian's backports, after a
+# yes or with BACKPORTS=yes, into the target folder; nothing is installed, and apt's configuration is not changed.
+kernel-new: fetch-kernel kernel
+	$(SSDLAB) kernel build --source "$(TARGET)/linux-source/newest.tar.xz"
+
+fetch-kernel:
+	scripts/fetch-kernel "$(TARGET)/linux-source"
 
 # The run that the README shows, made again (some minutes) and written there; `make test` compares.
 readme: kernel
