@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,11 @@ static long hand_over(struct call *calls, long from, long end)
 	return syscall(SSDLAB_CALLS, calls, from, end);
 }
 
+static long long least_of(long long a, long long b)
+{
+	return a < b ? a : b;
+}
+
 /* Calls that are handed over together do and take what they do and take alone. */
 static void together(void)
 {
@@ -100,19 +106,22 @@ static void together(void)
 		{ SYS_read, { 0, (unsigned long)data, 1 }, 1, 1 },
 		{ SYS_getppid },
 	};
-	long long alone, took;
+	long long alone = LLONG_MAX, took = LLONG_MAX;
 	int ok;
 
 	for (int i = 0; i < N; i++)
 		calls[i].number = SYS_getppid;
 	hand_over(calls, 0, N); /* the pages are there the second time */
-	begin();
-	for (int i = 0; i < N; i++)
-		syscall(SYS_getppid);
-	alone = now() - begun;
-	begin();
-	hand_over(calls, 0, N);
-	took = now() - begun;
+	/* An interrupt or a thread of the kernel falls into a part of the rounds. */
+	for (int round = 0; round < 5; round++) {
+		begin();
+		for (int i = 0; i < N; i++)
+			syscall(SYS_getppid);
+		alone = least_of(alone, now() - begun);
+		begin();
+		hand_over(calls, 0, N);
+		took = least_of(took, now() - begun);
+	}
 	ok = took > alone - 2 * CLOCK && took < alone + 2 * CLOCK;
 	printf("together %lld ns, alone %lld %s\n", took, alone, ok ? "ok" : "WRONG");
 	bad |= !ok;
