@@ -28,7 +28,7 @@ pub struct JudgeCommand {
     /// The claim, by its id; if it applies to several treatments, with one in brackets, as reports
     /// name it.
     claim: String,
-    /// The tree of Linux 6.1 to 6.12, which is only read.
+    /// The tree of Linux 6.1 to 6.12 or 7.3, which is only read.
     #[arg(long, value_name = "DIR", default_value = ".")]
     tree: PathBuf,
     /// Exit with 1 if the claim holds and with 0 if not: to find the commit since which it holds.

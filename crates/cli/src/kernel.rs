@@ -32,8 +32,8 @@ enum What {
     /// The cache keeps one kernel of each version. One built without --source becomes the default,
     /// and so does the first.
     Build {
-        /// A tarball or source tree of Linux 6.1 to 6.12 (default: the one in /usr/src, preferring
-        /// 6.1, then the newest).
+        /// A tarball or source tree of Linux 6.1 to 6.12 or 7.3 (default: the one in /usr/src,
+        /// preferring 6.1, then the newest up to 6.12).
         #[arg(long, value_name = "PATH")]
         source: Option<PathBuf>,
     },

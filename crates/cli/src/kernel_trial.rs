@@ -19,7 +19,7 @@ const PLAN: &str = include_str!("kernel_trial.toml");
 enum Unfit {
     #[error("the lab kernel was built, but no trial runs in it on this machine: {reason}")]
     #[diagnostic(help(
-        "try another source: --source PATH; if it is Linux 6.1 or 6.12, please report this"
+        "try another source: --source PATH; if it is Linux 6.1, 6.12 or 7.3, please report this"
     ))]
     Fails { reason: String },
     #[error(

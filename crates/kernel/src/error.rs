@@ -92,7 +92,7 @@ pub enum KernelError {
     /// No source is installed.
     #[error(
         "there is no kernel source: looked in {} for linux-source-6.1.tar.* to \
-         linux-source-6.12.tar.*, found {found}", folder.display()
+         linux-source-6.12.tar.* and linux-source-7.3.tar.*, found {found}", folder.display()
     )]
     #[diagnostic(help(
         "install one: apt-get install linux-source-6.1 (Debian 12), linux-source-6.12 (Debian 13) \
@@ -106,7 +106,7 @@ pub enum KernelError {
     },
     /// The source that was named cannot be read.
     #[error("the kernel source {}: {cause}", path.display())]
-    #[diagnostic(help("name a tarball or a tree of Linux 6.1 to 6.12"))]
+    #[diagnostic(help("name a tarball or a tree of Linux 6.1 to 6.12 or 7.3"))]
     Source {
         /// The source.
         path: PathBuf,
@@ -136,7 +136,7 @@ pub enum KernelError {
     /// The source was fine, but did not become a kernel.
     #[error("the build of the lab kernel failed:\n{said}")]
     #[diagnostic(help(
-        "try another source: --source PATH; Linux 6.1 and 6.12 with gcc 12 are known to work"
+        "try another source: --source PATH; Linux 6.1, 6.12 and 7.3 with gcc 12 are known to work"
     ))]
     Failed {
         /// The end of what the build printed.

@@ -8,9 +8,9 @@ use ssdlab_host::files::checksum;
 
 use super::error::KernelError;
 
-/// The versions of Linux that the patch was made for; the first is preferred, because it was
-/// used most.
+/// The versions of Linux that the patch was made for. The first was used most, the newest least.
 const VERSIONS: std::ops::RangeInclusive<(u32, u32)> = (6, 1)..=(6, 12);
+const NEWEST: (u32, u32) = (7, 3);
 
 /// The origin of a kernel in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,9 +58,9 @@ impl LinuxSource {
     /// The best tarball that a distribution's package has put into `folder`.
     pub fn installed(folder: &Path) -> Result<Self, KernelError> {
         let found = tarballs(folder);
-        let suitable = || found.iter().filter(|(version, _)| VERSIONS.contains(version));
-        let preferred = suitable().find(|(version, _)| version == VERSIONS.start());
-        if let Some((_, path)) = preferred.or_else(|| suitable().next_back()) {
+        let suitable = found.iter().filter(|(v, _)| VERSIONS.contains(v) || *v == NEWEST);
+        let best = suitable.max_by_key(|(v, _)| (v == VERSIONS.start(), *v != NEWEST, *v));
+        if let Some((_, path)) = best {
             return Self::named(path);
         }
         let names = found.iter().filter_map(|(_, path)| path.file_name());

@@ -17,12 +17,16 @@ fn linux_6_1_is_preferred_then_the_newest_that_suits() {
     let newer = ["linux-source-6.8.0.tar.bz2", "linux-source-6.12.tar.xz", "gtest"];
     assert_eq!(chosen(&newer).unwrap(), "linux-source-6.12.tar.xz");
     assert_eq!(chosen(&newer[..1]).unwrap(), "linux-source-6.8.0.tar.bz2");
+    let newest = ["linux-source-7.3.tar.xz", "linux-source-6.12.tar.xz"];
+    assert_eq!(chosen(&newest).unwrap(), "linux-source-6.12.tar.xz");
+    assert_eq!(chosen(&newest[..1]).unwrap(), "linux-source-7.3.tar.xz");
 }
 
 #[test]
 fn what_does_not_suit_is_named() {
     let message = chosen(&["linux-source-5.10.tar.xz"]).unwrap_err().to_string();
     assert!(message.contains("found linux-source-5.10.tar.xz"), "{message}");
+    assert!(message.contains("and linux-source-7.3.tar.*"), "{message}");
     assert!(chosen(&[]).unwrap_err().to_string().contains("found none"));
 }
 
