@@ -204,7 +204,7 @@ fn ledger(state: &mut u64) -> Ledger {
         cow_metadata: written(),
         unattributed: written(),
     };
-    Ledger { by_layer: ByLayer::default(), by_kind: Some(by_kind), reason: None }
+    Ledger { by_layer: ByLayer::default(), by_kind: Some(by_kind), by_cause: None, reason: None }
 }
 
 fn counters(state: &mut u64) -> Counters {

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::support::{Place, number, phases, sh, treatment};
+use super::support::{Loop, Mounted, Place, number, phases, sh, shown, treatment};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
@@ -13,6 +14,9 @@ pub fn cases() -> Vec<Case> {
         case("kinds_add_up_to_the_devices_counter", kinds_add_up),
         case("access_times_and_the_journal_are_told_apart", atime_and_journal),
         case("the_journals_share_is_what_jbd2_has_logged", jbd2),
+        case("causes_add_up_and_are_the_workloads", causes_add_up),
+        case("the_readers_access_times_are_its_own", reader),
+        case("what_others_write_beside_a_directory_is_theirs", others),
         case("an_untraced_run_has_layers_and_no_kinds", untraced),
     ]
 }
@@ -75,6 +79,133 @@ fn kinds_add_up() {
     assert_eq!(place.leftovers(), [""; 0]);
     let logs = fs::read_dir(place.path("data/ssdlab")).unwrap().flatten().next().unwrap();
     assert_eq!(fs::read_dir(logs.path().join("requests")).unwrap().count(), 10);
+}
+
+/// The bytes of all causers, and of each.
+fn causes(phase: &Value) -> (u64, impl Fn(&str) -> u64) {
+    let causes = phase["ledger"]["by_cause"].as_object();
+    let causes = causes.unwrap_or_else(|| panic!("{}", phase["ledger"]["reason"])).clone();
+    let sum = causes.values().map(|bytes| bytes.as_u64().unwrap()).sum();
+    (sum, move |who: &str| causes[who].as_u64().unwrap())
+}
+
+const COPIED_AND_REMOUNTED: &str = r#"
+        { do = "command", name = "copy", sync = true, run = [
+            "sh", "-c", "cp -r . ../copy; rm -r ../copy",
+        ] },
+        { do = "remount" },
+        { do = "delete", sync = true, cold = true },
+"#;
+
+/// Also of programs that the workload runs, and after a remount.
+fn causes_add_up() {
+    let place = Place::new();
+    let plan = PLAN.replace("{ do = \"delete\", sync = true },", COPIED_AND_REMOUNTED);
+    let (code, json) = place.run(&place.plan(&plan), &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        let filesystem = treatment["levels"]["filesystem"].as_str().unwrap();
+        for phase in phases(treatment) {
+            let (sum, of) = causes(phase);
+            let name = phase["name"].as_str().unwrap();
+            assert_eq!(sum, phase["written_bytes"], "{filesystem}: {phase:#}");
+            assert_eq!(of("unseen") + of("others") + of("reader"), 0, "{filesystem} {phase:#}");
+            // The superblock and what a commit writes for nobody are left.
+            if ["unpack", "copy", "delete"].contains(&name) {
+                let own = of("workload");
+                assert!(own * 100 >= sum * 90, "{filesystem} {name}: {own} of {sum}");
+            }
+        }
+    }
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+/// A reader beside a phase changes access times, if they are kept, and nothing else.
+fn reader() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "reader"
+        question = "Who keeps access times?"
+        metric = "written_bytes"
+        [target]
+        size = "1 GiB"
+        [factors]
+        filesystem = "ext4"
+        atime = ["strictatime", "noatime"]
+        [workload]
+        phases = [
+            { do = "io", reader = true, io = {
+                size = "4 MiB", operations = 300, sync = "every 1 write", rate = "100/s",
+            } },
+        ]
+        "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        let (sum, of) = causes(&phases(treatment)[0]);
+        assert_eq!(sum, phases(treatment)[0]["written_bytes"]);
+        assert_eq!(of("reader") > 0, treatment["levels"]["atime"] == "strictatime");
+        assert!(of("workload") > 10 * of("reader"), "{treatment:#}");
+    }
+}
+
+/// In a directory of a filesystem that is in use the counter is everybody's.
+fn others() {
+    let place = Place::new();
+    let image = Loop::new(&place, "shared", 512);
+    let now = "lazy_itable_init=0,lazy_journal_init=0";
+    sh(&format!("mkfs.ext4 -q -E {now} {}", image.device));
+    let mounted = Mounted::new(&image.device, &place);
+    sh(&format!("mount -o remount,rw {}", mounted.path("").display()));
+    let plan = place.plan(
+        r#"
+        name = "directory"
+        question = "Whose are the bytes?"
+        metric = "workload_bytes"
+        [target]
+        lab = "directory"
+        [factors]
+        filesystem = "any"
+        [workload]
+        phases = [
+            { do = "io", io = {
+                size = "16 MiB", operations = 300, sync = "every 1 write", rate = "200/s",
+            } },
+        ]
+        "#,
+    );
+    let run = || {
+        let folder = mounted.path("").display().to_string();
+        let arguments = ["run", &plan, "--json", "--runs", "1", "--dir", &folder];
+        let output = place.ssdlab(&arguments).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let phase = phases(&json["treatments"][0])[0].clone();
+        let (sum, of) = causes(&phase);
+        assert_eq!(sum, phase["written_bytes"], "{phase:#}");
+        assert_eq!(of("unseen"), 0, "{phase:#}");
+        (of("workload"), of("others"))
+    };
+    let (alone, others) = run();
+    assert_eq!(others, 0);
+    // It ends of its own accord, as a dd that outlives the shell would keep the filesystem busy.
+    let [noise, running] = [mounted.path("noise"), place.path("running")];
+    fs::write(&running, "").unwrap();
+    let script = format!(
+        "while [ -e {} ]; do dd if=/dev/zero of={} bs=1M count=2 conv=fsync; done",
+        running.display(),
+        noise.display()
+    );
+    let mut writer =
+        Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).spawn().unwrap();
+    let (beside, others) = run();
+    fs::remove_file(running).unwrap();
+    writer.wait().unwrap();
+    assert!(others > 1_000_000, "{others}");
+    // Its data are the same; it has a share of the blocks of each commit with others, too.
+    assert!((alone..2 * alone).contains(&beside), "{beside} beside others, {alone} alone");
 }
 
 /// Reading changes only inodes, and only if access times are kept.
@@ -159,6 +290,7 @@ fn untraced() {
     for phase in phases(treatment(&json, "filesystem", "ext4")) {
         let ledger = &phase["ledger"];
         assert!(ledger["by_kind"].is_null() && ledger["reason"].is_null());
+        assert!(ledger["by_cause"].is_null());
         assert_eq!(ledger["by_layer"]["device"]["bytes"], phase["written_bytes"]);
     }
     assert_eq!(sh(&format!("find {} -name '*.requests'", place.path("data").display())), "");

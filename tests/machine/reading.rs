@@ -15,7 +15,7 @@ fn reader() {
     let place = tempfile::tempdir_in(super::DIRECT_IO).unwrap();
     let path = place.path().join("reader");
     ConcurrentReader::make(&path, &ContentPool::new(1), 1).unwrap();
-    let (done, read) = ConcurrentReader::open(&path, 1).unwrap().beside(|| 7);
+    let (done, read) = ConcurrentReader::open(&path, 1).unwrap().beside(None, || 7);
     let read = read.unwrap().metrics(|_, _| true);
     assert_eq!(done, 7);
     assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);

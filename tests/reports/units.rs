@@ -13,7 +13,8 @@ use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
 use ssdlab_report::export::{Samples, csv};
 use ssdlab_report::{Style, charts, html, markdown, text};
 use ssdlab_results::{
-    ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record, Work,
+    ByCause, ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord,
+    Record, Work,
 };
 use ssdlab_stats::latency::LatencySummary;
 
@@ -123,6 +124,14 @@ fn phase() -> PhaseRecord {
                 superblock: kind,
                 cow_metadata: kind,
                 unattributed: kind,
+            }),
+            by_cause: Some(ByCause {
+                workload: VALUE,
+                reader: VALUE,
+                kernel: VALUE,
+                before: VALUE,
+                others: VALUE,
+                unseen: VALUE,
             }),
             reason: None,
         }),

@@ -42,7 +42,7 @@ pub use event::{CauseEvent, EventPoint, MOST_NUMBERS, SourceKey, WantedEvent, bd
 pub use ledger::{Amounts, CauseLedger, CommitsAsked, Inode, LedgerKey, WrittenKind};
 pub use readings::{CounterBalance, WrittenReading};
 pub use shares::CauseShares;
-pub use tasks::{Causer, CauserName, RunningTask, Tasks};
+pub use tasks::{Causer, CauserName, CauserRole, RunningTask, Tasks};
 pub use volume::Member;
 pub use watch::{FilesystemSpec, LoopLayer, ModelSpec, Watch};
 

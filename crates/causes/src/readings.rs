@@ -116,9 +116,9 @@ impl CounterReadings {
         }
     }
 
-    /// Settles the next reading, once every completion up to its end has been entered. What it does
-    /// not include is credited if the recording continues.
-    pub fn settle(&mut self, continues: bool, ledger: &mut CauseLedger) -> Option<CounterBalance> {
+    /// Settles the next reading, once every completion up to its end has been entered: the ledger
+    /// then has what it includes, and no more.
+    pub fn settle(&mut self, ledger: &mut CauseLedger) -> Option<CounterBalance> {
         let next = self.next.take()?;
         let counter_bytes = next.written_bytes.wrapping_sub(self.last.written_bytes);
         let (first, end) = self.cuts(counter_bytes);
@@ -135,12 +135,16 @@ impl CounterReadings {
         self.last = next;
         self.is_open = false;
         self.credited_bytes = 0;
-        let later = std::mem::take(&mut self.later);
-        for completion in behind.into_iter().chain(later).filter(|_| continues) {
+        self.later.splice(0..0, behind);
+        Some(CounterBalance { from_ns, to_ns: next.ended_ns, counter_bytes, attributed_bytes })
+    }
+
+    /// Credits what came after the reading that was settled.
+    pub fn resume(&mut self, ledger: &mut CauseLedger) {
+        for completion in std::mem::take(&mut self.later) {
             self.credited_bytes += completion.bytes;
             completion.credit(ledger);
         }
-        Some(CounterBalance { from_ns, to_ns: next.ended_ns, counter_bytes, attributed_bytes })
     }
 
     /// How many completions of the opening are not included, and how many of the closing are: those

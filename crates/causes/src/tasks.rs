@@ -16,6 +16,28 @@ impl Causer {
     pub const FILESYSTEM: Self = Self(1);
     /// Bytes of which no event was seen.
     pub const UNSEEN: Self = Self(2);
+    /// The workload of an experiment, whatever its programs.
+    pub const WORKLOAD: Self = Self(3);
+    /// What reads beside the workload, to see how long that takes.
+    pub const READER: Self = Self(4);
+}
+
+/// Who a causer is to an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CauserRole {
+    Workload,
+    Reader,
+    /// The kernel on nobody's behalf: the filesystem itself, and threads of the kernel.
+    Kernel,
+    /// Whoever dirtied it before the recording began.
+    Before,
+    Others,
+    Unseen,
+}
+
+impl CauserRole {
+    pub const ALL: [Self; 6] =
+        [Self::Workload, Self::Reader, Self::Kernel, Self::Before, Self::Others, Self::Unseen];
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +86,14 @@ struct Task {
     causer: Causer,
     is_kernel: bool,
     is_syncing: bool,
+    /// Whether what it executes and starts is charged to its causer, too.
+    is_charged: bool,
+}
+
+impl Task {
+    fn new(process: u32, causer: Causer) -> Self {
+        Self { process, causer, is_kernel: false, is_syncing: false, is_charged: false }
+    }
 }
 
 /// All threads.
@@ -74,6 +104,10 @@ pub struct Tasks {
     by_name: BTreeMap<CauserName, Causer>,
     /// How many names [`Self::take_fresh_names`] has given.
     known: usize,
+    /// The causers that are threads of the kernel.
+    kernel: BTreeSet<Causer>,
+    /// Threads that are charged to a causer before the event that they began is taken.
+    charged: BTreeMap<u32, Causer>,
     /// Threads that have ended.
     ended: BTreeSet<u32>,
     /// Processes whose cgroup has to be looked up.
@@ -82,9 +116,11 @@ pub struct Tasks {
 
 impl Default for Tasks {
     fn default() -> Self {
-        let (threads, by_name, strays, ended) = Default::default();
-        let mut tasks = Self { threads, names: Vec::new(), by_name, known: 0, ended, strays };
-        for line in ["(written before the recording)", "(filesystem itself)", CauserName::UNSEEN] {
+        let (threads, by_name, kernel, charged, ended, strays) = Default::default();
+        let names = Vec::new();
+        let mut tasks = Self { threads, names, by_name, known: 0, kernel, charged, ended, strays };
+        let before = "(written before the recording)";
+        for line in [before, "(filesystem itself)", CauserName::UNSEEN, "(workload)", "(reader)"] {
             tasks.causer(line, "");
         }
         let idle = tasks.kernel_task(0, "swapper");
@@ -101,9 +137,39 @@ impl Tasks {
             self.kernel_task(*thread, program)
         } else {
             let causer = self.causer(program, cgroup);
-            Task { process: *process, causer, is_kernel: false, is_syncing: false }
+            Task::new(*process, causer)
         };
         self.threads.insert(*thread, task);
+    }
+
+    /// Charges what the threads of a process do to a causer, and what is done by all that they
+    /// start.
+    pub fn charge_process(&mut self, process: u32, causer: Causer) {
+        for task in self.threads.values_mut().filter(|task| task.process == process) {
+            (task.causer, task.is_charged) = (causer, true);
+        }
+    }
+
+    /// Charges what a thread does to a causer.
+    pub fn charge_thread(&mut self, thread: u32, causer: Causer) {
+        if let Some(task) = self.threads.get_mut(&thread) {
+            (task.causer, task.is_charged) = (causer, true);
+        }
+        // It may be another's that ended.
+        self.charged.insert(thread, causer);
+    }
+
+    /// Who a causer is to an experiment, whose processes and threads were charged to it.
+    pub fn role(&self, causer: Causer) -> CauserRole {
+        match causer {
+            Causer::WORKLOAD => CauserRole::Workload,
+            Causer::READER => CauserRole::Reader,
+            Causer::BEFORE => CauserRole::Before,
+            Causer::UNSEEN => CauserRole::Unseen,
+            Causer::FILESYSTEM => CauserRole::Kernel,
+            other if self.kernel.contains(&other) => CauserRole::Kernel,
+            _ => CauserRole::Others,
+        }
     }
 
     /// The process that watches works for others, as a thread of the kernel does: a file that is
@@ -142,7 +208,8 @@ impl Tasks {
     }
 
     pub fn set_cgroup(&mut self, process: u32, cgroup: &str) {
-        let of_process = self.threads.iter().filter(|(_, task)| task.process == process);
+        let is_own = |task: &Task| task.process == process && !task.is_charged;
+        let of_process = self.threads.iter().filter(|(_, task)| is_own(task));
         let threads: Vec<u32> = of_process.map(|(thread, _)| *thread).collect();
         for thread in threads {
             let causer = self.causer_of(thread);
@@ -178,14 +245,16 @@ impl Tasks {
             self.kernel_task(child, program)
         } else {
             let of_parent = self.threads.get(&parent).cloned();
-            let parent = of_parent.unwrap_or_else(|| Task {
-                process: parent,
-                causer: self.causer(program, "?"),
-                is_kernel: false,
-                is_syncing: false,
-            });
+            let parent = of_parent.unwrap_or_else(|| Task::new(parent, self.causer(program, "?")));
             let process = if flags & CLONE_THREAD == 0 { child } else { parent.process };
-            Task { process, is_syncing: false, is_kernel: false, ..parent }
+            let charged = self.charged.remove(&child);
+            Task {
+                process,
+                is_syncing: false,
+                is_kernel: false,
+                causer: charged.unwrap_or(parent.causer),
+                is_charged: parent.is_charged || charged.is_some(),
+            }
         };
         if flags & CLONE_INTO_CGROUP != 0 {
             self.strays.insert(child);
@@ -202,16 +271,19 @@ impl Tasks {
         }
         let causer = self.causer_of(thread);
         let cgroup = self.name(causer).cgroup.clone();
-        let causer = self.causer(&name[..end], &cgroup);
-        let process = self.threads.get(&thread).map_or(thread, |task| task.process);
-        let task = Task { process, causer, is_kernel: false, is_syncing: false };
-        self.threads.insert(thread, task);
+        let program = self.causer(&name[..end], &cgroup);
+        let known = self.threads.get(&thread);
+        let process = known.map_or(thread, |task| task.process);
+        let is_charged = known.is_some_and(|task| task.is_charged);
+        let causer = if is_charged { causer } else { program };
+        self.threads.insert(thread, Task { is_charged, ..Task::new(process, causer) });
     }
 
     fn kernel_task(&mut self, thread: u32, program: &str) -> Task {
         let program = if program.starts_with("kworker") { WORKER } else { program };
         let causer = self.causer(program, "");
-        Task { process: thread, causer, is_kernel: true, is_syncing: false }
+        self.kernel.insert(causer);
+        Task { is_kernel: true, ..Task::new(thread, causer) }
     }
 
     fn causer(&mut self, program: &str, cgroup: &str) -> Causer {

@@ -85,7 +85,7 @@ impl Stage {
         let (began_ns, ended_ns) = (self.now_ns + 10_000_000, self.now_ns + 10_001_000);
         let written_bytes = self.counter_bytes;
         self.watch.set_next(0, WrittenReading { began_ns, ended_ns, written_bytes });
-        let balance = self.watch.settle(0, false).unwrap();
+        let balance = self.watch.settle(0).unwrap();
         assert!(balance.is_exact(), "{balance:?}");
         let ledger = &self.watch.devices()[0].ledger;
         assert_eq!(ledger.bytes(), self.counter_bytes);
@@ -133,7 +133,7 @@ fn a_device_without_requests_counts_what_is_queued_to_it_and_passes_its_causes_o
             stage.queue(FLUSHER, to, bytes / 512, "WS").complete(to, bytes / 512);
         }
         stage.watch.set_next(mapped, reading(stage.now_ns + 10_000_000, bytes));
-        assert!(stage.watch.settle(mapped, false).unwrap().is_exact());
+        assert!(stage.watch.settle(mapped).unwrap().is_exact());
     }
     let ledger = &stage.watch.devices()[mapped].ledger;
     let of = |program: &str| {

@@ -15,7 +15,7 @@ use crate::generic::GenericModel;
 use crate::ledger::{Inode, LedgerKey, WrittenKind};
 use crate::readings::{CounterBalance, WrittenReading};
 use crate::shares::CauseShares;
-use crate::tasks::{Causer, Tasks};
+use crate::tasks::{Causer, CauserRole, Tasks};
 use crate::volume::{FilesystemModel, Member, SECTOR_BYTES, SectorMark, Volume, VolumeFinding};
 use crate::xfs::Xfs;
 
@@ -265,10 +265,27 @@ impl Watch {
     }
 
     /// Compares the rows with the counter at the reading that was set, once all events up to it
-    /// were taken.
-    pub fn settle(&mut self, device: usize, continues: bool) -> Option<CounterBalance> {
+    /// were taken. The rows then have what the reading includes, and no more until
+    /// [`Self::resume`].
+    pub fn settle(&mut self, device: usize) -> Option<CounterBalance> {
         let Device { readings, ledger, .. } = &mut self.devices[device];
-        readings.settle(continues, ledger)
+        readings.settle(ledger)
+    }
+
+    /// Goes on after a reading was settled.
+    pub fn resume(&mut self, device: usize) {
+        let Device { readings, ledger, .. } = &mut self.devices[device];
+        readings.resume(ledger);
+    }
+
+    /// What was written to a device so far, by the role of who caused it.
+    pub fn bytes_by_role(&self, device: usize) -> BTreeMap<CauserRole, u64> {
+        let mut bytes: BTreeMap<CauserRole, u64> =
+            CauserRole::ALL.into_iter().map(|role| (role, 0)).collect();
+        for (key, amounts) in self.devices[device].ledger.rows() {
+            *bytes.entry(self.tasks.role(key.causer)).or_default() += amounts.bytes;
+        }
+        bytes
     }
 
     /// Replaces what is known of the chunks of a btrfs filesystem.

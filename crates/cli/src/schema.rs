@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
 use ssdlab_advice::{BaselineComparison, Comparison};
+use ssdlab_attribution::WhoOutput;
 use ssdlab_flash::simulation::SimulationOutcome;
 use ssdlab_plan::Plan;
 use ssdlab_report::{AnsweredAnalysis, Book, History};
@@ -18,7 +19,7 @@ use super::model_output::ModelOutput;
 use super::output;
 use super::probe::ProbeOutput;
 use super::trace::TraceOutput;
-use super::who::{SinceBoot, WhoOutput};
+use super::who::SinceBoot;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]

@@ -1,14 +1,11 @@
 //! `ssdlab who`: what writes to a drive, since boot or while it is recorded.
 
+mod devices;
 mod exact;
 mod exposition;
 mod live;
-mod names;
 mod output;
-mod recording;
 mod since_boot;
-mod summary;
-mod survey;
 
 use std::path::PathBuf;
 
@@ -21,7 +18,6 @@ use self::output::{OutputFormat, RowGrouping};
 use super::exit::{Exit, UsageError};
 
 pub use self::since_boot::SinceBoot;
-pub use self::summary::WhoOutput;
 
 /// Arguments of `ssdlab who`.
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use ssdlab_attribution::{BytesByRole, PhaseRecording};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::meter::processor::{self, ProcessorTime};
@@ -36,6 +37,8 @@ struct MeterReading {
 /// does between two phases belongs to one of them, and the phases' counts add up to the trial's.
 pub(super) struct MeteredDevice<'a> {
     pub device: Option<&'a BlockDevice>,
+    /// The recording of who writes to it, or why there is none; absent if none is wanted.
+    causes: Option<Result<PhaseRecording, String>>,
     /// Whether others use it too, so that it may never become idle.
     is_shared: bool,
     interrupt: &'a Interrupt,
@@ -53,6 +56,7 @@ impl<'a> MeteredDevice<'a> {
     ) -> Result<Self, Failure> {
         let mut watched = Self {
             device,
+            causes: None,
             is_shared,
             interrupt,
             last: MeterReading::default(),
@@ -62,6 +66,37 @@ impl<'a> MeteredDevice<'a> {
         Ok(watched)
     }
 
+    /// Has who writes to it recorded, too: every reading from now on ends a phase of the recording.
+    pub fn with_causes(
+        mut self,
+        causes: Option<Result<PhaseRecording, String>>,
+    ) -> Result<Self, Failure> {
+        self.causes = causes;
+        if let Some(Ok(_)) = &self.causes {
+            self.last = self.mark()?;
+        }
+        Ok(self)
+    }
+
+    /// Charges what a thread does to the reader, when it says which it is.
+    pub fn reader_charge(&self) -> Option<impl Fn(u32) + Sync + use<>> {
+        Some(self.causes.as_ref()?.as_ref().ok()?.reader_charge())
+    }
+
+    /// Ends the recording of who writes to it: the bytes up to each reading, or why they are not
+    /// known.
+    pub fn finish_causes(&mut self) -> Option<Result<Vec<BytesByRole>, String>> {
+        Some(self.causes.take()?.and_then(PhaseRecording::finish))
+    }
+
+    /// Mounts its filesystem anew by a function.
+    pub fn remount<T>(&mut self, remount: impl FnOnce() -> T) -> T {
+        match &mut self.causes {
+            Some(Ok(causes)) => causes.remount(self.interrupt, remount),
+            _ => remount(),
+        }
+    }
+
     /// What the device had done by the last reading since an earlier one.
     pub fn since(&self, earlier: &Self) -> Option<Counters> {
         grown(self.last.device, earlier.last.device)
@@ -69,9 +104,23 @@ impl<'a> MeteredDevice<'a> {
 
     /// What the device has done since the last phase.
     pub fn advance(&mut self) -> Result<Option<Counters>, Failure> {
-        let now = self.read()?;
+        let now = self.mark()?;
         let before = std::mem::replace(&mut self.last, now);
         Ok(grown(now.device, before.device))
+    }
+
+    /// Reads the counters at the end of a phase.
+    fn mark(&mut self) -> Result<MeterReading, Failure> {
+        let mut causes = self.causes.take();
+        let marked = match &mut causes {
+            Some(Ok(causes)) => causes.mark(|| {
+                let reading = self.read()?;
+                Ok((reading, reading.device.map_or(0, |device| device.written_bytes)))
+            }),
+            _ => self.read(),
+        };
+        self.causes = causes;
+        marked
     }
 
     /// Reads the device's counters and ext4's, both of one moment: the device's are read again
@@ -143,6 +192,9 @@ impl<'a> MeteredDevice<'a> {
             let (begin, end) = (quiet.last_activity, quiet.ended);
             self.pauses.push(Pause { begin, end, lasted: end.duration_since(begin) });
         }
+        if let Some(Ok(_)) = &self.causes {
+            end = self.mark()?;
+        }
         let computed = since(processor::computed(), idle);
         let cpu_ns = used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns;
         let before = std::mem::replace(&mut self.last, end);
@@ -171,15 +223,24 @@ impl<'a> MeteredDevice<'a> {
             reported: metric::parsed(done.reported),
             programs: done.programs,
             remark: done.remark,
-            ledger: device.filter(|_| !self.is_shared).map(|device| Ledger {
-                by_layer: ByLayer::of(application, &device),
-                by_kind: None,
-                reason: None,
-            }),
+            ledger: device.and_then(|device| self.ledger(application, &device)),
             ..PhaseRecord::default()
         };
         check_lifetime(&measured)?;
         Ok(measured)
+    }
+}
+
+impl MeteredDevice<'_> {
+    /// The ledger of a phase, of what is counted of it. Others write to a shared device, too.
+    fn ledger(&self, application: LayerWrites, device: &Counters) -> Option<Ledger> {
+        let by_layer = if self.is_shared {
+            ByLayer { application, ..ByLayer::default() }
+        } else {
+            ByLayer::of(application, device)
+        };
+        let is_known = !self.is_shared || self.causes.is_some();
+        is_known.then_some(Ledger { by_layer, by_kind: None, by_cause: None, reason: None })
     }
 }
 

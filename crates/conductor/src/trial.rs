@@ -5,9 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use ssdlab_attribution::PhaseRecording;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
 use ssdlab_host::meter::smart::Smart;
+use ssdlab_host::processes;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_lab::{self as lab, DeviceContents, LabError, MountedFs, Tools};
@@ -115,7 +117,9 @@ impl LocalExecutor<'_> {
         self.use_before(&mounted_fs, device, assignment, rules)?;
 
         let smart_before = self.smart(device, rules);
-        let mut watched = MeteredDevice::new(device, mounted_fs.is_shared, self.interrupt)?;
+        let causes = self.causes(device);
+        let watched = MeteredDevice::new(device, mounted_fs.is_shared, self.interrupt)?;
+        let mut watched = watched.with_causes(causes)?;
         let silence = Duration::from_nanos(workload.quiet_ns);
         measured.background_written_bytes =
             self.settle(&mounted_fs, rules, silence, &mut watched)?;
@@ -136,6 +140,9 @@ impl LocalExecutor<'_> {
                 return Err(Failure::Interrupted);
             }
         }
+        if let Some(bytes) = watched.finish_causes() {
+            write_ledger::add_causes(measured, bytes);
+        }
         self.unmount(measured, &mounted_fs, setup, rules, &mut watched)?;
         self.attribute(measured, device, setup, told, rules);
         measured.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
@@ -148,6 +155,14 @@ impl LocalExecutor<'_> {
             measured.features = found.unwrap_or_else(|error| lab::unchecked(&error));
         }
         Ok(())
+    }
+
+    /// Begins to record who writes to the device of a trial, if requests are recorded and this
+    /// user may. The live lab reads the machine's own counters.
+    fn causes(&mut self, device: Option<&BlockDevice>) -> Option<Result<PhaseRecording, String>> {
+        let is_wanted = self.write_ledger.is_kept() && self.target.lab() != LabKind::Live;
+        let device = device.filter(|_| is_wanted && processes::is_root_of_machine())?;
+        Some(write_ledger::record_causes(device, self.journal, self.interrupt))
     }
 
     /// Makes the filesystem a used one, beside the workload's directory, writes the files that
@@ -230,7 +245,7 @@ impl LocalExecutor<'_> {
     ) -> Result<results::PhaseRecord, Failure> {
         // Unmounting and mounting are in the phase's counts, but not in its time.
         if phase.cold && !mounted_fs.is_shared {
-            self.lab.remount(mounted_fs, &assignment.setup, rules)?;
+            watched.remount(|| self.lab.remount(mounted_fs, &assignment.setup, rules))?;
         }
         // No file is left beside a folder of the user's.
         if !phase.reader || mounted_fs.is_shared {
@@ -239,8 +254,10 @@ impl LocalExecutor<'_> {
         let path = reader_file(mounted_fs);
         let reader = ConcurrentReader::open(&path, assignment.seed)
             .map_err(Failure::step("open, past the page cache, the reader's file", &path))?;
+        let charge = watched.reader_charge();
+        let begins = charge.as_ref().map(|charge| charge as &(dyn Fn(u32) + Sync));
         let (measured, read) =
-            reader.beside(|| self.phase(phase, mounted_fs, assignment, rules, watched));
+            reader.beside(begins, || self.phase(phase, mounted_fs, assignment, rules, watched));
         let mut measured = measured?;
         let reads = read.map_err(Failure::step("read, beside the phase,", &path))?;
         // While a filesystem postpones its work, reads say nothing of what that work costs.

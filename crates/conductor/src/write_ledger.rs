@@ -8,17 +8,19 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use ssdlab_attribution::{BytesByRole, PhaseRecording};
 use ssdlab_filesystem::{Filesystem, Layout};
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::requests::RequestRecording;
 use ssdlab_host::mounts::MountIdentity;
 use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_host::tracefs;
+use ssdlab_host::tracefs::{self, Instance};
 use ssdlab_host::undo::{Change, Journal};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::classification::{self as ledger, KnownFilesystem, ReadDevice};
-use ssdlab_results::{ByKind, Executed, KindWrites, PhaseRecord, Record};
+use ssdlab_results::{ByCause, ByKind, Executed, KindWrites, PhaseRecord, Record};
 use ssdlab_trace::{TraceOptions, TraceReader};
 
 use super::failure::Failure;
@@ -67,6 +69,11 @@ impl WriteLedger {
         }))
     }
 
+    /// Whether requests are recorded.
+    pub(super) fn is_kept(&self) -> bool {
+        self.logs.is_some()
+    }
+
     /// Drops a recording that was not ended.
     pub(super) fn drop_recording(&mut self) {
         self.open = None;
@@ -104,20 +111,47 @@ pub(super) fn add_logged_phases(
 }
 
 fn record(log: PathBuf, device: &BlockDevice, journal: &mut Journal) -> io::Result<OpenRecording> {
-    let name = format!("ssdlab-{}", journal.marker());
-    let instance = instances(journal, &name)?.join(&name);
-    journal.will(Change::Trace { instance: instance.clone() })?;
+    let instance = instance(journal, &format!("ssdlab-{}", journal.marker()))?;
     log.parent().map_or(Ok(()), fs::create_dir_all)?;
     Ok(OpenRecording { requests: RequestRecording::record(instance, device, &log)?, log })
 }
 
+/// Begins to record who writes to the device of a trial, whose filesystem is mounted, or says why
+/// it cannot.
+pub(super) fn record_causes(
+    device: &BlockDevice,
+    journal: &mut Journal,
+    interrupt: &Interrupt,
+) -> Result<PhaseRecording, String> {
+    let instance = instance(journal, &format!("ssdlab-{}-causes", journal.marker()));
+    let recording = instance
+        .and_then(|instance| PhaseRecording::start(device, Instance::create(instance)?, interrupt));
+    recording.map_err(|error| error.to_string())
+}
+
+/// The folder of an instance of tracefs that is about to be made.
+fn instance(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
+    let instance = instances(journal)?.join(name);
+    journal.will(Change::Trace { instance: instance.clone() })?;
+    Ok(instance)
+}
+
 /// Where instances of tracefs are made. If tracefs is not mounted, it is mounted in the run's own
-/// folder.
-fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
+/// folder, once for a trial.
+fn instances(journal: &mut Journal) -> io::Result<PathBuf> {
     if let Some(instances) = tracefs::instances()? {
         return Ok(instances);
     }
-    let target = journal.private_folder().join(name).join("mnt-tracing");
+    let folder = journal.private_folder().join(format!("ssdlab-{}", journal.marker()));
+    let target = folder.join("mnt-tracing");
+    let instances = target.join(tracefs::INSTANCES);
+    if instances.exists() {
+        return Ok(instances);
+    }
+    // A directory has no folder of the lab's.
+    if !folder.exists() {
+        journal.make_folder(&folder)?;
+    }
     match fs::create_dir(&target) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -165,6 +199,24 @@ pub(super) fn add_phases(
             }
         }
         Err(reason) => note_missing(measured, &reason),
+    }
+}
+
+/// Adds who caused what was written in each phase: `bytes` has what was written up to the end of
+/// each, after what came before the first.
+pub(super) fn add_causes(measured: &mut Record, bytes: Result<Vec<BytesByRole>, String>) {
+    let phases = measured.phases.len();
+    let bytes = bytes.and_then(|bytes| {
+        let first = bytes.len().checked_sub(phases);
+        let first = first.ok_or_else(|| format!("{} of {phases} phases", bytes.len()))?;
+        Ok(bytes[first..].iter().map(ByCause::new).collect::<Vec<_>>())
+    });
+    for (index, phase) in measured.phases.iter_mut().enumerate() {
+        let Some(ledger) = &mut phase.ledger else { continue };
+        match &bytes {
+            Ok(bytes) => ledger.by_cause = Some(bytes[index]),
+            Err(reason) => ledger.reason = Some(format!("who caused them: {reason}")),
+        }
     }
 }
 

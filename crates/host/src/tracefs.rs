@@ -32,7 +32,7 @@ const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 pub const SOURCE: &str = "tracefs";
 
 /// The folder of its instances.
-const INSTANCES: &str = "instances";
+pub const INSTANCES: &str = "instances";
 
 /// The buffer per processor. 100,000 requests a second make 20 MB a second, and when the thread had
 /// to wait for other work, up to 2.4 MB accumulated before it ran.

@@ -165,6 +165,7 @@ impl MetricRow {
                 &[LabKind::Image, LabKind::Device, LabKind::Directory, LabKind::Live]
             }
             Source::Written(_) => &[LabKind::Directory, LabKind::Live],
+            Source::Caused(_) => &[LabKind::Virtual, LabKind::Live],
             _ => &[],
         }
     }

@@ -12,6 +12,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use ssdlab_causes::CauserRole;
 use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_quantity::similar;
 
@@ -88,6 +89,7 @@ pub enum Source {
     WrittenBytes, WriteRequests, WriteMerges, ReadBytes, ReadRequests, DiscardedBytes,
     DiscardRequests, Flushes,
     Written(BlockKind),
+    Caused(CauserRole),
     FlashWrittenBytes, FlashReadBytes, Erases, Stalled, HottestErases, RepeatsUntilWorn,
     YearsUntilWorn, YearsByBytes, WriteAmplification,
     Operations, OpsRate, ByteRate,
@@ -141,8 +143,8 @@ use AfterCuts::{
 use Aggregation::{Mean, Never, Pooled, Sum};
 use Better::{Less, More, Neither};
 use Source::{
-    ApplicationBytes, ByteRate, Commits, Cpu, Cuts, DiscardRequests, DiscardedBytes, Erases,
-    FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, Interrupts, KernelThreads,
+    ApplicationBytes, ByteRate, Caused, Commits, Cpu, Cuts, DiscardRequests, DiscardedBytes,
+    Erases, FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, Interrupts, KernelThreads,
     LatencyMax, LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate,
     ReadBytes, ReadRequests, RepeatsUntilWorn, Reported, Settled, Stalled, Time,
     WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsByBytes,
@@ -196,6 +198,11 @@ const fn kind(kind: BlockKind) -> Properties {
     cost(Bytes, Written(kind))
 }
 
+/// Bytes written on somebody's behalf.
+const fn caused(by: CauserRole) -> Properties {
+    (Bytes, Neither, Sum, Caused(by))
+}
+
 /// A metric of the state after power cuts.
 const fn cuts(unit: Unit, of: AfterCuts) -> Properties {
     (unit, Less, Pooled, Cuts(of))
@@ -208,7 +215,7 @@ const fn reported(unit: Unit, better: Better) -> Properties {
 
 /// The rows of all metrics with fixed names.
 #[rustfmt::skip]
-static METRICS: [MetricRow; 79] = [
+static METRICS: [MetricRow; 85] = [
     // Metrics that every phase may have.
     m("time_ns", cost(Ns, Time), "time until the phase returned"),
     m("settled_ns", cost(Ns, Settled), "time until the device was quiet after it, without pauses"),
@@ -244,6 +251,19 @@ static METRICS: [MetricRow; 79] = [
         "of the bytes written: trees that are never written in place"),
     m("unattributed_bytes", kind(BlockKind::Unattributed),
         "of the bytes written: could not be attributed"),
+    // The same bytes, by who caused them, whoever submitted them.
+    m("workload_bytes", cost(Bytes, Caused(CauserRole::Workload)),
+        "of the bytes written: caused by the workload"),
+    m("reader_bytes", caused(CauserRole::Reader),
+        "of the bytes written: caused by the concurrent reader, as access times"),
+    m("kernel_bytes", caused(CauserRole::Kernel),
+        "of the bytes written: caused by the filesystem and the kernel themselves"),
+    m("before_bytes", caused(CauserRole::Before),
+        "of the bytes written: dirtied before the first phase"),
+    m("others_bytes", caused(CauserRole::Others),
+        "of the bytes written: caused by other programs"),
+    m("unseen_bytes", caused(CauserRole::Unseen),
+        "of the bytes written: no event tells who caused them"),
     // A phase's effect on the flash of a simulated drive. The hottest block of one phase need not
     // be that of another.
     m("flash_written_bytes", cost(Bytes, FlashWrittenBytes),

@@ -3,10 +3,12 @@
 //! Each layer has its own counters. Kinds come from the requests, so they add up to the device's
 //! counter to the byte, or are absent.
 
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_causes::CauserRole;
 use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
@@ -18,6 +20,10 @@ pub struct Ledger {
     pub by_layer: ByLayer,
     /// What the filesystem wrote, by kind; absent if the requests were not recorded.
     pub by_kind: Option<ByKind>,
+    /// Who caused what the device completed; absent in the virtual lab, and if the kernel's events
+    /// were not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_cause: Option<ByCause>,
     /// Why the kinds are unknown, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -68,6 +74,24 @@ pub struct ByKind {
     pub unattributed: KindWrites,
 }
 
+/// Bytes written to the device by who caused them, whoever submitted them; together the device's
+/// own count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ByCause {
+    /// The workload, with all programs that it runs.
+    pub workload: u64,
+    /// The reader beside it: access times.
+    pub reader: u64,
+    /// The kernel on nobody's behalf: the filesystem itself, and threads of the kernel.
+    pub kernel: u64,
+    /// Whoever dirtied it before the first phase.
+    pub before: u64,
+    /// Other programs.
+    pub others: u64,
+    /// Bytes of which no event was seen.
+    pub unseen: u64,
+}
+
 /// Bytes written of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Written")]
@@ -101,6 +125,33 @@ impl ByLayer {
     /// Adds what the flash programmed.
     pub fn reach(&mut self, flash: &FlashActivity) {
         self.flash = LayerWrites { bytes: Some(flash.flash_written_bytes), requests: None };
+    }
+}
+
+impl ByCause {
+    /// By who caused them; nothing of roles that are absent.
+    pub fn new(bytes: &BTreeMap<CauserRole, u64>) -> Self {
+        let of = |role| bytes.get(&role).copied().unwrap_or(0);
+        Self {
+            workload: of(CauserRole::Workload),
+            reader: of(CauserRole::Reader),
+            kernel: of(CauserRole::Kernel),
+            before: of(CauserRole::Before),
+            others: of(CauserRole::Others),
+            unseen: of(CauserRole::Unseen),
+        }
+    }
+
+    /// The bytes of a role.
+    pub fn of(&self, role: CauserRole) -> u64 {
+        match role {
+            CauserRole::Workload => self.workload,
+            CauserRole::Reader => self.reader,
+            CauserRole::Kernel => self.kernel,
+            CauserRole::Before => self.before,
+            CauserRole::Others => self.others,
+            CauserRole::Unseen => self.unseen,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::metric::{self, FEWEST_ERASES, Metric, Source, Unit};
 
-use super::ledger::ByKind;
+use super::ledger::{ByCause, ByKind};
 use super::record::{PhaseRecord, Record};
 use super::work::Work;
 
@@ -68,6 +68,11 @@ impl PhaseRecord {
         self.ledger.as_ref()?.by_kind.as_ref()
     }
 
+    /// What was written, by who caused it.
+    fn causes(&self) -> Option<&ByCause> {
+        self.ledger.as_ref()?.by_cause.as_ref()
+    }
+
     /// A metric that ssdlab itself measured.
     fn measured(&self, source: Source) -> Option<f64> {
         let device = |of: fn(&Counters) -> u64| self.device.as_ref().map(of);
@@ -89,6 +94,7 @@ impl PhaseRecord {
             Source::DiscardRequests => device(|device| device.discard_requests),
             Source::Flushes => device(|device| device.flushes),
             Source::Commits => self.commits,
+            Source::Caused(role) => self.causes().map(|causes| causes.of(role)),
             Source::Written(kind) => self.kinds().map(|kinds| kinds.of(kind).bytes),
             Source::FlashWrittenBytes => flash(|flash| flash.flash_written_bytes),
             Source::FlashReadBytes => flash(|flash| flash.flash_read_bytes),

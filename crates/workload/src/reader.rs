@@ -18,6 +18,7 @@ use hdrhistogram::Histogram;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
+use rustix::thread::gettid;
 use ssdlab_stats::latency::LatencySummary;
 
 use super::synthetic::content::ContentPool;
@@ -55,9 +56,19 @@ impl ConcurrentReader {
         Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
-    /// Does the work, and reads at least once until it is done.
-    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<Reads>) {
-        beside(work, |over| self.read_until(over))
+    /// Does the work, and reads at least once until it is done. `begins` is told the thread that
+    /// reads.
+    pub fn beside<T>(
+        &self,
+        begins: Option<&(dyn Fn(u32) + Sync)>,
+        work: impl FnOnce() -> T,
+    ) -> (T, io::Result<Reads>) {
+        beside(work, |over| {
+            if let Some(begins) = begins {
+                begins(gettid().as_raw_nonzero().get().cast_unsigned());
+            }
+            self.read_until(over)
+        })
     }
 
     fn read_until(&self, over: &WorkEnd) -> io::Result<Reads> {

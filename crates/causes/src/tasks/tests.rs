@@ -92,3 +92,24 @@ fn the_watcher_works_for_others_and_its_children_for_themselves() {
     assert!(tasks.is_kernel(10) && !tasks.is_kernel(11));
     assert_eq!(names(&mut tasks, 11), ("sh".to_owned(), "/a".to_owned()));
 }
+
+#[test]
+fn what_a_charged_process_starts_is_charged_with_it_and_a_thread_of_its_own_is_not() {
+    let mut tasks = tasks();
+    tasks.charge_process(10, Causer::WORKLOAD);
+    tasks.take(&event(10, EventPoint::NewTask, &[11, 0], "sh"));
+    tasks.take(&event(11, EventPoint::Executed, &[], "/usr/bin/tar"));
+    tasks.take(&event(1, EventPoint::Attached, &[11, 0], "/b"));
+    // It says who it is before the event that it began is taken.
+    tasks.charge_thread(12, Causer::READER);
+    tasks.take(&event(10, EventPoint::NewTask, &[12, CLONE_THREAD], "sh"));
+    tasks.take(&event(1, EventPoint::NewTask, &[13, 0], "cron"));
+    tasks.take(&event(2, EventPoint::NewTask, &[14, 0], "jbd2/loop0-8"));
+    let mut role = |thread| {
+        let causer = tasks.causer_of(thread);
+        tasks.role(causer)
+    };
+    let roles = [10, 11, 12, 13, 14].map(&mut role);
+    let (workload, others) = (CauserRole::Workload, CauserRole::Others);
+    assert_eq!(roles, [workload, workload, CauserRole::Reader, others, CauserRole::Kernel]);
+}

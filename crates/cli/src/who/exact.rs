@@ -1,9 +1,8 @@
 //! `ssdlab who --for TIME` and `-- COMMAND`: which program, cgroup, file and kind wrote each byte
 //! to a block device.
 //!
-//! It opens no device for writing and makes no filesystem. `survey` finds what is to be watched,
-//! `recording` records the kernel's events and feeds them to the room `causes`, `names` says what
-//! people call files and cgroups, and `summary` makes rows of the ledger, which `output` shows.
+//! It opens no device for writing and makes no filesystem. The room `attribution` records and makes
+//! rows, which `output` shows.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -12,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic, Report, WrapErr};
 use rustix::process::{Pid, Signal, kill_process};
+use ssdlab_attribution::{Naming, RecordingProcess, WatchSurvey, WhoOutput, WhoRecording};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::tracefs::Tracefs;
 
+use super::devices::watched_devices;
 use super::exposition;
 use super::live::LiveView;
 use super::output::{self, OutputFormat, RowGrouping};
-use super::recording::WhoRecording;
-use super::summary::WhoOutput;
-use super::survey::WatchSurvey;
 use crate::exit::Exit;
 use crate::output as terminal;
 
@@ -63,8 +62,12 @@ impl ExactRecording<'_> {
             // Rather now than after hours.
             drop(terminal::begin(file)?);
         }
-        let survey = WatchSurvey::of(self.target, &interrupt)?;
-        let mut recording = WhoRecording::start(survey)?;
+        let devices = watched_devices(self.target)?;
+        let survey = WatchSurvey::of(&devices, Naming::Wanted, &interrupt).into_diagnostic()?;
+        let tracefs = Tracefs::open().into_diagnostic()?;
+        let instance = tracefs.instance("ssdlab-who").into_diagnostic()?;
+        let mut recording =
+            WhoRecording::start(survey, instance, RecordingProcess::Watcher).into_diagnostic()?;
         let status = if self.command.is_empty() {
             self.wait(&mut recording, &interrupt)?;
             None
@@ -73,7 +76,7 @@ impl ExactRecording<'_> {
             recording.sync();
             Some(status)
         };
-        let output = recording.finish(self.is_named())?;
+        let output = recording.finish(self.is_named()).into_diagnostic()?;
         self.show(&output)?;
         Ok(if status.is_none_or(|status| status.success()) { Exit::Done } else { Exit::Failed })
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::summary::{DeviceWrites, WhoOutput};
+use ssdlab_attribution::{DeviceWrites, WhoOutput};
 
 /// The labels of a sample.
 pub type Labels = Vec<(&'static str, String)>;

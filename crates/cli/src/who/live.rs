@@ -4,9 +4,9 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use ssdlab_attribution::{WhoOutput, WhoRecording};
+
 use super::output::{self, RowGrouping};
-use super::recording::WhoRecording;
-use super::summary::WhoOutput;
 use crate::output as terminal;
 
 /// How often the screen is refreshed: the middle of what top and iotop do.

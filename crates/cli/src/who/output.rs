@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, TableStyle, presets};
+use ssdlab_attribution::{DeviceWrites, LayerCounts, WhoOutput, WriteRow};
 use ssdlab_report::{bytes, counted};
-
-use super::summary::{DeviceWrites, LayerCounts, WhoOutput, WriteRow};
 
 /// How the result is put out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,8 @@ fn costs_come_from_the_record_with_kinds_as_people_call_them() {
     let done = FileActivity { written_bytes: 10, writes: 1, syncs: 3 };
     programs.files.insert("db".to_owned(), done);
     let device = Counters { written_bytes: 22, flushes: 2, ..Counters::default() };
-    let ledger = Ledger { by_layer: ByLayer::default(), by_kind: Some(by_kind), reason: None };
+    let by_layer = ByLayer::default();
+    let ledger = Ledger { by_layer, by_kind: Some(by_kind), by_cause: None, reason: None };
     let phase = PhaseRecord {
         name: "run".to_owned(),
         time_ns: Some(7),

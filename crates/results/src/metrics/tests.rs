@@ -36,6 +36,7 @@ fn phase() -> PhaseRecord {
         ledger: Some(Ledger {
             by_layer: ByLayer::default(),
             by_kind: Some(ByKind::default()),
+            by_cause: Some(ByCause::default()),
             reason: None,
         }),
         reported: BTreeMap::from([(metric::of("fio.read_iops"), 5.0), (metric::of("odd"), 6.0)]),

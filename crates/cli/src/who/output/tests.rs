@@ -1,5 +1,5 @@
-use super::super::summary::{InexactStretch, WHO_SCHEMA};
 use super::*;
+use ssdlab_attribution::InexactStretch;
 
 fn row(program: &str, kind: &str, bytes: u64) -> WriteRow {
     WriteRow {
@@ -17,21 +17,7 @@ fn row(program: &str, kind: &str, bytes: u64) -> WriteRow {
 
 fn recorded(seconds: f64, rows: Vec<WriteRow>) -> WhoOutput {
     let bytes = rows.iter().map(|row| row.bytes).sum();
-    let device = DeviceWrites {
-        schema: WHO_SCHEMA,
-        device: "loop0".to_owned(),
-        seconds,
-        counter_bytes: bytes,
-        attributed_bytes: bytes,
-        unseen_bytes: 0,
-        lost_events: 0,
-        discarded_bytes: 0,
-        inexact: Vec::new(),
-        rows,
-        commits: Vec::new(),
-        layers: Vec::new(),
-        notes: Vec::new(),
-    };
+    let device = DeviceWrites::new("loop0", seconds, bytes, rows);
     WhoOutput::new(vec![device], false)
 }
 

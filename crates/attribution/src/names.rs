@@ -44,14 +44,14 @@ pub struct NamedFilesystem {
 }
 
 impl NamedFilesystem {
-    pub fn new(path: PathBuf, mount: &Mount, source: NameSource) -> Self {
+    fn new(path: PathBuf, mount: &Mount, source: NameSource, naming: Naming) -> Self {
         let root = File::open(&path).ok();
         let of_root = root.as_ref().and_then(|root| root.metadata().ok());
         let mut numbers = vec![mount.device.clone()];
         numbers.extend(of_root.map(|metadata| major_minor(metadata.dev())));
         let subvolume = root.as_ref().filter(|_| source == NameSource::Btrfs);
         let subvolume = subvolume.and_then(|root| btrfs::subvolume(root).ok());
-        let watch = NameWatch::on(&path).ok();
+        let watch = (naming == Naming::Wanted).then(|| NameWatch::on(&path).ok()).flatten();
         Self { path, numbers, source, subvolume, watch }
     }
 
@@ -116,9 +116,17 @@ impl Lives {
     }
 }
 
+/// Whether names are looked up: that takes time, and keeps filesystems busy for moments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    Wanted,
+    Unwanted,
+}
+
 /// The names of files, asked for when they are met.
 #[derive(Debug)]
 pub struct Names {
+    naming: Naming,
     /// As they are in the watch.
     pub filesystems: Vec<NamedFilesystem>,
     /// Paths, and when they were looked up.
@@ -132,17 +140,25 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn new() -> Self {
+    pub fn new(naming: Naming) -> Self {
         let root = Path::new("/");
         let mounts = whole_disk::mount_table(root).unwrap_or_default();
         let cgroups = CgroupTree::find(root, &mounts);
         let (filesystems, paths, reported, services) = Default::default();
-        Self { filesystems, paths, reported, reported_files: 0, cgroups, services }
+        Self { naming, filesystems, paths, reported, reported_files: 0, cgroups, services }
+    }
+
+    /// Adds a filesystem, by where it is mounted for this process.
+    pub fn add_filesystem(&mut self, path: PathBuf, mount: &Mount, source: NameSource) {
+        self.filesystems.push(NamedFilesystem::new(path, mount, source, self.naming));
     }
 
     /// Looks up files that were just met: soon they may be deleted. What lives for a moment is
     /// named by what its filesystem reported.
     pub fn learn(&mut self, fresh: &[Inode]) {
+        if self.naming == Naming::Unwanted {
+            return;
+        }
         self.read_reports();
         let mut roots: BTreeMap<usize, Option<File>> = BTreeMap::new();
         for inode in fresh {
@@ -202,7 +218,7 @@ impl Names {
     /// Looks up what people call cgroups that were just met: soon their containers may be gone.
     pub fn learn_cgroups<'a>(&mut self, fresh: impl Iterator<Item = &'a str>) {
         for cgroup in fresh {
-            if !self.services.contains_key(cgroup) {
+            if self.naming == Naming::Wanted && !self.services.contains_key(cgroup) {
                 let below = cgroup_name::holder(cgroup.trim_start_matches('/'));
                 let folder = self.cgroups.folder_of(below);
                 let name = cgroup_name::name(Path::new("/"), below, folder.as_deref());

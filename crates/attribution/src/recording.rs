@@ -3,22 +3,23 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
-    CauseEvent, CounterBalance, EventPoint, LoopLayer, MOST_NUMBERS, RunningTask, SourceKey,
-    WantedEvent, Watch, WrittenReading, bdi_number,
+    CauseEvent, Causer, CounterBalance, EventPoint, LoopLayer, MOST_NUMBERS, RunningTask,
+    SourceKey, WantedEvent, Watch, WrittenReading, bdi_number,
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::task_table;
-use ssdlab_host::tracefs::{Instance, Sink, TraceRecording, Tracefs, Tracepoint, monotonic_ns};
+use ssdlab_host::tracefs::{Instance, Sink, TraceRecording, Tracepoint, monotonic_ns};
 use ssdlab_trace::ftrace::{EventFormat, SubBufferLayout, record_head};
 
-use super::summary::{self, DeviceWrites, InexactStretch, LayerCounts, RecordedDevice, WhoOutput};
-use super::survey::{self, StackedPair, WatchSurvey, WatchTarget};
+use crate::marks::MarkedPhases;
+use crate::rows::{self, DeviceWrites, InexactStretch, LayerCounts, RecordedDevice, WhoOutput};
+use crate::survey::{self, StackedPair, WatchSurvey, WatchTarget};
 
 /// How often the rows are compared with the counters.
 const CHECK_EVERY: Duration = Duration::from_mins(1);
@@ -30,20 +31,28 @@ const MOST_AT_ONCE: usize = 1 << 15;
 const CHUNK_APPEARS_NS: u64 = 5_000_000_000;
 
 /// What the reader of events and the program share.
-struct Shared {
-    survey: WatchSurvey,
+pub(crate) struct Shared {
+    pub survey: WatchSurvey,
     /// Until when chunks are read anew.
     chunks_change_until_ns: u64,
     /// Every event up to this time has been taken.
     taken_until_ns: u64,
+    pub phases: MarkedPhases,
+}
+
+/// What the process that records is to what it records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordingProcess {
+    /// It works for others.
+    Watcher,
+    /// It, its threads and all that they start are the workload of an experiment.
+    Workload,
 }
 
 /// The recording in progress.
 pub struct WhoRecording {
-    trace: TraceRecording<Feed>,
-    /// The last: nothing of the instance may be open when it goes.
-    _tracefs: Tracefs,
-    shared: Arc<Mutex<Shared>>,
+    pub(crate) trace: TraceRecording<Feed>,
+    pub(crate) shared: Arc<Mutex<Shared>>,
     targets: Vec<Counted>,
     began: Instant,
     began_ns: u64,
@@ -68,29 +77,32 @@ struct Counted {
 }
 
 /// Decodes records, and holds events until those of all processors are known.
-struct Feed {
+pub(crate) struct Feed {
     layout: SubBufferLayout,
     /// By the event's number.
     formats: Vec<Option<(EventFormat, WantedEvent)>>,
     events: Vec<CauseEvent>,
-    lost: u64,
-    trouble: Option<String>,
+    pub lost: u64,
+    pub trouble: Option<String>,
     shared: Arc<Mutex<Shared>>,
 }
 
 impl WhoRecording {
-    /// Starts recording what was surveyed.
-    pub fn start(mut survey: WatchSurvey) -> Result<Self, Report> {
+    /// Starts recording what was surveyed in an instance of tracefs. This process watches, or is
+    /// the workload of an experiment.
+    pub fn start(
+        mut survey: WatchSurvey,
+        instance: Instance,
+        own: RecordingProcess,
+    ) -> io::Result<Self> {
         let seen = std::mem::take(&mut survey.seen);
-        let tracefs = Tracefs::open().into_diagnostic()?;
-        let instance = tracefs.instance("ssdlab-who").into_diagnostic()?;
-        let header = instance.read("events/header_page").into_diagnostic()?;
-        let layout = SubBufferLayout::parse(&header).into_diagnostic()?;
+        let header = instance.read("events/header_page")?;
+        let layout = SubBufferLayout::parse(&header).map_err(io::Error::other)?;
         let (formats, tracepoints) = formats(&instance, &survey.watch, &mut survey.notes)?;
         let targets = std::mem::take(&mut survey.targets);
-        let (chunks_change_until_ns, taken_until_ns) = (0, 0);
-        let shared =
-            Arc::new(Mutex::new(Shared { survey, chunks_change_until_ns, taken_until_ns }));
+        let (chunks_change_until_ns, taken_until_ns, phases) = Default::default();
+        let shared = Shared { survey, chunks_change_until_ns, taken_until_ns, phases };
+        let shared = Arc::new(Mutex::new(shared));
         let sub_buffer_bytes = layout.sub_buffer_bytes();
         let feed = Feed {
             layout,
@@ -102,13 +114,11 @@ impl WhoRecording {
         };
         // Events wait until tasks and counters are known.
         let guard = lock(&shared);
-        let trace = TraceRecording::start(instance, &tracepoints, sub_buffer_bytes, feed)
-            .into_diagnostic()?;
+        let trace = TraceRecording::start(instance, &tracepoints, sub_buffer_bytes, feed)?;
         let began_ns = monotonic_ns();
-        let (began, targets) = begin(guard, targets)?;
+        let (began, targets) = begin(guard, targets, own)?;
         Ok(Self {
             trace,
-            _tracefs: tracefs,
             shared,
             targets,
             began,
@@ -141,10 +151,10 @@ impl WhoRecording {
         }
     }
 
-    fn survey(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
+    pub(crate) fn survey(&mut self, interrupt: &Interrupt) -> io::Result<()> {
         let now = survey::changing();
         if now != self.seen {
-            let mounts = survey::all_mounts().into_diagnostic()?;
+            let mounts = survey::all_mounts()?;
             lock(&self.shared).survey.update(mounts, interrupt)?;
             self.seen = now;
         }
@@ -161,7 +171,7 @@ impl WhoRecording {
     }
 
     /// Reads every counter, for [`Self::settle`], and returns when it had.
-    fn read_counters(&mut self) -> std::io::Result<u64> {
+    fn read_counters(&mut self) -> io::Result<u64> {
         let mut shared = lock(&self.shared);
         for counted in &self.targets {
             let (reading, _) = read(&counted.target.number)?;
@@ -177,7 +187,8 @@ impl WhoRecording {
             let lost = self.trace.losses().map_or(0, |losses| losses.all());
             let lost_now = lost.saturating_sub(self.lost_events);
             for counted in &mut self.targets {
-                let balance = shared.survey.watch.settle(counted.target.device, true);
+                let balance = shared.survey.watch.settle(counted.target.device);
+                shared.survey.watch.resume(counted.target.device);
                 counted.add(balance, lost_now, self.began_ns);
             }
             self.lost_events += lost_now;
@@ -197,15 +208,15 @@ impl WhoRecording {
     }
 
     /// Ends the recording. `is_named` says whether a device was named.
-    pub fn finish(mut self, is_named: bool) -> Result<WhoOutput, Report> {
+    pub fn finish(mut self, is_named: bool) -> io::Result<WhoOutput> {
         while self.open_since_ns.is_some() {
             std::thread::sleep(Duration::from_millis(5));
             self.settle();
         }
-        self.read_counters().into_diagnostic()?;
+        self.read_counters()?;
         let seconds = self.began.elapsed().as_secs_f64();
         let Self { trace, shared, mut targets, lost_events: lost_before, began_ns, .. } = self;
-        let (mut feed, losses) = trace.stop().into_diagnostic()?;
+        let (mut feed, losses) = trace.stop()?;
         feed.advance(u64::MAX);
         let lost_events = losses.all().max(feed.lost);
         let trouble = feed.trouble.take();
@@ -216,7 +227,7 @@ impl WhoRecording {
             survey.note(format!("events could not be read: {trouble}"));
         }
         for counted in &mut targets {
-            let balance = survey.watch.settle(counted.target.device, false);
+            let balance = survey.watch.settle(counted.target.device);
             counted.add(balance, lost_events.saturating_sub(lost_before), began_ns);
         }
         let of =
@@ -253,7 +264,7 @@ impl Counted {
             lost_events,
             notes: &survey.notes,
         };
-        summary::of_device(&survey.watch, &survey.names, &recorded)
+        rows::of_device(&survey.watch, &survey.names, &recorded)
     }
 
     /// What was written to the devices above and below, and what came of it.
@@ -279,17 +290,23 @@ impl Counted {
 fn begin(
     mut shared: MutexGuard<'_, Shared>,
     targets: Vec<WatchTarget>,
-) -> Result<(Instant, Vec<Counted>), Report> {
+    own: RecordingProcess,
+) -> io::Result<(Instant, Vec<Counted>)> {
     let watch = &mut shared.survey.watch;
     for task in task_table::tasks() {
         let task_table::TaskEntry { thread, process, program, cgroup, is_kernel } = task;
         watch.tasks.add(&RunningTask { thread, process, program, cgroup, is_kernel });
     }
-    watch.tasks.set_watcher(std::process::id());
+    match own {
+        RecordingProcess::Watcher => watch.tasks.set_watcher(std::process::id()),
+        RecordingProcess::Workload => {
+            watch.tasks.charge_process(std::process::id(), Causer::WORKLOAD);
+        }
+    }
     let began = Instant::now();
     let mut all = Vec::new();
     for target in targets {
-        let (reading, before) = read(&target.number).into_diagnostic()?;
+        let (reading, before) = read(&target.number)?;
         watch.begin(target.device, reading);
         let below = target.below.iter().map(StackedPair::written_bytes).collect();
         all.push(Counted { target, before, below, counter_bytes: 0, inexact: Vec::new() });
@@ -298,7 +315,7 @@ fn begin(
 }
 
 /// A counter, with the times between which it was read.
-fn read(number: &str) -> std::io::Result<(WrittenReading, Counters)> {
+fn read(number: &str) -> io::Result<(WrittenReading, Counters)> {
     let began_ns = monotonic_ns();
     let counters = block::read(number)?.counters;
     let ended_ns = monotonic_ns();
@@ -313,7 +330,7 @@ fn formats(
     instance: &Instance,
     watch: &Watch,
     notes: &mut Vec<String>,
-) -> Result<(Formats, Vec<Tracepoint>), Report> {
+) -> io::Result<(Formats, Vec<Tracepoint>)> {
     let (mut formats, mut tracepoints) = (Vec::new(), Vec::new());
     let own = watch.events().into_iter().map(|event| (event, true));
     let later = watch.later_events().into_iter().map(|event| (event, false));
@@ -326,7 +343,7 @@ fn formats(
             notes.extend(is_needed.then(says));
             continue;
         };
-        let format = instance.read(&format!("events/{name}/format")).into_diagnostic()?;
+        let format = instance.read(&format!("events/{name}/format"))?;
         let is_number = matches!(wanted.key, SourceKey::Device | SourceKey::Fsid);
         let key = wanted.key.field().filter(|_| is_number);
         let numbers: Vec<&'static str> =
@@ -349,7 +366,7 @@ fn formats(
     Ok((formats, tracepoints))
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+pub(crate) fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     // A thread that panicked has left the rows as they were after some event.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -412,6 +429,8 @@ impl Sink for Feed {
         let is_all = now == known;
         shared.taken_until_ns = if is_all { until_ns } else { self.events[now].time_ns - 1 };
         shared.take(self.events.drain(..now));
+        let Shared { survey, taken_until_ns, phases, .. } = &mut *shared;
+        phases.settle(&mut survey.watch, *taken_until_ns);
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Report};
 use ssdlab_causes::{
     BtrfsChunk, BtrfsGeometry, DeviceSpec, FilesystemSpec, Member, ModelSpec, Watch, bdi_number,
 };
@@ -21,13 +21,9 @@ use ssdlab_host::meter::block;
 use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, BlockDevice, block_number};
-use ssdlab_host::{extents, loop_device, processes, whole_disk};
-use ssdlab_lab::LabError;
+use ssdlab_host::{extents, loop_device};
 
-use crate::exit::UsageError;
-
-use super::names::{NameSource, NamedFilesystem, Names};
-use super::since_boot::target::known;
+use crate::names::{NameSource, NamedFilesystem, Names, Naming};
 
 const SECTOR_BYTES: u64 = 512;
 /// How long a filesystem's tool may take to describe it.
@@ -84,36 +80,24 @@ pub struct WatchSurvey {
 }
 
 impl WatchSurvey {
-    /// Surveys a device or the device of a mounted filesystem, else all disks.
-    pub fn of(what: Option<&Path>, interrupt: &Interrupt) -> Result<Self, Report> {
-        if !processes::is_root_of_machine() {
-            let reason = "recording who writes needs root of the machine, not only of a user \
-                          namespace: the kernel shows its trace events to nobody else; what was \
-                          written since boot, `ssdlab who` without --for, needs no root";
-            return Err(LabError::Unavailable { reason: reason.to_owned() }.into());
-        }
+    /// Surveys devices and what is mounted from them, and may look up what people call files and
+    /// cgroups.
+    pub fn of(devices: &[BlockDevice], naming: Naming, interrupt: &Interrupt) -> io::Result<Self> {
         let seen = changing();
         let mut survey = Self {
             watch: Watch::default(),
             targets: Vec::new(),
-            names: Names::new(),
+            names: Names::new(naming),
             btrfs: Vec::new(),
             notes: Vec::new(),
-            mounts: all_mounts().into_diagnostic()?,
+            mounts: all_mounts()?,
             disks: Vec::new(),
             mounted: BTreeSet::new(),
             loops: BTreeMap::new(),
             seen,
         };
-        let devices = match what {
-            Some(what) => devices_of(what)?,
-            None => all_disks(),
-        };
-        if devices.is_empty() {
-            return Err(UsageError::report("this machine shows no disk", "name a device"));
-        }
         for device in devices {
-            survey.add_target(&device, interrupt)?;
+            survey.add_target(device, interrupt)?;
         }
         survey.add_loops(interrupt)?;
         Ok(survey)
@@ -124,7 +108,7 @@ impl WatchSurvey {
         &mut self,
         mounts: Vec<(Mount, PathBuf)>,
         interrupt: &Interrupt,
-    ) -> Result<(), Report> {
+    ) -> io::Result<()> {
         self.mounts = mounts;
         let numbers: BTreeSet<String> =
             self.mounts.iter().flat_map(|(mount, _)| devices_of_mount(mount)).collect();
@@ -154,8 +138,8 @@ impl WatchSurvey {
         self.names.filesystems.iter().map(|found| found.path.clone()).collect()
     }
 
-    fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> Result<(), Report> {
-        let disk = device.disk().into_diagnostic()?;
+    fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> io::Result<()> {
+        let disk = device.disk()?;
         let place = self.add_disk(&disk, Some(device), interrupt)?;
         if sysfs::read(&device.queue_attribute("iostats")).is_ok_and(|on| on == "0") {
             self.notes.push(format!(
@@ -179,7 +163,7 @@ impl WatchSurvey {
         disk: &BlockDevice,
         counted: Option<&BlockDevice>,
         interrupt: &Interrupt,
-    ) -> Result<usize, Report> {
+    ) -> io::Result<usize> {
         if let Some((_, place)) = self.disks.iter().find(|(own, _)| own.number == disk.number) {
             return Ok(*place);
         }
@@ -214,8 +198,8 @@ impl WatchSurvey {
         disk: &BlockDevice,
         place: usize,
         interrupt: &Interrupt,
-    ) -> Result<(), Report> {
-        let whole = (disk.clone(), disk.sectors().into_diagnostic()?);
+    ) -> io::Result<()> {
+        let whole = (disk.clone(), disk.sectors()?);
         for (device, sectors) in partitions(disk).into_iter().chain([whole]) {
             let of_device =
                 |mount: &&(Mount, PathBuf)| devices_of_mount(&mount.0).contains(&device.number);
@@ -282,7 +266,7 @@ impl WatchSurvey {
         let members = vec![member];
         let spec = FilesystemSpec { model, members, layout, number, backing, fsid };
         self.watch.add_filesystem(spec);
-        self.names.filesystems.push(NamedFilesystem::new(path, mount, source));
+        self.names.add_filesystem(path, mount, source);
     }
 
     fn btrfs_of(
@@ -290,7 +274,7 @@ impl WatchSurvey {
         path: &Path,
         device: &BlockDevice,
         member: &mut Member,
-    ) -> std::io::Result<(btrfs::BtrfsFacts, BtrfsGeometry)> {
+    ) -> io::Result<(btrfs::BtrfsFacts, BtrfsGeometry)> {
         let root = File::open(path)?;
         let facts = btrfs::facts(&root)?;
         let is_it = |node: &Path| block_number(node).is_some_and(|own| own == device.number);
@@ -351,7 +335,7 @@ impl WatchSurvey {
     }
 
     /// Adds the loop devices whose files are on what is watched, and those on these.
-    fn add_loops(&mut self, interrupt: &Interrupt) -> Result<(), Report> {
+    fn add_loops(&mut self, interrupt: &Interrupt) -> io::Result<()> {
         let mut names = loop_names();
         loop {
             let before = names.len();
@@ -368,7 +352,7 @@ impl WatchSurvey {
         }
     }
 
-    fn add_loop(&mut self, name: &str, interrupt: &Interrupt) -> Result<bool, Report> {
+    fn add_loop(&mut self, name: &str, interrupt: &Interrupt) -> io::Result<bool> {
         let node = Path::new("/dev").join(name);
         let Ok(Some(backing)) = loop_device::backing(&node) else { return Ok(false) };
         let number = sysfs::major_minor(backing.file.filesystem);
@@ -404,42 +388,13 @@ impl StackedPair {
 
 impl BtrfsSource {
     /// The chunks as they are now.
-    pub fn geometry(&self) -> std::io::Result<BtrfsGeometry> {
+    pub fn geometry(&self) -> io::Result<BtrfsGeometry> {
         // Kept open, it could not be unmounted.
         let chunks = btrfs::chunks(&File::open(&self.path)?)?.into_iter();
         let chunks =
             chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
         Ok(BtrfsGeometry { node_bytes: self.node_bytes, chunks: chunks.collect() })
     }
-}
-
-/// The device that is named, by its node or by the kernel's name, or those of the filesystem that a
-/// path is on.
-fn devices_of(what: &Path) -> Result<Vec<BlockDevice>, Report> {
-    let is_name = what.components().count() == 1;
-    if is_name
-        && let Ok(number) = sysfs::read(&Path::new("/sys/class/block").join(what).join("dev"))
-    {
-        return Ok(vec![BlockDevice::numbered(&number).into_diagnostic()?]);
-    }
-    if block_number(what).is_some() {
-        return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
-    }
-    let mount = mounts::containing(what).map_err(|error| {
-        let disks = whole_disk::all(Path::new("/"));
-        UsageError::report(format!("{}: {error}", what.display()), known(&disks))
-    })?;
-    let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
-    let devices: Vec<BlockDevice> =
-        numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
-    if devices.is_empty() {
-        let kind = mount.map_or_else(String::new, |mount| format!(" ({})", mount.kind));
-        return Err(UsageError::report(
-            format!("{} is on no block device{kind}", what.display()),
-            "name a block device, or a folder on one",
-        ));
-    }
-    Ok(devices)
 }
 
 /// The swap areas on a disk, in its sectors.
@@ -481,7 +436,7 @@ fn start_on(
 
 /// The numbers of the devices of a mounted filesystem. One on several devices has a number that is
 /// none of theirs.
-fn devices_of_mount(mount: &Mount) -> Vec<String> {
+pub fn devices_of_mount(mount: &Mount) -> Vec<String> {
     if mount.kind == "btrfs"
         && let Ok(facts) = File::open(&mount.target).and_then(|root| btrfs::facts(&root))
     {
@@ -491,13 +446,6 @@ fn devices_of_mount(mount: &Mount) -> Vec<String> {
         return vec![mount.device.clone()];
     }
     block_number(Path::new(&mount.source)).into_iter().collect()
-}
-
-/// The disks of this machine that are no layer above another.
-fn all_disks() -> Vec<BlockDevice> {
-    let disks = whole_disk::all(Path::new("/")).into_iter();
-    let lowest = disks.filter(|disk| !disk.kind.is_layer());
-    lowest.filter_map(|disk| BlockDevice::numbered(&disk.number).ok()).collect()
 }
 
 /// The partitions of a disk, with their sectors.
@@ -514,7 +462,7 @@ fn in_folder(folder: &Path) -> Vec<BlockDevice> {
 }
 
 /// Every mount, and where this process finds it.
-pub fn all_mounts() -> std::io::Result<Vec<(Mount, PathBuf)>> {
+pub fn all_mounts() -> io::Result<Vec<(Mount, PathBuf)>> {
     let own = mounts::all()?.into_iter().map(|mount| {
         let path = mount.target.clone();
         (mount, path)

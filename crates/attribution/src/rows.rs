@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_causes::{Amounts, CauserName, CounterBalance, Watch};
 
-use super::names::Names;
+use crate::names::Names;
 
 /// The version of the `--json` output.
-pub const WHO_SCHEMA: u32 = 1;
+const WHO_SCHEMA: u32 = 1;
 
 /// Who wrote what, to each device.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct WhoOutput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeviceWrites {
     /// The version of this format.
-    pub schema: u32,
+    schema: u32,
     /// The kernel's name of it.
     pub device: String,
     /// How long was recorded.
@@ -163,6 +163,31 @@ impl WhoOutput {
     }
 }
 
+impl DeviceWrites {
+    /// What a device's counter grew by in some time, in rows, with nothing beside them.
+    pub fn new(device: &str, seconds: f64, counter_bytes: u64, mut rows: Vec<WriteRow>) -> Self {
+        rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+        let unseen = rows.iter().filter(|row| row.program == CauserName::UNSEEN);
+        let unseen_bytes: u64 = unseen.map(|row| row.bytes).sum();
+        let sum: u64 = rows.iter().map(|row| row.bytes).sum();
+        Self {
+            schema: WHO_SCHEMA,
+            device: device.to_owned(),
+            seconds,
+            counter_bytes,
+            attributed_bytes: sum - unseen_bytes,
+            unseen_bytes,
+            lost_events: 0,
+            discarded_bytes: 0,
+            inexact: Vec::new(),
+            rows,
+            commits: Vec::new(),
+            layers: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// Makes the rows of a device.
 pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) -> DeviceWrites {
     let ledger = &watch.devices()[recorded.device].ledger;
@@ -187,11 +212,7 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
             discarded_bytes: amounts.discarded_bytes,
         }
     };
-    let mut rows: Vec<WriteRow> = by_name.into_iter().map(row).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    let unseen = rows.iter().filter(|row| row.program == CauserName::UNSEEN);
-    let unseen_bytes: u64 = unseen.map(|row| row.bytes).sum();
-    let sum: u64 = rows.iter().map(|row| row.bytes).sum();
+    let rows = by_name.into_iter().map(row).collect();
     let commits = ledger.commits.iter().map(|(causer, commits)| {
         let name = watch.tasks.name(*causer).clone();
         CommitRow {
@@ -202,19 +223,13 @@ pub fn of_device(watch: &Watch, names: &Names, recorded: &RecordedDevice<'_>) ->
         }
     });
     DeviceWrites {
-        schema: WHO_SCHEMA,
-        device: recorded.name.to_owned(),
-        seconds: recorded.seconds,
-        counter_bytes: recorded.counter_bytes,
-        attributed_bytes: sum - unseen_bytes,
-        unseen_bytes,
         lost_events: recorded.lost_events,
         discarded_bytes: recorded.discarded_bytes,
         inexact: recorded.inexact.to_vec(),
-        rows,
         commits: commits.collect(),
         layers: recorded.layers.clone(),
         notes: recorded.notes.to_vec(),
+        ..DeviceWrites::new(recorded.name, recorded.seconds, recorded.counter_bytes, rows)
     }
 }
 

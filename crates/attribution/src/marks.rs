@@ -1,0 +1,33 @@
+//! The ends of the phases of an experiment, among the events of its device.
+
+use std::collections::BTreeMap;
+
+use ssdlab_causes::{CauserRole, CounterBalance, Watch};
+
+/// The place of the only device of an experiment.
+pub const DEVICE: usize = 0;
+
+/// Bytes written, by the role of who caused them.
+pub type BytesByRole = BTreeMap<CauserRole, u64>;
+
+/// The ends of phases, by readings of the device's counter.
+#[derive(Debug, Default)]
+pub struct MarkedPhases {
+    /// When the last was read, until all events up to it have been taken.
+    pub open_since_ns: Option<u64>,
+    /// What the counter and the rows grew by up to each, and the rows then.
+    pub settled: Vec<(CounterBalance, BytesByRole)>,
+}
+
+impl MarkedPhases {
+    /// Takes the rows up to the last end, once all events up to it have been taken.
+    pub fn settle(&mut self, watch: &mut Watch, taken_until_ns: u64) {
+        if self.open_since_ns.is_some_and(|since_ns| taken_until_ns > since_ns)
+            && let Some(balance) = watch.settle(DEVICE)
+        {
+            self.settled.push((balance, watch.bytes_by_role(DEVICE)));
+            watch.resume(DEVICE);
+            self.open_since_ns = None;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The recording of what an experiment writes to one device, by phases.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ssdlab_causes::{Causer, CounterBalance, WrittenReading};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::tracefs::{Instance, Sink, monotonic_ns};
+
+use crate::marks::{BytesByRole, DEVICE};
+use crate::names::Naming;
+use crate::recording::{RecordingProcess, WhoRecording, lock};
+use crate::survey::WatchSurvey;
+
+/// How long the events of a phase may take to be taken after its end.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is looked whether they were.
+const STEP: Duration = Duration::from_millis(5);
+/// Records who causes what an experiment of this process writes to a device.
+pub struct PhaseRecording {
+    recording: WhoRecording,
+    fault: Option<String>,
+}
+
+impl PhaseRecording {
+    /// Starts recording in an instance of tracefs, with the filesystem mounted. This process is the
+    /// workload.
+    pub fn start(
+        device: &BlockDevice,
+        instance: Instance,
+        interrupt: &Interrupt,
+    ) -> io::Result<Self> {
+        let survey = WatchSurvey::of(std::slice::from_ref(device), Naming::Unwanted, interrupt)?;
+        let recording = WhoRecording::start(survey, instance, RecordingProcess::Workload)?;
+        Ok(Self { recording, fault: None })
+    }
+
+    /// Charges what a thread does to the reader beside the workload, when it says which it is.
+    pub fn reader_charge(&self) -> impl Fn(u32) + Sync + use<> {
+        let shared = Arc::clone(&self.recording.shared);
+        move |thread| lock(&shared).survey.watch.tasks.charge_thread(thread, Causer::READER)
+    }
+
+    /// Ends a phase, and begins the next: `read` reads the counter, in bytes, and maybe more, while
+    /// events wait.
+    pub fn mark<T, E>(&mut self, read: impl FnOnce() -> Result<(T, u64), E>) -> Result<T, E> {
+        if self.fault.is_none() && !self.is_settled() {
+            self.fault = Some("the kernel's events are taken too slowly".to_owned());
+        }
+        let mut shared = lock(&self.recording.shared);
+        let began_ns = monotonic_ns();
+        let (found, written_bytes) = read()?;
+        let ended_ns = monotonic_ns();
+        if self.fault.is_none() {
+            let reading = WrittenReading { began_ns, ended_ns, written_bytes };
+            shared.survey.watch.set_next(DEVICE, reading);
+            shared.phases.open_since_ns = Some(ended_ns);
+        }
+        Ok(found)
+    }
+
+    /// Mounts the filesystem anew by a function, while nothing here keeps it busy.
+    pub fn remount<T>(&mut self, interrupt: &Interrupt, remount: impl FnOnce() -> T) -> T {
+        let shared = lock(&self.recording.shared);
+        let done = remount();
+        drop(shared);
+        if let Err(error) = self.recording.survey(interrupt) {
+            self.fault.get_or_insert(error.to_string());
+        }
+        done
+    }
+
+    /// Ends the recording: the bytes of each phase, or why they are not known. They add up to what
+    /// the counter grew by.
+    pub fn finish(mut self) -> Result<Vec<BytesByRole>, String> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let WhoRecording { trace, shared, .. } = self.recording;
+        let (mut feed, losses) = trace.stop().map_err(|error| error.to_string())?;
+        feed.advance(u64::MAX);
+        let lost = losses.all().max(feed.lost);
+        let trouble = feed.trouble.take();
+        drop(feed);
+        if let Some(trouble) = trouble {
+            return Err(trouble);
+        }
+        if lost > 0 {
+            return Err(format!("the kernel could not record {lost} of its events"));
+        }
+        let settled = std::mem::take(&mut lock(&shared).phases.settled);
+        let mut before = BytesByRole::new();
+        let grown = settled.into_iter().map(|(balance, bytes)| {
+            if !balance.is_exact() {
+                let CounterBalance { counter_bytes, attributed_bytes, .. } = balance;
+                return Err(format!(
+                    "the device's counter grew by {counter_bytes} bytes, its events say \
+                     {attributed_bytes}"
+                ));
+            }
+            let before = std::mem::replace(&mut before, bytes.clone());
+            let since = |(role, bytes)| (role, bytes - before.get(&role).copied().unwrap_or(0));
+            Ok(bytes.into_iter().map(since).collect())
+        });
+        grown.collect()
+    }
+
+    /// Waits until the events up to the last mark have been taken; false if that takes too long.
+    fn is_settled(&self) -> bool {
+        let began = Instant::now();
+        while lock(&self.recording.shared).phases.open_since_ns.is_some() {
+            if began.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::sleep(STEP);
+        }
+        true
+    }
+}
