@@ -10,8 +10,8 @@ use ssdlab_host::meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, metric, shipped};
 use ssdlab_results::{
-    ByKind, ByLayer, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record,
-    RunFolder, Teardown, TrialStatus, Work,
+    ByKind, Ending, EngineSeries, KindWrites, Latency, Ledger, PhaseRecord, Record, RunFolder,
+    Teardown, TrialStatus, Work,
 };
 use ssdlab_stats::latency::LatencySummary;
 use tempfile::TempDir;
@@ -204,7 +204,7 @@ fn ledger(state: &mut u64) -> Ledger {
         cow_metadata: written(),
         unattributed: written(),
     };
-    Ledger { by_layer: ByLayer::default(), by_kind: Some(by_kind), by_cause: None, reason: None }
+    Ledger { by_kind: Some(by_kind), ..Ledger::default() }
 }
 
 fn counters(state: &mut u64) -> Counters {

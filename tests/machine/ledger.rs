@@ -84,9 +84,9 @@ fn kinds_add_up() {
 /// The bytes of all causers, and of each.
 fn causes(phase: &Value) -> (u64, impl Fn(&str) -> u64) {
     let causes = phase["ledger"]["by_cause"].as_object();
-    let causes = causes.unwrap_or_else(|| panic!("{}", phase["ledger"]["reason"])).clone();
+    let causes = causes.unwrap_or_else(|| panic!("{}", phase["ledger"]["cause_reason"])).clone();
     let sum = causes.values().map(|bytes| bytes.as_u64().unwrap()).sum();
-    (sum, move |who: &str| causes[who].as_u64().unwrap())
+    (sum, move |who: &str| causes[&format!("{who}_bytes")].as_u64().unwrap())
 }
 
 const COPIED_AND_REMOUNTED: &str = r#"
@@ -94,6 +94,7 @@ const COPIED_AND_REMOUNTED: &str = r#"
             "sh", "-c", "cp -r . ../copy; rm -r ../copy",
         ] },
         { do = "remount" },
+        { do = "command", name = "again", sync = true, run = ["sh", "-c", "cp -r . ../copy"] },
         { do = "delete", sync = true, cold = true },
 "#;
 
@@ -110,8 +111,10 @@ fn causes_add_up() {
             let name = phase["name"].as_str().unwrap();
             assert_eq!(sum, phase["written_bytes"], "{filesystem}: {phase:#}");
             assert_eq!(of("unseen") + of("others") + of("reader"), 0, "{filesystem} {phase:#}");
-            // The superblock and what a commit writes for nobody are left.
-            if ["unpack", "copy", "delete"].contains(&name) {
+            // The superblock and what a commit writes for nobody are left. Without a journal no event
+            // says who changed the metadata of files that are gone again.
+            let is_known = filesystem != "ext2" || name != "copy";
+            if ["unpack", "copy", "again", "delete"].contains(&name) && is_known {
                 let own = of("workload");
                 assert!(own * 100 >= sum * 90, "{filesystem} {name}: {own} of {sum}");
             }
@@ -135,9 +138,7 @@ fn reader() {
         atime = ["strictatime", "noatime"]
         [workload]
         phases = [
-            { do = "io", reader = true, io = {
-                size = "4 MiB", operations = 300, sync = "every 1 write", rate = "100/s",
-            } },
+            { do = "command", name = "wait", reader = true, sync = true, run = ["sleep", "2"] },
         ]
         "#,
     );
@@ -147,7 +148,7 @@ fn reader() {
         let (sum, of) = causes(&phases(treatment)[0]);
         assert_eq!(sum, phases(treatment)[0]["written_bytes"]);
         assert_eq!(of("reader") > 0, treatment["levels"]["atime"] == "strictatime");
-        assert!(of("workload") > 10 * of("reader"), "{treatment:#}");
+        assert_eq!(of("workload") + of("others") + of("unseen"), 0, "{treatment:#}");
     }
 }
 

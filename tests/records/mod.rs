@@ -60,7 +60,7 @@ fn ledger(counters: &Counters) -> Ledger {
         ..ByKind::default()
     };
     let by_layer = ByLayer::of(LayerWrites::default(), counters);
-    Ledger { by_layer, by_kind: Some(by_kind), by_cause: None, reason: None }
+    Ledger { by_layer, by_kind: Some(by_kind), ..Ledger::default() }
 }
 
 fn environment() -> Environment {

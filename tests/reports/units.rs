@@ -126,14 +126,14 @@ fn phase() -> PhaseRecord {
                 unattributed: kind,
             }),
             by_cause: Some(ByCause {
-                workload: VALUE,
-                reader: VALUE,
-                kernel: VALUE,
-                before: VALUE,
-                others: VALUE,
-                unseen: VALUE,
+                workload_bytes: VALUE,
+                reader_bytes: VALUE,
+                kernel_bytes: VALUE,
+                before_bytes: VALUE,
+                others_bytes: VALUE,
+                unseen_bytes: VALUE,
             }),
-            reason: None,
+            ..Ledger::default()
         }),
         ..PhaseRecord::default()
     }

@@ -242,7 +242,8 @@ fn with_late_work(
     let is_of_reader = metric.is_of_reader() && metric.unit == Unit::Ns;
     let more = match metric.source {
         Source::Settled => time_ns,
-        Source::WrittenBytes => device.written_bytes,
+        // Whose they are is not recorded.
+        Source::WrittenBytes | Source::Caused(_) => device.written_bytes,
         Source::WriteRequests => device.write_requests,
         Source::WriteMerges => device.write_merges,
         Source::Flushes => device.flushes,

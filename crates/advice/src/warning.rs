@@ -333,7 +333,7 @@ impl fmt::Display for Warning {
             Self::Lab { lab: Origin::Lab(LabKind::Directory) } => write!(
                 f,
                 "directory lab: the filesystem was not made anew, and the device's counts \
-                 include what others did meanwhile"
+                 include what others did meanwhile; `workload_bytes`, which needs root, does not"
             ),
             Self::Lab { lab: Origin::Lab(LabKind::Live) } => write!(
                 f,

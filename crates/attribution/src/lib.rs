@@ -20,7 +20,7 @@ mod survey;
 
 pub use marks::BytesByRole;
 pub use names::Naming;
-pub use phases::PhaseRecording;
+pub use phases::{PhaseRecording, Remounting};
 pub use recording::{RecordingProcess, WhoRecording};
 pub use rows::{CommitRow, DeviceWrites, InexactStretch, LayerCounts, WhoOutput, WriteRow};
 pub use survey::{WatchSurvey, devices_of_mount};

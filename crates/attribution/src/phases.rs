@@ -1,17 +1,18 @@
 //! The recording of what an experiment writes to one device, by phases.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ssdlab_causes::{Causer, CounterBalance, WrittenReading};
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::processes;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs::{Instance, Sink, monotonic_ns};
 
 use crate::marks::{BytesByRole, DEVICE};
 use crate::names::Naming;
-use crate::recording::{RecordingProcess, WhoRecording, lock};
+use crate::recording::{RecordingProcess, Shared, WhoRecording, lock};
 use crate::survey::WatchSurvey;
 
 /// How long the events of a phase may take to be taken after its end.
@@ -32,8 +33,19 @@ impl PhaseRecording {
         instance: Instance,
         interrupt: &Interrupt,
     ) -> io::Result<Self> {
+        if !processes::has_numbers_of_kernel() {
+            let says = "in a PID namespace, as a container's, the kernel's events name threads by \
+                        other numbers";
+            return Err(io::Error::other(says));
+        }
         let survey = WatchSurvey::of(std::slice::from_ref(device), Naming::Unwanted, interrupt)?;
+        if !survey.has_own_events(&device.number) {
+            return Err(io::Error::other("its filesystem has no events that say it"));
+        }
         let recording = WhoRecording::start(survey, instance, RecordingProcess::Workload)?;
+        if let Some(lacking) = &recording.lacking {
+            return Err(io::Error::other(lacking.clone()));
+        }
         Ok(Self { recording, fault: None })
     }
 
@@ -61,38 +73,27 @@ impl PhaseRecording {
         Ok(found)
     }
 
-    /// Mounts the filesystem anew by a function, while nothing here keeps it busy.
-    pub fn remount<T>(&mut self, interrupt: &Interrupt, remount: impl FnOnce() -> T) -> T {
-        let shared = lock(&self.recording.shared);
-        let done = remount();
-        drop(shared);
-        if let Err(error) = self.recording.survey(interrupt) {
-            self.fault.get_or_insert(error.to_string());
-        }
-        done
+    /// What mounts the filesystem anew by a function, while nothing here keeps it busy.
+    pub fn remounting(&self) -> Remounting {
+        Remounting(Arc::clone(&self.recording.shared))
     }
 
-    /// Ends the recording: the bytes of each phase, or why they are not known. They add up to what
-    /// the counter grew by.
-    pub fn finish(mut self) -> Result<Vec<BytesByRole>, String> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
+    /// Ends the recording: the bytes up to each mark since the one before, or why they, or all, are
+    /// not known. They add up to what the counter grew by.
+    pub fn finish(self) -> Result<Vec<Result<BytesByRole, String>>, String> {
         let WhoRecording { trace, shared, .. } = self.recording;
         let (mut feed, losses) = trace.stop().map_err(|error| error.to_string())?;
         feed.advance(u64::MAX);
         let lost = losses.all().max(feed.lost);
-        let trouble = feed.trouble.take();
-        drop(feed);
-        if let Some(trouble) = trouble {
-            return Err(trouble);
-        }
-        if lost > 0 {
-            return Err(format!("the kernel could not record {lost} of its events"));
+        let says = format!("the kernel could not record {lost} of its events");
+        let lost = (lost > 0).then_some(says);
+        if let Some(fault) = feed.trouble.take().or(lost).or(self.fault) {
+            return Err(fault);
         }
         let settled = std::mem::take(&mut lock(&shared).phases.settled);
         let mut before = BytesByRole::new();
         let grown = settled.into_iter().map(|(balance, bytes)| {
+            let before = std::mem::replace(&mut before, bytes.clone());
             if !balance.is_exact() {
                 let CounterBalance { counter_bytes, attributed_bytes, .. } = balance;
                 return Err(format!(
@@ -100,11 +101,10 @@ impl PhaseRecording {
                      {attributed_bytes}"
                 ));
             }
-            let before = std::mem::replace(&mut before, bytes.clone());
             let since = |(role, bytes)| (role, bytes - before.get(&role).copied().unwrap_or(0));
             Ok(bytes.into_iter().map(since).collect())
         });
-        grown.collect()
+        Ok(grown.collect())
     }
 
     /// Waits until the events up to the last mark have been taken; false if that takes too long.
@@ -117,5 +117,19 @@ impl PhaseRecording {
             std::thread::sleep(STEP);
         }
         true
+    }
+}
+
+/// Mounts the filesystem of a recording anew.
+pub struct Remounting(Arc<Mutex<Shared>>);
+
+impl Remounting {
+    /// By a function, while nothing here keeps the filesystem busy.
+    pub fn by<T>(&self, interrupt: &Interrupt, remount: impl FnOnce() -> T) -> T {
+        let mut shared = lock(&self.0);
+        let done = remount();
+        // What is not known then is charged to nobody.
+        let _ = shared.survey.remounted(interrupt);
+        done
     }
 }

@@ -60,6 +60,8 @@ pub struct WhoRecording {
     surveyed: Instant,
     /// What the machine had then.
     seen: String,
+    /// What the kernel does not tell, if anything.
+    pub(crate) lacking: Option<String>,
     /// When the counters were read whose comparison is open.
     open_since_ns: Option<u64>,
     /// The lost events of the stretches that were compared.
@@ -98,7 +100,11 @@ impl WhoRecording {
         let seen = std::mem::take(&mut survey.seen);
         let header = instance.read("events/header_page")?;
         let layout = SubBufferLayout::parse(&header).map_err(io::Error::other)?;
+        let known = survey.notes.len();
         let (formats, tracepoints) = formats(&instance, &survey.watch, &mut survey.notes)?;
+        let lacking = survey.notes.get(known).cloned();
+        survey.notes.sort();
+        survey.notes.dedup();
         let targets = std::mem::take(&mut survey.targets);
         let (chunks_change_until_ns, taken_until_ns, phases) = Default::default();
         let shared = Shared { survey, chunks_change_until_ns, taken_until_ns, phases };
@@ -126,6 +132,7 @@ impl WhoRecording {
             checked: began,
             surveyed: began,
             seen,
+            lacking,
             open_since_ns: None,
             lost_events: 0,
         })
@@ -151,7 +158,7 @@ impl WhoRecording {
         }
     }
 
-    pub(crate) fn survey(&mut self, interrupt: &Interrupt) -> io::Result<()> {
+    fn survey(&mut self, interrupt: &Interrupt) -> io::Result<()> {
         let now = survey::changing();
         if now != self.seen {
             let mounts = survey::all_mounts()?;
@@ -361,8 +368,6 @@ fn formats(
             Err(fault) => notes.push(format!("{fault}; unknown: {}", wanted.lacking())),
         }
     }
-    notes.sort();
-    notes.dedup();
     Ok((formats, tracepoints))
 }
 

@@ -73,6 +73,8 @@ pub struct WatchSurvey {
     disks: Vec<(BlockDevice, usize)>,
     /// The numbers of the devices whose filesystems were added.
     mounted: BTreeSet<String>,
+    /// Those of them whose filesystems have events of their own.
+    with_events: BTreeSet<String>,
     /// The loop devices that were added, and their files.
     loops: BTreeMap<String, (usize, FileId)>,
     /// What the machine had before it was surveyed.
@@ -93,6 +95,7 @@ impl WatchSurvey {
             mounts: all_mounts()?,
             disks: Vec::new(),
             mounted: BTreeSet::new(),
+            with_events: BTreeSet::new(),
             loops: BTreeMap::new(),
             seen,
         };
@@ -118,6 +121,18 @@ impl WatchSurvey {
             let _ = self.add_filesystems(&disk, place, interrupt);
         }
         self.add_loops(interrupt)
+    }
+
+    /// Adds filesystems anew that were unmounted and mounted again.
+    pub fn remounted(&mut self, interrupt: &Interrupt) -> io::Result<()> {
+        self.mounted.clear();
+        self.update(all_mounts()?, interrupt)
+    }
+
+    /// Whether a filesystem on a device has events of its own, which say who is behind what it
+    /// writes.
+    pub fn has_own_events(&self, number: &str) -> bool {
+        self.with_events.contains(number)
     }
 
     /// Adds a note, once.
@@ -233,7 +248,8 @@ impl WatchSurvey {
             self.layout(&mount.kind, device, interrupt)
         };
         let model = match mount.kind.as_str() {
-            "ext2" | "ext3" | "ext4" => ModelSpec::Ext { places },
+            // Not a driver of ext2 alone.
+            "ext2" | "ext3" | "ext4" if is_of_ext4(device) => ModelSpec::Ext { places },
             "xfs" => {
                 source = NameSource::Handles(HandleKind::Xfs);
                 ModelSpec::Xfs { places }
@@ -253,6 +269,9 @@ impl WatchSurvey {
             "f2fs" => ModelSpec::F2fs,
             _ => ModelSpec::Generic,
         };
+        if model != ModelSpec::Generic {
+            self.with_events.insert(device.number.clone());
+        }
         let is_other = model == ModelSpec::Generic && mount.kind != "btrfs";
         if is_other {
             self.notes.push(format!(
@@ -530,6 +549,11 @@ fn below(disk: &BlockDevice) -> Vec<StackedPair> {
         }
     }
     found
+}
+
+/// Whether the driver of ext4 has a device mounted.
+fn is_of_ext4(device: &BlockDevice) -> bool {
+    Path::new("/sys/fs/ext4").join(&device.name).exists()
 }
 
 /// The number of a device as events have it, from `major:minor`.

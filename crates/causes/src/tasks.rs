@@ -35,11 +35,6 @@ pub enum CauserRole {
     Unseen,
 }
 
-impl CauserRole {
-    pub const ALL: [Self; 6] =
-        [Self::Workload, Self::Reader, Self::Kernel, Self::Before, Self::Others, Self::Unseen];
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CauserName {
     /// The program as the kernel names it (`comm`, at most 15 bytes), or a line in brackets.

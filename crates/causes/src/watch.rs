@@ -280,8 +280,7 @@ impl Watch {
 
     /// What was written to a device so far, by the role of who caused it.
     pub fn bytes_by_role(&self, device: usize) -> BTreeMap<CauserRole, u64> {
-        let mut bytes: BTreeMap<CauserRole, u64> =
-            CauserRole::ALL.into_iter().map(|role| (role, 0)).collect();
+        let mut bytes = BTreeMap::new();
         for (key, amounts) in self.devices[device].ledger.rows() {
             *bytes.entry(self.tasks.role(key.causer)).or_default() += amounts.bytes;
         }

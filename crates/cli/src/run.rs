@@ -78,8 +78,8 @@ pub struct RunArguments {
     /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
-    /// Do not record block requests (image and device labs): this disables the write ledger and the
-    /// request logs.
+    /// Do not record block requests and who causes them (image, device and directory labs): this
+    /// disables the write ledger and the request logs.
     #[arg(long)]
     no_trace: bool,
     /// Keep the report as a page in the run's folder, which is rewritten between trials, and which

@@ -82,7 +82,8 @@ impl LocalExecutor<'_> {
         };
         run_state.begin_trial(trial);
         let mark = self.journal.mark();
-        self.write_ledger.begin_trial(trial);
+        let asks_for_causes = run_state.schedule.asks_for_causes();
+        self.write_ledger.begin_trial(trial, asks_for_causes);
         let mut performed = match Assignment::of(run_state.schedule, trial) {
             Ok(assignment) => self.perform_one(&assignment, &mut |message| {
                 if let Message::Begins(name) = message {

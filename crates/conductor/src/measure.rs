@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ssdlab_attribution::{BytesByRole, PhaseRecording};
+use ssdlab_attribution::{BytesByRole, PhaseRecording, Remounting};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::meter::processor::{self, ProcessorTime};
@@ -21,6 +21,9 @@ const LIFETIME_SLACK_BYTES: u64 = 1023;
 
 /// How often the device's and ext4's counts are read until both are of the same moment.
 const TRIES: usize = 100;
+
+/// Who caused what was written up to each reading, or why that, or all, is not known.
+pub(super) type RecordedCauses = Result<Vec<Result<BytesByRole, String>>, String>;
 
 /// The counters at one moment.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,16 +88,13 @@ impl<'a> MeteredDevice<'a> {
 
     /// Ends the recording of who writes to it: the bytes up to each reading, or why they are not
     /// known.
-    pub fn finish_causes(&mut self) -> Option<Result<Vec<BytesByRole>, String>> {
+    pub fn finish_causes(&mut self) -> Option<RecordedCauses> {
         Some(self.causes.take()?.and_then(PhaseRecording::finish))
     }
 
-    /// Mounts its filesystem anew by a function.
-    pub fn remount<T>(&mut self, remount: impl FnOnce() -> T) -> T {
-        match &mut self.causes {
-            Some(Ok(causes)) => causes.remount(self.interrupt, remount),
-            _ => remount(),
-        }
+    /// What mounts its filesystem anew, if who writes to it is recorded.
+    pub fn remounting(&self) -> Option<Remounting> {
+        Some(self.causes.as_ref()?.as_ref().ok()?.remounting())
     }
 
     /// What the device had done by the last reading since an earlier one.
@@ -187,12 +187,11 @@ impl<'a> MeteredDevice<'a> {
                 settled = until.saturating_sub(pauses).max(time);
             }
             is_quiet = quiet.is_quiet;
-            end = self.read()?;
+            end = self.mark()?;
             self.pauses = quiet.pauses;
             let (begin, end) = (quiet.last_activity, quiet.ended);
             self.pauses.push(Pause { begin, end, lasted: end.duration_since(begin) });
-        }
-        if let Some(Ok(_)) = &self.causes {
+        } else if let Some(Ok(_)) = &self.causes {
             end = self.mark()?;
         }
         let computed = since(processor::computed(), idle);
@@ -240,7 +239,7 @@ impl MeteredDevice<'_> {
             ByLayer::of(application, device)
         };
         let is_known = !self.is_shared || self.causes.is_some();
-        is_known.then_some(Ledger { by_layer, by_kind: None, by_cause: None, reason: None })
+        is_known.then_some(Ledger { by_layer, ..Ledger::default() })
     }
 }
 

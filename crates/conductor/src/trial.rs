@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_attribution::PhaseRecording;
+use ssdlab_attribution::{PhaseRecording, Remounting};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
 use ssdlab_host::meter::smart::Smart;
@@ -157,10 +157,10 @@ impl LocalExecutor<'_> {
         Ok(())
     }
 
-    /// Begins to record who writes to the device of a trial, if requests are recorded and this
-    /// user may. The live lab reads the machine's own counters.
+    /// Begins to record who writes to the device of a trial, if that is asked for and this user
+    /// may. The live lab reads the machine's own counters.
     fn causes(&mut self, device: Option<&BlockDevice>) -> Option<Result<PhaseRecording, String>> {
-        let is_wanted = self.write_ledger.is_kept() && self.target.lab() != LabKind::Live;
+        let is_wanted = self.write_ledger.has_causes() && self.target.lab() != LabKind::Live;
         let device = device.filter(|_| is_wanted && processes::is_root_of_machine())?;
         Some(write_ledger::record_causes(device, self.journal, self.interrupt))
     }
@@ -245,7 +245,7 @@ impl LocalExecutor<'_> {
     ) -> Result<results::PhaseRecord, Failure> {
         // Unmounting and mounting are in the phase's counts, but not in its time.
         if phase.cold && !mounted_fs.is_shared {
-            watched.remount(|| self.lab.remount(mounted_fs, &assignment.setup, rules))?;
+            self.remount(mounted_fs, assignment, rules, watched.remounting())?;
         }
         // No file is left beside a folder of the user's.
         if !phase.reader || mounted_fs.is_shared {
@@ -279,10 +279,13 @@ impl LocalExecutor<'_> {
         let place = place(mounted_fs, rules);
         let silence = Duration::from_nanos(assignment.workload.quiet_ns);
         match phase.action {
-            Action::Remount => watched.measure(phase, silence, || {
-                self.lab.remount(mounted_fs, &assignment.setup, rules)?;
-                Ok(PhaseOutcome::default())
-            }),
+            Action::Remount => {
+                let remounting = watched.remounting();
+                watched.measure(phase, silence, || {
+                    self.remount(mounted_fs, assignment, rules, remounting)?;
+                    Ok(PhaseOutcome::default())
+                })
+            }
             // Measuring itself waits after every phase that settles.
             Action::Idle { .. } => watched.measure(phase, silence, || Ok(PhaseOutcome::default())),
             Action::Stretch { stretch_ns, washout_ns } => {
@@ -297,6 +300,21 @@ impl LocalExecutor<'_> {
                 stretch.measure(&mut self.stretches, watched)
             }
             _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
+        }
+    }
+
+    /// Unmounts and mounts a filesystem, of which who writes to it may be recorded.
+    fn remount(
+        &mut self,
+        mounted_fs: &MountedFs,
+        assignment: &Assignment,
+        rules: Rules<'_>,
+        recorded: Option<Remounting>,
+    ) -> Result<(), LabError> {
+        let mut remount = || self.lab.remount(mounted_fs, &assignment.setup, rules);
+        match recorded {
+            Some(remounting) => remounting.by(self.interrupt, remount),
+            None => remount(),
         }
     }
 

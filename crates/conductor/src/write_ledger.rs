@@ -8,7 +8,7 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use ssdlab_attribution::{BytesByRole, PhaseRecording};
+use ssdlab_attribution::PhaseRecording;
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::Counters;
@@ -24,6 +24,7 @@ use ssdlab_results::{ByCause, ByKind, Executed, KindWrites, PhaseRecord, Record}
 use ssdlab_trace::{TraceOptions, TraceReader};
 
 use super::failure::Failure;
+use super::measure::RecordedCauses;
 
 /// The ledger of the writes of this machine's trials.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub struct WriteLedger {
     logs: Option<PathBuf>,
     /// The log of the running trial.
     log: Option<PathBuf>,
+    /// Whether who causes its writes is recorded.
+    has_causes: bool,
     /// The recording of the running trial, or why there is none.
     open: Option<Result<OpenRecording, String>>,
 }
@@ -50,8 +53,9 @@ impl WriteLedger {
     }
 
     /// Switches to a trial.
-    pub(super) fn begin_trial(&mut self, trial: Trial) {
+    pub(super) fn begin_trial(&mut self, trial: Trial, asks_for_causes: bool) {
         self.log = self.logs.as_ref().map(|logs| log_of(logs, trial));
+        self.has_causes = asks_for_causes && self.logs.is_some();
     }
 
     /// Begins to record the requests to the device of a trial.
@@ -69,9 +73,9 @@ impl WriteLedger {
         }))
     }
 
-    /// Whether requests are recorded.
-    pub(super) fn is_kept(&self) -> bool {
-        self.logs.is_some()
+    /// Whether who causes writes is recorded.
+    pub(super) fn has_causes(&self) -> bool {
+        self.has_causes
     }
 
     /// Drops a recording that was not ended.
@@ -202,20 +206,19 @@ pub(super) fn add_phases(
     }
 }
 
-/// Adds who caused what was written in each phase: `bytes` has what was written up to the end of
-/// each, after what came before the first.
-pub(super) fn add_causes(measured: &mut Record, bytes: Result<Vec<BytesByRole>, String>) {
+/// Adds who caused what was written in each phase. Marks come before the first phase, too.
+pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses) {
     let phases = measured.phases.len();
-    let bytes = bytes.and_then(|bytes| {
-        let first = bytes.len().checked_sub(phases);
-        let first = first.ok_or_else(|| format!("{} of {phases} phases", bytes.len()))?;
-        Ok(bytes[first..].iter().map(ByCause::new).collect::<Vec<_>>())
-    });
-    for (index, phase) in measured.phases.iter_mut().enumerate() {
+    let mut causes = match causes {
+        Ok(causes) if causes.len() >= phases => causes.split_at(causes.len() - phases).1.to_vec(),
+        Ok(_) => vec![Err("the ends of some phases were not read".to_owned()); phases],
+        Err(reason) => vec![Err(reason); phases],
+    };
+    for (phase, bytes) in measured.phases.iter_mut().zip(causes.drain(..)) {
         let Some(ledger) = &mut phase.ledger else { continue };
-        match &bytes {
-            Ok(bytes) => ledger.by_cause = Some(bytes[index]),
-            Err(reason) => ledger.reason = Some(format!("who caused them: {reason}")),
+        match bytes {
+            Ok(bytes) => ledger.by_cause = Some(ByCause::new(&bytes)),
+            Err(reason) => ledger.cause_reason = Some(reason),
         }
     }
 }

@@ -135,15 +135,23 @@ pub(crate) fn is_kernel_thread(process: &Path) -> Option<bool> {
 /// `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
+fn is_in_first_namespace(process: &str) -> bool {
+    let namespace = fs::read_link(format!("/proc/{process}/ns/pid"));
+    namespace.is_ok_and(|namespace| namespace == Path::new(FIRST_NAMESPACE))
+}
+
+/// Whether the numbers of threads that this process sees are those of the kernel's events: in a PID
+/// namespace of its own they are others.
+pub fn has_numbers_of_kernel() -> bool {
+    is_in_first_namespace("self")
+}
+
 /// Whether `/proc` shows all processes of the machine: in a PID namespace of its own, as most
 /// containers have, it shows only those in it.
 pub fn sees_all() -> bool {
-    let is_in_first = |process: &str| {
-        let namespace = fs::read_link(format!("/proc/{process}/ns/pid"));
-        namespace.is_ok_and(|namespace| namespace == Path::new(FIRST_NAMESPACE))
-    };
     // A process in a namespace of its own may see the `/proc` of the first.
-    is_in_first("self") || pids().any(|pid| is_in_first(&pid.as_raw_nonzero().to_string()))
+    has_numbers_of_kernel()
+        || pids().any(|pid| is_in_first_namespace(&pid.as_raw_nonzero().to_string()))
 }
 
 /// The number of this process in `/proc`, which may be that of another namespace.

@@ -509,7 +509,7 @@ impl MetricRow {
         );
         let is_of_bytes = matches!(
             self.source,
-            ApplicationBytes | WrittenBytes | ReadBytes | DiscardedBytes | Written(_)
+            ApplicationBytes | WrittenBytes | ReadBytes | DiscardedBytes | Written(_) | Caused(_)
         );
         !is_of_commands && !is_of_bytes
     }

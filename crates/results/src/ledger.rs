@@ -14,7 +14,7 @@ use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
 
 /// Where the bytes written in a phase come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// What each layer wrote.
     pub by_layer: ByLayer,
@@ -24,6 +24,9 @@ pub struct Ledger {
     /// were not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_cause: Option<ByCause>,
+    /// Why it is unknown who caused it, if that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause_reason: Option<String>,
     /// Why the kinds are unknown, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -79,17 +82,17 @@ pub struct ByKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByCause {
     /// The workload, with all programs that it runs.
-    pub workload: u64,
+    pub workload_bytes: u64,
     /// The reader beside it: access times.
-    pub reader: u64,
+    pub reader_bytes: u64,
     /// The kernel on nobody's behalf: the filesystem itself, and threads of the kernel.
-    pub kernel: u64,
+    pub kernel_bytes: u64,
     /// Whoever dirtied it before the first phase.
-    pub before: u64,
+    pub before_bytes: u64,
     /// Other programs.
-    pub others: u64,
+    pub others_bytes: u64,
     /// Bytes of which no event was seen.
-    pub unseen: u64,
+    pub unseen_bytes: u64,
 }
 
 /// Bytes written of one kind.
@@ -133,24 +136,24 @@ impl ByCause {
     pub fn new(bytes: &BTreeMap<CauserRole, u64>) -> Self {
         let of = |role| bytes.get(&role).copied().unwrap_or(0);
         Self {
-            workload: of(CauserRole::Workload),
-            reader: of(CauserRole::Reader),
-            kernel: of(CauserRole::Kernel),
-            before: of(CauserRole::Before),
-            others: of(CauserRole::Others),
-            unseen: of(CauserRole::Unseen),
+            workload_bytes: of(CauserRole::Workload),
+            reader_bytes: of(CauserRole::Reader),
+            kernel_bytes: of(CauserRole::Kernel),
+            before_bytes: of(CauserRole::Before),
+            others_bytes: of(CauserRole::Others),
+            unseen_bytes: of(CauserRole::Unseen),
         }
     }
 
     /// The bytes of a role.
     pub fn of(&self, role: CauserRole) -> u64 {
         match role {
-            CauserRole::Workload => self.workload,
-            CauserRole::Reader => self.reader,
-            CauserRole::Kernel => self.kernel,
-            CauserRole::Before => self.before,
-            CauserRole::Others => self.others,
-            CauserRole::Unseen => self.unseen,
+            CauserRole::Workload => self.workload_bytes,
+            CauserRole::Reader => self.reader_bytes,
+            CauserRole::Kernel => self.kernel_bytes,
+            CauserRole::Before => self.before_bytes,
+            CauserRole::Others => self.others_bytes,
+            CauserRole::Unseen => self.unseen_bytes,
         }
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use miette::{IntoDiagnostic, Report};
 use ssdlab_attribution::devices_of_mount;
-use ssdlab_host::sysfs::{self, BlockDevice, block_number};
+use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::{mounts, processes, whole_disk};
 use ssdlab_lab::LabError;
 
-use super::since_boot::target::known;
+use super::since_boot::target;
 use crate::exit::UsageError;
 
 /// A device or the device of a mounted filesystem, else all disks.
@@ -29,33 +29,19 @@ pub fn watched_devices(what: Option<&Path>) -> Result<Vec<BlockDevice>, Report> 
     Ok(devices)
 }
 
-/// The device that is named, by its node or by the kernel's name, or those of the filesystem that a
-/// path is on.
+/// The device that is named, or on which a folder is; of a filesystem on several, all of them.
 fn devices_of(what: &Path) -> Result<Vec<BlockDevice>, Report> {
-    let is_name = what.components().count() == 1;
-    if is_name
-        && let Ok(number) = sysfs::read(&Path::new("/sys/class/block").join(what).join("dev"))
-    {
-        return Ok(vec![BlockDevice::numbered(&number).into_diagnostic()?]);
-    }
-    if block_number(what).is_some() {
-        return Ok(vec![BlockDevice::open(what).into_diagnostic()?]);
-    }
-    let mount = mounts::containing(what).map_err(|error| {
-        let disks = whole_disk::all(Path::new("/"));
-        UsageError::report(format!("{}: {error}", what.display()), known(&disks))
-    })?;
-    let numbers = mount.as_ref().map(devices_of_mount).unwrap_or_default();
-    let devices: Vec<BlockDevice> =
-        numbers.iter().filter_map(|number| BlockDevice::numbered(number).ok()).collect();
-    if devices.is_empty() {
-        let kind = mount.map_or_else(String::new, |mount| format!(" ({})", mount.kind));
-        return Err(UsageError::report(
-            format!("{} is on no block device{kind}", what.display()),
-            "name a block device, or a folder on one",
-        ));
-    }
-    Ok(devices)
+    let root = Path::new("/");
+    let (disks, mounts) = (whole_disk::all(root), whole_disk::mount_table(root));
+    let mounts = mounts.unwrap_or_default();
+    let (disk, partition) = target::resolve(root, &disks, &mounts, what)?;
+    let mut partitions = disk.partitions.iter();
+    let named = partition.and_then(|name| partitions.find(|(own, _)| *own == name));
+    let number = named.map_or(&disk.number, |(_, number)| number);
+    let mounted = mounts::containing(what).ok().flatten();
+    let members = mounted.map(|mount| devices_of_mount(&mount)).unwrap_or_default();
+    let numbers = if members.contains(number) { members } else { vec![number.clone()] };
+    numbers.iter().map(|number| BlockDevice::numbered(number).into_diagnostic()).collect()
 }
 
 /// The disks of this machine that are no layer above another.

@@ -86,7 +86,7 @@ fn costs_come_from_the_record_with_kinds_as_people_call_them() {
     programs.files.insert("db".to_owned(), done);
     let device = Counters { written_bytes: 22, flushes: 2, ..Counters::default() };
     let by_layer = ByLayer::default();
-    let ledger = Ledger { by_layer, by_kind: Some(by_kind), by_cause: None, reason: None };
+    let ledger = Ledger { by_layer, by_kind: Some(by_kind), ..Ledger::default() };
     let phase = PhaseRecord {
         name: "run".to_owned(),
         time_ns: Some(7),

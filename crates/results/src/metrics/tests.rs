@@ -37,7 +37,7 @@ fn phase() -> PhaseRecord {
             by_layer: ByLayer::default(),
             by_kind: Some(ByKind::default()),
             by_cause: Some(ByCause::default()),
-            reason: None,
+            ..Ledger::default()
         }),
         reported: BTreeMap::from([(metric::of("fio.read_iops"), 5.0), (metric::of("odd"), 6.0)]),
         ..PhaseRecord::default()

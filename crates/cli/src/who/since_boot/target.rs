@@ -109,7 +109,7 @@ fn on_filesystem<'a>(
 }
 
 /// The remedy for a wrong argument.
-pub fn known(disks: &[WholeDisk]) -> String {
+fn known(disks: &[WholeDisk]) -> String {
     let names = |is_layer: bool| {
         let those = disks.iter().filter(|disk| disk.kind.is_layer() == is_layer);
         those.map(|disk| disk.name.as_str()).collect::<Vec<_>>().join(", ")
