@@ -109,14 +109,7 @@ impl PhaseRecording {
 
     /// Waits until the events up to the last mark have been taken; false if that takes too long.
     fn is_settled(&self) -> bool {
-        let began = Instant::now();
-        while lock(&self.recording.shared).phases.open_since_ns.is_some() {
-            if began.elapsed() > PATIENCE {
-                return false;
-            }
-            std::thread::sleep(STEP);
-        }
-        true
+        wait_until(|| lock(&self.recording.shared).phases.open_since_ns.is_none())
     }
 }
 
@@ -126,10 +119,27 @@ pub struct Remounting(Arc<Mutex<Shared>>);
 impl Remounting {
     /// By a function, while nothing here keeps the filesystem busy.
     pub fn by<T>(&self, interrupt: &Interrupt, remount: impl FnOnce() -> T) -> T {
-        let mut shared = lock(&self.0);
-        let done = remount();
+        let done = {
+            let _quiet = lock(&self.0);
+            remount()
+        };
+        // Until now events are of what was mounted before.
+        let now_ns = monotonic_ns();
+        wait_until(|| lock(&self.0).taken_until_ns > now_ns);
         // What is not known then is charged to nobody.
-        let _ = shared.survey.remounted(interrupt);
+        let _ = lock(&self.0).survey.remounted(interrupt);
         done
     }
+}
+
+/// Waits; false if that takes too long.
+fn wait_until(is_so: impl Fn() -> bool) -> bool {
+    let began = Instant::now();
+    while !is_so() {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(STEP);
+    }
+    true
 }

@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     /// Until when chunks are read anew.
     chunks_change_until_ns: u64,
     /// Every event up to this time has been taken.
-    taken_until_ns: u64,
+    pub taken_until_ns: u64,
     pub phases: MarkedPhases,
 }
 
