@@ -19,6 +19,7 @@ use crate::survey::WatchSurvey;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether they were.
 const STEP: Duration = Duration::from_millis(5);
+
 /// Records who causes what an experiment of this process writes to a device.
 pub struct PhaseRecording {
     recording: WhoRecording,

@@ -228,9 +228,7 @@ impl<'a> MeteredDevice<'a> {
         check_lifetime(&measured)?;
         Ok(measured)
     }
-}
 
-impl MeteredDevice<'_> {
     /// The ledger of a phase, of what is counted of it. Others write to a shared device, too.
     fn ledger(&self, application: LayerWrites, device: &Counters) -> Option<Ledger> {
         let by_layer = if self.is_shared {

@@ -144,9 +144,7 @@ impl Schedule {
             })
             .collect()
     }
-}
 
-impl Schedule {
     /// Whether who causes writes is to be recorded, which makes small files some 10 to 35 % slower
     /// where the processor is the limit: if the plan asks for it, or for bytes and for no time.
     pub fn asks_for_causes(&self) -> bool {
