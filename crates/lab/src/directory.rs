@@ -101,6 +101,9 @@ impl Lab for DirectoryLab {
         if !setup.tunables.is_empty() {
             return Some("the directory lab cannot set the scheduler's tunables".to_owned());
         }
+        if !setup.queue.is_empty() {
+            return Some("the directory lab cannot set attributes of the queue".to_owned());
+        }
         setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
     }
 

@@ -33,13 +33,19 @@ pub(super) fn apply(
     // Without these counters the device cannot be measured.
     let disk = device.disk_folder();
     set(&Attribute::Counters.of_disk(&disk), "the device's counters", "1", tools)?;
-    if setup.scheduler.is_some() || !setup.tunables.is_empty() {
-        keep_tuning(&disk, setup, tools)?;
+    // The number of requests is tuning, and changes other tuning.
+    let has_tuning = !setup.tunables.is_empty() || setup.queue.contains_key("nr_requests");
+    if setup.scheduler.is_some() || has_tuning {
+        keep_tuning(&disk, setup, has_tuning, tools)?;
     }
     if let Some(scheduler) = setup.scheduler {
         let attribute = Attribute::Scheduler.of_disk(&disk);
         set(&attribute, "the I/O scheduler", scheduler, tools)
             .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
+    }
+    for (name, value) in &setup.queue {
+        let attribute = Attribute::of_queue(name).expect("levels name attributes that runs set");
+        set(&attribute.of_disk(&disk), name, &value.to_string(), tools)?;
     }
     let mut applied = BTreeMap::new();
     for (name, value) in &setup.tunables {
@@ -65,6 +71,7 @@ pub(super) fn apply(
     if let Some(on) = setup.write_cache {
         set_write_cache(device, if on { "write back" } else { "write through" }, tools)?;
     }
+    applied.extend(setup.queue.iter().map(|(name, value)| (name.clone(), value.to_string())));
     applied.extend(recorded(device));
     Ok(applied)
 }
@@ -72,11 +79,16 @@ pub(super) fn apply(
 /// Journals the tuning of a queue that the kernel changes when it switches to another scheduler, or
 /// may change when a tunable is set: itself, or another. It is put back once the scheduler is the
 /// same again.
-fn keep_tuning(disk: &Path, setup: &Setup, tools: &mut Tools<'_>) -> Result<(), LabError> {
+fn keep_tuning(
+    disk: &Path,
+    setup: &Setup,
+    has_tuning: bool,
+    tools: &mut Tools<'_>,
+) -> Result<(), LabError> {
     let attribute = Attribute::Scheduler.of_disk(disk);
     let text = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
     let former = sysfs::selected(&text);
-    if setup.tunables.is_empty() && setup.scheduler == Some(&*former) {
+    if !has_tuning && setup.scheduler == Some(&*former) {
         return Ok(());
     }
     for (path, before) in Attribute::tuning(disk) {

@@ -37,6 +37,9 @@ pub enum Factor {
     Scheduler,
     /// The scheduler's tunables: `default`, or numbers by name, as one text (`read_expire=100`).
     SchedulerTunables,
+    /// Attributes of the device's queue: `default`, or numbers by name, as one text
+    /// (`read_ahead_kb=0`).
+    Queue,
     /// Options added to mkfs, as one text; `defaults` for none.
     Mkfs,
     /// Options added to mount, comma-separated.
@@ -94,6 +97,7 @@ ssdlab_operations::words! {
         SchedulerTunables: "scheduler_tunables",
         Mkfs: "mkfs",
         Mount: "mount",
+        Queue: "queue",
         Sysctl: "sysctl",
         Age: "age",
         Prefill: "prefill",
@@ -142,7 +146,7 @@ impl Factor {
     pub(super) fn usual(self) -> Option<&'static str> {
         match self {
             Self::Mount | Self::Mkfs => Some(DEFAULTS),
-            Self::SchedulerTunables | Self::Sysctl => Some(DEFAULT),
+            Self::SchedulerTunables | Self::Queue | Self::Sysctl => Some(DEFAULT),
             Self::Discard => Some("off"),
             _ => None,
         }

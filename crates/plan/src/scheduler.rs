@@ -1,4 +1,4 @@
-//! The I/O schedulers, by their current and former names, and their tunables.
+//! The I/O schedulers, by their current and former names, their tunables, and the queue they serve.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,13 @@ use super::level_error::{LevelError, unknown};
 
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
 pub const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
+
+/// Attributes of a device's queue that can be put back exactly.
+pub(super) const QUEUE: [&str; 5] =
+    ["nr_requests", "read_ahead_kb", "nomerges", "rq_affinity", "add_random"];
+
+/// The one that does nothing on one processor.
+pub(super) const OF_SEVERAL_PROCESSORS: &str = "rq_affinity";
 
 /// Today's name of a scheduler of the single-queue block layer, which Linux 5.0 removed.
 pub fn todays_name(name: &str) -> Option<&'static str> {
@@ -33,23 +40,13 @@ pub(super) fn tunables(
     level: &str,
     scheduler: Option<&str>,
 ) -> Result<BTreeMap<String, u64>, LevelError> {
-    if level == DEFAULT {
-        return Ok(BTreeMap::new());
-    }
     let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = |name: &str| !name.is_empty() && name.chars().all(is_legal);
-    let tunable = |word: &str| {
-        let (name, value) = word.split_once('=').filter(|(name, _)| is_name(name))?;
-        Some((name.to_owned(), value.parse().ok()?))
-    };
-    let words = level.split_whitespace();
-    let tunables: Option<BTreeMap<String, u64>> = words.clone().map(tunable).collect();
-    let once = tunables.filter(|tunables| !tunables.is_empty() && tunables.len() == words.count());
-    let tunables = once.ok_or_else(|| {
+    let tunables = numbers(level, is_name).ok_or_else(|| {
         let known = "default, or tunables with numbers (\"read_expire=100 fifo_batch=8\")";
         unknown(Factor::SchedulerTunables, level, known)
     })?;
-    if scheduler.is_none() {
+    if scheduler.is_none() && !tunables.is_empty() {
         return Err(LevelError {
             factor: Factor::Scheduler,
             message: "no scheduler is named for these tunables".to_owned(),
@@ -57,6 +54,28 @@ pub(super) fn tunables(
         });
     }
     Ok(tunables)
+}
+
+/// Reads a level of `queue`.
+pub(super) fn queue(level: &str) -> Result<BTreeMap<String, u64>, LevelError> {
+    numbers(level, |name| QUEUE.contains(&name)).ok_or_else(|| {
+        let known = format!("default, or {} with numbers", QUEUE.join(", "));
+        unknown(Factor::Queue, level, &known)
+    })
+}
+
+/// Numbers by name, separated by spaces, each name once; none of the default.
+fn numbers(level: &str, is_name: impl Fn(&str) -> bool) -> Option<BTreeMap<String, u64>> {
+    if level == DEFAULT {
+        return Some(BTreeMap::new());
+    }
+    let number = |word: &str| {
+        let (name, value) = word.split_once('=').filter(|(name, _)| is_name(name))?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    let words = level.split_whitespace();
+    let numbers: BTreeMap<String, u64> = words.clone().map(number).collect::<Option<_>>()?;
+    (!numbers.is_empty() && numbers.len() == words.count()).then_some(numbers)
 }
 
 /// Levels with the current names of schedulers.

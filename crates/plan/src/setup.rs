@@ -106,6 +106,8 @@ pub struct Setup {
     pub scheduler: Option<&'static str>,
     /// Its tunables, by name.
     pub tunables: BTreeMap<String, u64>,
+    /// Attributes of the device's queue, by name.
+    pub queue: BTreeMap<String, u64>,
     /// Words added to mkfs.
     pub mkfs: Vec<String>,
     /// Options added to mount.
@@ -161,6 +163,7 @@ impl Setup {
                 .unwrap_or_default(),
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
+            queue: scheduler::queue(level(Factor::Queue).unwrap_or(DEFAULT))?,
             sysctls: read_sysctls(level(Factor::Sysctl).unwrap_or(DEFAULT))?,
             age: age::read(level(Factor::Age).unwrap_or("off"))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,

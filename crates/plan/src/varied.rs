@@ -12,7 +12,7 @@ use super::lab_kind::LabKind;
 use super::level_error::LevelError;
 use super::limits::MOST_TREATMENTS;
 use super::overrides::Overrides;
-use super::scheduler::todays_name;
+use super::scheduler::{OF_SEVERAL_PROCESSORS, todays_name};
 use super::setup::{ANY_FILESYSTEM, Setup};
 use super::written::{OneOrMany, Plan};
 
@@ -99,6 +99,20 @@ pub(super) fn factors(
     }
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
+    let is_of_several = |level: &String| level.contains(OF_SEVERAL_PROCESSORS);
+    let queue = factors
+        .iter()
+        .find(|varied| varied.factor == Factor::Queue && varied.levels.iter().any(is_of_several));
+    if let Some(varied) = queue.filter(|_| lab == LabKind::Virtual) {
+        let message = format!(
+            "the virtual lab has one processor, where `{OF_SEVERAL_PROCESSORS}` does nothing"
+        );
+        return Err(fault(
+            varied.at(),
+            message,
+            "omit it, or choose another lab: --lab image".to_owned(),
+        ));
+    }
         let is_there = matches!(lab, LabKind::Directory | LabKind::Live);
         let level = if is_there { ANY_FILESYSTEM } else { "ext4" };
         let levels = vec![level.to_owned()];

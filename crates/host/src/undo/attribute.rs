@@ -19,6 +19,14 @@ pub enum Attribute<'a> {
     Requests,
     /// How many of them may be asynchronous; of earlier kernels a tunable of the scheduler.
     AsyncDepth,
+    /// How far the kernel reads ahead, in KiB.
+    ReadAhead,
+    /// Which requests are not merged.
+    Merges,
+    /// Which processor completes requests.
+    Affinity,
+    /// Whether completions feed the pool of random numbers.
+    Entropy,
     /// The write cache as the kernel sees it.
     QueueWriteCache,
     /// The write cache as the disk itself has it (virtio).
@@ -34,9 +42,19 @@ impl<'a> Attribute<'a> {
         (Self::Scheduler, "queue/scheduler"),
         (Self::Requests, "queue/nr_requests"),
         (Self::AsyncDepth, "queue/async_depth"),
+        (Self::ReadAhead, "queue/read_ahead_kb"),
+        (Self::Merges, "queue/nomerges"),
+        (Self::Affinity, "queue/rq_affinity"),
+        (Self::Entropy, "queue/add_random"),
         (Self::QueueWriteCache, "queue/write_cache"),
         (Self::CacheType, "cache_type"),
     ];
+
+    /// The attribute of the queue with this name, if runs set it.
+    pub fn of_queue(name: &str) -> Option<Self> {
+        let is_it = |file: &str| file.strip_prefix("queue/") == Some(name);
+        Self::NAMED.into_iter().find(|(_, file)| is_it(file)).map(|(attribute, _)| attribute)
+    }
 
     /// Its file, below the folder of the disk.
     pub fn of_disk(self, disk: &Path) -> PathBuf {
@@ -91,9 +109,12 @@ impl<'a> Attribute<'a> {
             !value.is_empty() && value.len() <= 64 && value.chars().all(is_plain)
         };
         match self {
-            Self::Counters => matches!(value, "0" | "1"),
+            Self::Counters | Self::Entropy => matches!(value, "0" | "1"),
             Self::Scheduler => is_of(&['-', '_']),
-            Self::Tunable(_) | Self::Requests | Self::AsyncDepth => value.parse::<i128>().is_ok(),
+            Self::Tunable(_) | Self::Requests | Self::AsyncDepth | Self::ReadAhead => {
+                value.parse::<i128>().is_ok()
+            }
+            Self::Merges | Self::Affinity => matches!(value, "0" | "1" | "2"),
             Self::QueueWriteCache | Self::CacheType => {
                 matches!(value, "write back" | "write through")
             }

@@ -9,5 +9,9 @@ fn tunables_are_numbers_by_name() {
     for bad in ["", "=1", "read_expire", "read_expire=soon", "../x=1", "a=1 a=2", "a=1,b=2"] {
         assert!(read(bad).unwrap_err().help.contains("read_expire=100"), "{bad}");
     }
+    assert_eq!(queue("nomerges=2 nr_requests=8").unwrap().len(), 2);
+    for bad in ["wbt_lat_usec=0", "nomerges", "scheduler=1", "nomerges=1 nomerges=2"] {
+        assert!(queue(bad).unwrap_err().help.contains("read_ahead_kb"), "{bad}");
+    }
     assert!(tunables("read_expire=100", None).unwrap_err().help.contains("mq-deadline"));
 }
