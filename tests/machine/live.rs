@@ -27,6 +27,10 @@ pub fn cases() -> Vec<Case> {
         case("after_each_of_20_kills_a_live_run_s_machine_is_as_before", killed),
         case("a_live_run_first_puts_back_what_a_killed_one_left", left_behind),
         case("the_live_lab_refuses_what_a_remount_does_not_change", refused),
+        case("a_queue_s_attributes_are_set_and_put_back", queue),
+        case("what_taking_back_a_tweak_writes_counts_as_the_tweak_s", tweaked),
+        case("a_tweak_is_taken_back_after_a_kill_and_if_it_fails", tweak_taken_back),
+        case("a_tweak_comes_from_the_command_line_alone", tweak_asked_for),
         Case::new(
             "the_live_lab_refuses_to_change_another_subvolume",
             Needs::RootAnd("mkfs.btrfs"),
@@ -76,6 +80,8 @@ impl Used {
         sh(&format!(
             "grep ' {} ' /proc/self/mountinfo; cat /proc/fs/ext4/{name}/options; \
              cat /sys/block/{name}/queue/scheduler /sys/block/{name}/queue/iostats; \
+             cd /sys/block/{name}/queue; \
+             cat nr_requests read_ahead_kb nomerges rq_affinity add_random; cd /; \
              cat /proc/sys/vm/dirty_*; ls {0}",
             self.mounted.display()
         ))
@@ -93,6 +99,14 @@ impl Used {
         let output = self.command(plan, arguments).output().unwrap();
         assert!(output.status.success(), "{}", shown(&output));
         serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The records of a run.
+    fn records(&self, json: &Value) -> Vec<Value> {
+        let run = json["run"].as_str().unwrap();
+        let path = self.place.path(&format!("data/ssdlab/{run}/records.jsonl"));
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// A program that appends and syncs.
@@ -137,11 +151,7 @@ fn stretches() {
     let json = used.run(PLAN, &["--runs", "2"]);
     assert_eq!(used.state(), before);
     assert_eq!(json["lab"], "live");
-    let records =
-        used.place.path(&format!("data/ssdlab/{}/records.jsonl", json["run"].as_str().unwrap()));
-    let text = fs::read_to_string(records).unwrap();
-    let records: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records = used.records(&json);
     assert_eq!(records.len(), 8);
     for record in &records {
         let options = record["applied"]["mount_options"].as_str().unwrap();
@@ -314,6 +324,131 @@ fn refused() {
     let plan = used.place.plan(ANY);
     let output = used.place.ssdlab(&["run", &plan, "--mount", &target]).output().unwrap();
     assert!(said(&output).contains("is on no block device"), "{}", shown(&output));
+}
+
+/// A queue that an administrator has tuned.
+fn queue() {
+    const PLAN: &str = r#"
+        name = "queue"
+        question = "?"
+        lab = "live"
+        [live]
+        stretch = "1 s"
+        [factors]
+        scheduler = ["none", "mq-deadline"]
+        queue = ["default", "nr_requests=64 read_ahead_kb=0 nomerges=2 rq_affinity=2 add_random=0"]
+        [baseline]
+        scheduler = "none"
+        queue = "default"
+    "#;
+    let used = Used::new();
+    let queue = format!("/sys/block/{}/queue", used.disk.name());
+    sh(&format!(
+        "cd {queue}; echo none > scheduler; echo 77 > nr_requests; echo 52 > read_ahead_kb; \
+         echo 1 > nomerges; echo 1 > rq_affinity; echo 1 > add_random"
+    ));
+    let before = used.state();
+    let json = used.run(PLAN, &["--runs", "1"]);
+    assert_eq!(used.state(), before);
+    for record in used.records(&json) {
+        assert_eq!(record["status"], "ok", "{record:#}");
+        let applied = &record["applied"];
+        let is_set = record["levels"]["queue"] != "default";
+        for (name, value) in [("read_ahead_kb", "0"), ("nomerges", "2"), ("add_random", "0")] {
+            assert_eq!(applied[name] == value, is_set, "{name}: {record:#}");
+        }
+        assert_eq!(applied["nr_requests"] == "64", is_set, "{record:#}");
+    }
+}
+
+const TWEAKED: &str = r#"
+    name = "tweaked"
+    question = "?"
+    lab = "live"
+    [live]
+    stretch = "2 s"
+    [factors]
+    tweak = ["off", "on"]
+    [baseline]
+    tweak = "off"
+"#;
+
+impl Used {
+    /// What a tweak has set.
+    fn setting(&self) -> String {
+        fs::read_to_string(self.place.path("setting")).unwrap_or_default()
+    }
+
+    /// The folder of the only run; empty before there is one.
+    fn only_run(&self) -> String {
+        let runs = fs::read_dir(self.place.path("data/ssdlab")).into_iter().flatten().flatten();
+        let mut names = runs.map(|run| run.file_name().into_string().unwrap());
+        names.find(|name| name.starts_with("tweaked-")).unwrap_or_default()
+    }
+
+    /// A command that sets it, and one that does so and writes 3 MB to the filesystem under test,
+    /// as a service that has kept its files in memory does when it stops.
+    fn tweak(&self) -> [String; 2] {
+        let (setting, written) = (self.place.path("setting"), self.mounted.join("written"));
+        let (setting, written) = (setting.display(), written.display());
+        let write = format!("dd if=/dev/urandom of={written} bs=1M count=3 status=none");
+        [format!("printf on > {setting}"), format!("printf off > {setting}; {write}")]
+    }
+}
+
+fn tweaked() {
+    let used = Used::new();
+    let [command, undo] = used.tweak();
+    let json = used.run(TWEAKED, &["--runs", "2", "--tweak", &command, "--undo", &undo]);
+    assert_eq!(used.setting(), "off");
+    let records = used.records(&json);
+    assert_eq!(records.len(), 4);
+    for record in records {
+        let is_on = record["levels"]["tweak"] == "on";
+        let bytes = record["phases"][0]["written_bytes"].as_u64().unwrap();
+        assert_eq!(bytes >= 3 << 20, is_on, "{record:#}");
+        let lines = [&record["applied"]["tweak"], &record["applied"]["tweak_undo"]];
+        assert_eq!(lines, [command.as_str(), undo.as_str()]);
+    }
+}
+
+fn tweak_taken_back() {
+    let used = Used::new();
+    let [command, undo] = used.tweak();
+    let arguments = ["--runs", "40", "--tweak", &command, "--undo", &undo];
+    let mut run = used.command(TWEAKED, &arguments);
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| used.setting() == "on");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for(|| used.setting() == "off");
+    wait_for(|| is_empty(&used.place.path("run/ssdlab/undo")));
+
+    let failing = format!("{command}; echo no such service >&2; exit 5");
+    let output = used.command(TWEAKED, &["--tweak", &failing, "--undo", &undo]).output().unwrap();
+    assert!(!output.status.success() && said(&output).contains("no such service"));
+    assert_eq!(used.setting(), "off");
+}
+
+fn tweak_asked_for() {
+    let used = Used::new();
+    let output = used.command(TWEAKED, &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    assert!(said(&output).contains("--tweak 'systemctl stop"), "{}", shown(&output));
+    let commands = ["--tweak", "true", "--undo", "true"];
+    let output = used.command(ANY, &commands).output().unwrap();
+    assert!(said(&output).contains("which any has not"), "{}", shown(&output));
+
+    let mut run = used.command(TWEAKED, &[&["--runs", "2"], &commands[..]].concat());
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let records = || used.place.path("data/ssdlab").join(used.only_run()).join("records.jsonl");
+    wait_for(|| fs::read_to_string(records()).is_ok_and(|text| text.lines().count() > 0));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    child.wait().unwrap();
+    let run = used.place.path("data/ssdlab").join(used.only_run()).display().to_string();
+    let resume = ["run", "--resume", &run, "--tweak", "true", "--undo", ":"];
+    let output = used.place.ssdlab(&resume).output().unwrap();
+    assert!(said(&output).contains("begun with another command"), "{}", shown(&output));
 }
 
 fn other_subvolume() {

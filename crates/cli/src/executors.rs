@@ -16,9 +16,11 @@ use ssdlab_host::toolbox::Toolbox;
 use ssdlab_host::undo::Journal;
 use ssdlab_kernel::aged::Store;
 use ssdlab_kernel::{self as kernel, LabKernel};
-use ssdlab_lab::{self as lab, Lab, LabError, Tools};
+use ssdlab_lab::{self as lab, Lab, LabError, Tools, Tweak};
 use ssdlab_plan::schedule::{Claim, Treatment};
-use ssdlab_plan::{Bytes, HostModel, KernelLevel, Schedule, Setup, Target, names_file};
+use ssdlab_plan::{
+    Bytes, HostModel, KernelLevel, Schedule, Setup, TWEAK, TWEAK_UNDO, Target, names_file,
+};
 use ssdlab_results::Record;
 use ssdlab_workload::{self as workload, PreparedWorkload, WorkloadError};
 
@@ -37,6 +39,8 @@ pub struct RunOptions<'a> {
     pub kernel: Option<&'a Path>,
     /// Trials to run in parallel (virtual lab); `None` means as many as fit.
     pub jobs: Option<usize>,
+    /// The user's own change and what takes it back (live lab).
+    pub tweak: Option<Tweak<'a>>,
     /// Whether recording of block requests is off.
     pub no_trace: bool,
     /// The texts of drive files by the levels that name them, instead of the files.
@@ -123,7 +127,10 @@ pub fn with_executor<T>(
             lab::open_device(node, run_options.wipe, &mut tools)?
         }
         Target::Directory { path } => open_directory(path, schedule)?,
-        Target::Live { mount } => open_live(mount.as_deref(), schedule)?,
+        Target::Live { mount } => {
+            check_tweak(schedule, run_options.tweak)?;
+            open_live(mount.as_deref(), schedule, run_options.tweak)?
+        }
     };
     let here = LocalExecutor {
         target,
@@ -163,7 +170,7 @@ pub fn check(schedule: &Schedule) -> Result<(), Report> {
         Target::Live { mount: Some(path) }
             if path.exists() && rustix::process::geteuid().is_root() =>
         {
-            open_live(Some(path), schedule).map(drop)
+            open_live(Some(path), schedule, None).map(drop)
         }
         _ => Ok(()),
     }
@@ -177,7 +184,11 @@ fn open_directory(path: &Path, schedule: &Schedule) -> Result<Box<dyn Lab>, Repo
 
 /// Opens the filesystem of the machine that a folder is in, unless so few treatments can be put in
 /// force there that nothing would be compared.
-fn open_live(path: Option<&Path>, schedule: &Schedule) -> Result<Box<dyn Lab>, Report> {
+fn open_live<'a>(
+    path: Option<&Path>,
+    schedule: &Schedule,
+    tweak: Option<Tweak<'a>>,
+) -> Result<Box<dyn Lab + 'a>, Report> {
     let path = path.ok_or_else(|| {
         UsageError::report(
             "the live lab needs a filesystem of this machine",
@@ -185,8 +196,44 @@ fn open_live(path: Option<&Path>, schedule: &Schedule) -> Result<Box<dyn Lab>, R
         )
     })?;
     let has_workload = schedule.workload.phases.iter().any(|phase| !phase.action.is_stretch());
-    let lab = lab::open_live(path, has_workload)?;
+    let lab = lab::open_live(path, has_workload, tweak)?;
     check_comparable(&*lab, path, schedule).map(|()| lab)
+}
+
+/// Refuses to continue the trials of these records with other commands than they had.
+pub fn check_same_tweak(records: &[Record], tweak: Option<Tweak<'_>>) -> Result<(), Report> {
+    let Some(Tweak { command, undo }) = tweak else { return Ok(()) };
+    let is_another = |(record, name, line): &(&Record, &str, &str)| {
+        record.applied.get(*name).is_some_and(|had| had != line)
+    };
+    let lines = |record| [(record, TWEAK, command), (record, TWEAK_UNDO, undo)];
+    match records.iter().flat_map(lines).find(is_another) {
+        None => Ok(()),
+        Some((record, name, _)) => Err(UsageError::report(
+            format!("the run was begun with another command: `{}`", record.applied[name]),
+            "give it the same commands, or begin another run",
+        )),
+    }
+}
+
+/// Refuses a schedule whose treatments need commands that are not given, or the other way round.
+fn check_tweak(schedule: &Schedule, tweak: Option<Tweak<'_>>) -> Result<(), Report> {
+    let is_asked = schedule.setups().any(|setup| setup.tweak.is_some());
+    match (is_asked, tweak) {
+        (true, None) => Err(UsageError::report(
+            format!("{} tries a change of your own, which no plan may name", schedule.plan),
+            "name the command that makes it, and the one that takes it back: --tweak 'systemctl \
+             stop log2ram' --undo 'systemctl start log2ram'",
+        )),
+        (false, Some(_)) => Err(UsageError::report(
+            format!(
+                "--tweak is for plans with the factor `tweak`, which {} has not",
+                schedule.plan
+            ),
+            "run the plan live-tweak, or write [factors] tweak = [\"off\", \"on\"] in yours",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a schedule of which so few treatments can run that nothing would be compared.

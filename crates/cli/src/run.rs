@@ -10,6 +10,7 @@ use ssdlab_conductor::{
     Conductor, ConductorError, Executor, Guests, RemoteExecutor, RunShare, RunState, Slurm,
 };
 use ssdlab_host::interrupt::Interrupt;
+use ssdlab_lab::Tweak;
 use ssdlab_plan::{self as plan, DEFAULT_DRIVE, LabKind, Schedule};
 use ssdlab_report::{AnsweredAnalysis, counted, roughly, roughly_written};
 use ssdlab_results::{Ending, REQUEST_LOGS, Record, RunContents, RunFolder};
@@ -54,6 +55,14 @@ const NOT_OF_A_SHARE: [&str; 5] = ["on", "shares", "watch", "json", "verbose"];
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
 pub struct RunArguments {
+    /// Your own change to the machine, for plans with the factor `tweak`: a command for sh(1), run
+    /// as root (live lab).
+    #[arg(long, value_name = "COMMAND", requires = "undo")]
+    tweak: Option<String>,
+    /// The command that takes it back: after each stretch with it, however the run ends, and
+    /// perhaps more than once.
+    #[arg(long, value_name = "COMMAND", requires = "tweak")]
+    undo: Option<String>,
     /// Allow all data on --device to be destroyed; type its serial or by-id name.
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
@@ -302,9 +311,16 @@ impl RunArguments {
             wipe: self.wipe.as_deref(),
             kernel: self.kernel.as_deref(),
             jobs: self.jobs.map(usize::from),
+            tweak: self.tweak(),
             no_trace: self.no_trace,
             ..RunOptions::default()
         }
+    }
+
+    /// The user's own change, if there is one.
+    fn tweak(&self) -> Option<Tweak<'_>> {
+        let (command, undo) = (self.tweak.as_deref()?, self.undo.as_deref()?);
+        Some(Tweak { command, undo })
     }
 
     /// Refuses options that only guests support, and only a prediction has.
@@ -336,6 +352,7 @@ impl RunArguments {
         let act = |mut ready: ReadyExecutor<'_>| {
             let mut session = session(&interrupt)?;
             ready.check_drive(&session.records)?;
+            executors::check_same_tweak(&session.records, self.run_options().tweak)?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join(REQUEST_LOGS))?;
             let page = self.page(&session);

@@ -162,11 +162,12 @@ pub(super) struct LiveStretch<'a> {
 }
 
 impl LiveStretch<'_> {
-    /// Lets the machine work, and measures it.
+    /// Lets the machine work, and measures it; `end` takes back what may write when it ends.
     pub fn measure(
         &self,
         history: &mut StretchHistory,
         watched: &mut MeteredDevice<'_>,
+        end: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<PhaseRecord, Failure> {
         let device = watched.device.cloned().ok_or_else(|| {
             Failure::Unavailable("the filesystem is on no block device".to_owned())
@@ -190,6 +191,7 @@ impl LiveStretch<'_> {
         let burdens = history.burdens.entry(self.levels.clone()).or_default();
         burdens.push(last.burden(&undisturbed));
         let mut measured = watched.measure(self.phase, Duration::ZERO, || {
+            end()?;
             File::open(self.mounted_at)
                 .and_then(|folder| Ok(rustix::fs::syncfs(folder)?))
                 .map_err(Failure::step("sync", self.mounted_at))?;

@@ -297,7 +297,8 @@ impl LocalExecutor<'_> {
                     levels: &assignment.setup.levels,
                     interrupt: self.interrupt,
                 };
-                stretch.measure(&mut self.stretches, watched)
+                let (lab, journal) = (&mut self.lab, &mut self.journal);
+                stretch.measure(&mut self.stretches, watched, &mut || Ok(lab.end_stretch(journal)?))
             }
             _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
         }

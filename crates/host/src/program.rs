@@ -224,6 +224,13 @@ pub fn run_aloud(
     Err(ProgramError::Failed { command: line, how: how(status), output })
 }
 
+/// A command line of the user's, for sh(1), in the root folder.
+pub fn shell(line: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", line]).current_dir("/");
+    command
+}
+
 /// Has a command run in a folder of another root, both of which it then cannot leave.
 pub fn run_inside(command: &mut Command, root: &Path, folder: &Path) {
     let (root, folder) = (root.to_owned(), folder.to_owned());

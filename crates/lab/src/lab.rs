@@ -129,6 +129,12 @@ pub trait Lab {
         rules: Rules<'_>,
     ) -> Result<(), LabError>;
 
+    /// Takes back, at the end of a stretch of the machine's time and still counted in it, what may
+    /// write when it ends: the user's own change.
+    fn end_stretch(&mut self, _: &mut Journal) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// Runs the unmounted filesystem's own check, and returns its command line; `None` if there is
     /// no such program, or if the filesystem is not ours.
     fn check(&self, _: &MountedFs, _: &Setup, _: Rules<'_>) -> Result<Option<String>, LabError> {

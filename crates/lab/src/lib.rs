@@ -34,7 +34,7 @@ pub use format::{missing, missing_in_guest};
 pub use image::open as open_image;
 pub use lab::{DeviceContents, Lab, MountedFs, SURVEY_TIMEOUT, Tools};
 pub use layer::{DMSETUP, missing_layer};
-pub use live::{open as open_live, options_under};
+pub use live::{Tweak, open as open_live, options_under};
 pub use recovery::open as open_in_guest;
 pub use recovery::{RecoveryDrive, RecoveryOutcome};
 pub use survey::survey;

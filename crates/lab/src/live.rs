@@ -5,34 +5,52 @@
 //! as drivers accept options that they ignore; and it is synced, so that what was written before
 //! belongs to the stretch before.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::mounts::{self, Mount};
-use ssdlab_host::program::Rules;
+use ssdlab_host::program::{self, Rules};
 use ssdlab_host::remount;
 use ssdlab_host::sysfs::{self, BlockDevice};
-use ssdlab_host::undo::{Change, is_writeback, writeback_path};
-use ssdlab_plan::{Atime, Discard, Setup};
+use ssdlab_host::undo::{Change, Journal, is_writeback, writeback_path};
+use ssdlab_plan::{Atime, Discard, Setup, TWEAK, TWEAK_UNDO};
 
 use super::block::write_back;
 use super::held::HeldFolder;
 use super::lab::DIRECTORY;
 use super::{DeviceContents, Lab, LabError, MountedFs, Tools, mounting, settings};
 
+/// A change to the machine of the user's own, as command lines for sh(1).
+#[derive(Debug, Clone, Copy)]
+pub struct Tweak<'a> {
+    /// Makes it.
+    pub command: &'a str,
+    /// Takes it back; it may be run more than once.
+    pub undo: &'a str,
+}
+
 #[derive(Debug)]
-pub(super) struct LiveLab {
+pub(super) struct LiveLab<'a> {
     /// Where workloads make their folder; none if the machine's own work is the load.
     workplace: Option<PathBuf>,
     mount: Mount,
     device: BlockDevice,
+    /// The user's own change, if treatments have one.
+    tweak: Option<Tweak<'a>>,
+    /// The place in the journal before it was made.
+    before_tweak: Option<usize>,
     /// The folder of the current trial.
     held: Option<HeldFolder>,
 }
 
 /// Opens the live lab on the filesystem that contains a folder.
-pub fn open(path: &Path, has_workload: bool) -> Result<Box<dyn Lab>, LabError> {
+pub fn open<'a>(
+    path: &Path,
+    has_workload: bool,
+    tweak: Option<Tweak<'a>>,
+) -> Result<Box<dyn Lab + 'a>, LabError> {
     let refused = |reason: String| LabError::Unavailable { reason };
     LabError::check_root("live", "changes mount options and settings of the kernel")?;
     let path = path.canonicalize().map_err(LabError::step("use the folder", path))?;
@@ -60,7 +78,14 @@ pub fn open(path: &Path, has_workload: bool) -> Result<Box<dyn Lab>, LabError> {
             mount.target.display()
         )));
     }
-    Ok(Box::new(LiveLab { workplace: has_workload.then_some(path), mount, device, held: None }))
+    Ok(Box::new(LiveLab {
+        workplace: has_workload.then_some(path),
+        mount,
+        device,
+        tweak,
+        before_tweak: None,
+        held: None,
+    }))
 }
 
 /// The mounted filesystem that contains a folder.
@@ -106,7 +131,7 @@ fn words(setup: &Setup, mount: &Mount) -> Vec<String> {
     words.map(|word| remount::spelt(mount, word)).collect()
 }
 
-impl LiveLab {
+impl LiveLab<'_> {
     /// Why a word cannot be put in force here, and back.
     fn refuses(&self, word: &str) -> Option<String> {
         let Mount { kind, target, .. } = &self.mount;
@@ -146,6 +171,27 @@ impl LiveLab {
         self.mount_now()
     }
 
+    /// Makes the user's own change, or takes it back, as a treatment has it; returns the commands.
+    fn set_tweak(
+        &mut self,
+        on: Option<bool>,
+        tools: &mut Tools<'_>,
+    ) -> Result<BTreeMap<String, String>, LabError> {
+        let (Some(on), Some(Tweak { command, undo })) = (on, self.tweak) else {
+            return Ok(BTreeMap::new());
+        };
+        if on {
+            self.before_tweak = Some(tools.journal.mark());
+            let journaled = tools.journal.will(Change::Tweak { undo: undo.to_owned() });
+            journaled.map_err(LabError::step("journal what takes back", Path::new(command)))?;
+        }
+        // Also without the tweak: it may have been in force before the run.
+        let line = if on { command } else { undo };
+        program::run(program::shell(line), tools.rules)?;
+        let lines = [(TWEAK, command), (TWEAK_UNDO, undo)];
+        Ok(lines.map(|(name, line)| (name.to_owned(), line.to_owned())).into())
+    }
+
     /// The mount with its present options.
     fn mount_now(&self) -> Result<Mount, LabError> {
         let target = &self.mount.target;
@@ -177,7 +223,7 @@ fn set_writeback(setup: &Setup, tools: &mut Tools<'_>) -> Result<(), LabError> {
     Ok(())
 }
 
-impl Lab for LiveLab {
+impl Lab for LiveLab<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
         let asked = setup.filesystem.filter(|filesystem| filesystem.name != self.mount.kind);
         if let Some(asked) = asked {
@@ -193,7 +239,8 @@ impl Lab for LiveLab {
         let is_other = setup.driver.is_some() || !setup.settings.is_empty();
         if is_made || is_filled || is_other || setup.write_cache.is_some() {
             return Some(
-                "the live lab only changes mount options, schedulers and writeback".to_owned(),
+                "the live lab only changes options, schedulers, queues, writeback and `tweak`"
+                    .to_owned(),
             );
         }
         if setup.discard == Some(Discard::Fstrim) {
@@ -230,7 +277,9 @@ impl Lab for LiveLab {
         let mut applied = settings::apply(&self.device, setup, tools)?;
         set_writeback(setup, tools)?;
         let mount = self.mount_words(setup, tools)?;
+        let tweak = self.set_tweak(setup.tweak, tools)?;
         applied.extend(setup.sysctls.iter().map(|(name, value)| (name.clone(), value.to_string())));
+        applied.extend(tweak);
         applied.extend(mounting::reported(&mount));
         write_back(&mount.target)?;
         Ok(MountedFs::of_others(&mount, directory, applied))
@@ -249,7 +298,13 @@ impl Lab for LiveLab {
         Ok(())
     }
 
+    fn end_stretch(&mut self, journal: &mut Journal) -> Result<(), LabError> {
+        let Some(mark) = self.before_tweak.take() else { return Ok(()) };
+        Ok(journal.undo_to(mark)?)
+    }
+
     fn finish_trial(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
+        self.before_tweak = None;
         self.held = None;
         Ok(())
     }

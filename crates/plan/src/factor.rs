@@ -46,6 +46,8 @@ pub enum Factor {
     Mount,
     /// Live lab: when the kernel writes back: `default`, or settings, comma-separated.
     Sysctl,
+    /// Live lab: a change of the user's own, whose commands only the command line names.
+    Tweak,
     /// Files that came and went before the trial: `off`, a profile (`desktop`), or a profile and
     /// the layout score it goes on to (`mail to 0.7`).
     Age,
@@ -95,10 +97,11 @@ ssdlab_operations::words! {
         Discard: "discard",
         Scheduler: "scheduler",
         SchedulerTunables: "scheduler_tunables",
+        Queue: "queue",
         Mkfs: "mkfs",
         Mount: "mount",
-        Queue: "queue",
         Sysctl: "sysctl",
+        Tweak: "tweak",
         Age: "age",
         Prefill: "prefill",
         Stale: "stale",
@@ -128,6 +131,11 @@ impl Factor {
         };
         let cuts = matches!(self, PowerLossProtection | Flush | PowerFault);
         cuts || matches!(self, Drive | Condition | Self::WearLevelling | Layer | Host | Kernel)
+    }
+
+    /// Whether it changes the running machine, which only the live lab does.
+    pub(super) fn is_of_running_machine(self) -> bool {
+        matches!(self, Self::Sysctl | Self::Tweak)
     }
 
     /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.

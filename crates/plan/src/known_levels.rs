@@ -33,6 +33,10 @@ impl Factor {
             Self::Sysctl => {
                 format!("{DEFAULT}, or {} with numbers (live lab)", WRITEBACK.join(", "))
             }
+            Self::Tweak => format!(
+                "{} (live lab; made by `--tweak COMMAND`, taken back by `--undo COMMAND`)",
+                named(&SWITCH, ", ")
+            ),
             Self::Age => {
                 let names = PROFILES.map(|of| format!("{} ({})", of.name, of.description));
                 format!("off, {}, \"mail to 0.7\" (a layout score)", names.join(", "))

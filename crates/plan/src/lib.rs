@@ -108,7 +108,7 @@ pub use ssdlab_quantity::{Bytes, Rate, Span, did_you_mean};
 pub use system::{AddedPath, CommandSystem, FailingRequest, SyncRemedy, WriteErrors};
 pub use target::{
     CAPACITY_BYTES, DRIVE_IDENTITY, DRIVE_NAME, EQUALISED, IS_BUFFERED, LAB_KERNEL, LOOP_DIRECT_IO,
-    MOUNT_TYPE, NOT_EQUALISED, SLC_CACHE_BYTES, Target, WHOLE_SLC_CACHE_BYTES,
+    MOUNT_TYPE, NOT_EQUALISED, SLC_CACHE_BYTES, TWEAK, TWEAK_UNDO, Target, WHOLE_SLC_CACHE_BYTES,
 };
 pub use written::{Plan, Verb};
 

@@ -114,6 +114,8 @@ pub struct Setup {
     pub mount: Vec<String>,
     /// Settings of the kernel's writeback, by name.
     pub sysctls: BTreeMap<String, u64>,
+    /// The user's own change to the machine.
+    pub tweak: Option<bool>,
     /// Files that came and went first.
     pub age: Option<Age>,
     /// Data written first.
@@ -161,10 +163,11 @@ impl Setup {
                 .map(|l| scheduler::tunables(l, scheduler))
                 .transpose()?
                 .unwrap_or_default(),
+            queue: scheduler::queue(level(Factor::Queue).unwrap_or(DEFAULT))?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
-            queue: scheduler::queue(level(Factor::Queue).unwrap_or(DEFAULT))?,
             sysctls: read_sysctls(level(Factor::Sysctl).unwrap_or(DEFAULT))?,
+            tweak: one_of(levels, Factor::Tweak, &SWITCH)?,
             age: age::read(level(Factor::Age).unwrap_or("off"))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
             stale: read_amount(Factor::Stale, level(Factor::Stale))?,

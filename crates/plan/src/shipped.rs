@@ -45,11 +45,12 @@ pub const ALL: [ShippedPlan; 20] = [
 ];
 
 /// Those that experiment on the running machine, which no other lab can run.
-pub const LIVE: [ShippedPlan; 4] = [
+pub const LIVE: [ShippedPlan; 5] = [
     today("live-commit", include_str!("../../../plans/live-commit.toml")),
     today("live-atime", include_str!("../../../plans/live-atime.toml")),
     today("live-discard", include_str!("../../../plans/live-discard.toml")),
     today("live-scheduler", include_str!("../../../plans/live-scheduler.toml")),
+    today("live-tweak", include_str!("../../../plans/live-tweak.toml")),
 ];
 
 /// Every shipped plan.

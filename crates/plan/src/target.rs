@@ -10,6 +10,10 @@ use super::lab_kind::{LabKind, Origin};
 /// The name under which trials record the capacity of their drive, image or device.
 pub const CAPACITY_BYTES: &str = "capacity_bytes";
 
+/// Where a trial of the live lab says which commands make the user's own change, and take it back.
+pub const TWEAK: &str = "tweak";
+pub const TWEAK_UNDO: &str = "tweak_undo";
+
 /// The name under which trials record the size of their drive's SLC cache, if its capacity left it
 /// only a part and they filled that.
 pub const SLC_CACHE_BYTES: &str = "slc_cache_bytes";

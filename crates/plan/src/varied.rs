@@ -91,14 +91,14 @@ pub(super) fn factors(
         factors.push(set);
     }
     simulate(&mut factors, lab, &by_option)?;
-    let sysctl = factors.iter().find(|varied| varied.factor == Factor::Sysctl);
-    if let Some(varied) = sysctl.filter(|_| lab != LabKind::Live) {
-        let message =
-            "`sysctl` changes the running machine, which only the live lab does".to_owned();
+    let of_machine = factors.iter().find(|varied| varied.factor.is_of_running_machine());
+    if let Some(varied) = of_machine.filter(|_| lab != LabKind::Live) {
+        let message = format!(
+            "`{}` changes the running machine, which only the live lab does",
+            varied.factor
+        );
         return Err(fault(varied.at(), message, "omit it, or add --lab live".to_owned()));
     }
-    factors.sort_by_key(|varied| varied.factor);
-    if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
     let is_of_several = |level: &String| level.contains(OF_SEVERAL_PROCESSORS);
     let queue = factors
         .iter()
@@ -113,6 +113,8 @@ pub(super) fn factors(
             "omit it, or choose another lab: --lab image".to_owned(),
         ));
     }
+    factors.sort_by_key(|varied| varied.factor);
+    if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let is_there = matches!(lab, LabKind::Directory | LabKind::Live);
         let level = if is_there { ANY_FILESYSTEM } else { "ext4" };
         let levels = vec![level.to_owned()];

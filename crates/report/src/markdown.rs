@@ -17,7 +17,7 @@ use super::grid::ReportTable;
 use super::hosts;
 use super::number;
 use super::prediction;
-use super::screen::{COLUMNS, drives};
+use super::screen::{COLUMNS, drives, tweak};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
 use super::words::{Style, counted, plain, written};
@@ -107,6 +107,9 @@ fn write_answer(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     let sentences = [&found.sentence].into_iter().chain(&found.also);
     let sentences: Vec<String> = sentences.map(|says| inline(says)).collect();
     writeln!(out, "{}\n", sentences.join(" "))?;
+    if let Some(says) = tweak(analysis) {
+        writeln!(out, "Tweak: {}\n", inline(&says))?;
+    }
     if let Some(drive) = drives(&found.drives) {
         writeln!(out, "Drive: {}\n", inline(&drive))?;
     }

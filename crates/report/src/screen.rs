@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, Judgement, Verdict, Warning};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Schedule, TWEAK, TWEAK_UNDO};
 use ssdlab_quantity::listed;
 
 use super::answer::{AnsweredQuestion, answer};
@@ -65,20 +65,31 @@ fn fitting(found: &AnsweredQuestion, room: usize, style: Style) -> String {
 fn rows(analysis: &Analysis, found: &AnsweredQuestion, style: Style) -> String {
     let limits = limits(analysis).map(|says| ("But", says.to_owned()));
     let actions = found.actions.first().map(|action| ("Do", action.clone()));
+    let tweak = tweak(analysis).map(|says| ("Tweak", says));
     let drives = drives(&found.drives).map(|drive| ("Drive", drive));
     let sure = ("How sure", format!("{}: {}", found.sure.name(), found.because));
     let run = argument(analysis);
     let predicted = prediction::sentence(analysis).map(|says| ("Predicted", says));
     let more = ("More", format!("ssdlab report {run} --why, --tables or --out report.html"));
-    let rows =
-        limits.chain(actions).chain(drives).chain([sure]).chain(predicted).chain([more]).map(
-            |(label, says)| {
-                let first = format!("{INDENT}{label:LABEL$}");
-                let indent = " ".repeat(INDENT.len() + LABEL);
-                wrapped(&first, &says, &indent, style) + "\n"
-            },
-        );
+    let rows = limits
+        .chain(actions)
+        .chain(tweak)
+        .chain(drives)
+        .chain([sure])
+        .chain(predicted)
+        .chain([more])
+        .map(|(label, says)| {
+            let first = format!("{INDENT}{label:LABEL$}");
+            let indent = " ".repeat(INDENT.len() + LABEL);
+            wrapped(&first, &says, &indent, style) + "\n"
+        });
     rows.collect()
+}
+
+/// The commands of the user's own change.
+pub(super) fn tweak(analysis: &Analysis) -> Option<String> {
+    let [command, undo] = [TWEAK, TWEAK_UNDO].map(|name| analysis.applied.get(name));
+    Some(format!("{}; taken back by: {}", command?, undo?))
 }
 
 /// The drives on one line: two in full, more by their names.

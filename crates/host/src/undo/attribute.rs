@@ -37,7 +37,7 @@ pub enum Attribute<'a> {
 const TUNABLES: &str = "queue/iosched";
 
 impl<'a> Attribute<'a> {
-    const NAMED: [(Self, &'static str); 6] = [
+    const NAMED: [(Self, &'static str); 10] = [
         (Self::Counters, "queue/iostats"),
         (Self::Scheduler, "queue/scheduler"),
         (Self::Requests, "queue/nr_requests"),

@@ -27,6 +27,9 @@ use super::{UndoError, attribute, name};
 /// How long to wait for a busy mount or loop device.
 const UNDO_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long the user's own command may take: a service that stops has 90 s.
+const TWEAK_TIMEOUT: Duration = Duration::from_mins(5);
+
 /// How long to wait for a killed daemon to close its socket.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -116,6 +119,11 @@ pub enum Change {
         /// The value it was given.
         after: String,
     },
+    /// The user's own command was run, which another takes back.
+    Tweak {
+        /// The other, for sh(1). It may be run more than once.
+        undo: String,
+    },
     /// The write cache of a drive was switched, which a SCSI drive may remember without power.
     WriteCache {
         /// The drive's persistent identity: after a reboot its name may be another drive's.
@@ -134,7 +142,7 @@ const CACHE_TYPES: [&str; 4] =
 impl Change {
     /// Whether it persists after the machine has crashed and booted again.
     pub fn outlives_a_crash(&self) -> bool {
-        matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
+        matches!(self, Self::Folder { .. } | Self::WriteCache { .. } | Self::Tweak { .. })
     }
 
     /// Whether earlier changes can be undone before it is: a drive may be missing for long.
@@ -199,6 +207,8 @@ impl Change {
                 (target.as_path(), before.iter().all(|word| remount::can_be_put_back(word)))
             }
             Self::Sysctl { name, before, after } => (unnamed, is_writeback(name, before, after)),
+            // Any command may be the user's: only who may write the journal is a protection.
+            Self::Tweak { .. } => (unnamed, true),
             Self::WriteCache { before, after, .. } => {
                 (unnamed, [before, after].iter().all(|value| CACHE_TYPES.contains(&value.as_str())))
             }
@@ -240,6 +250,7 @@ impl Change {
             Self::Sysctl { name, before, after } => {
                 restore_value(&writeback_path(name), before, after)
             }
+            Self::Tweak { undo } => take_back(undo, marker),
             Self::WriteCache { drive, before, after } => {
                 restore_write_cache(Path::new(drive_identity::DISKS), drive, before, after)
             }
@@ -337,6 +348,15 @@ fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
         })
         .map(drop)
         .map_err(|error| UndoError::new("export the pool", &kept, io::Error::other(error)))
+}
+
+/// Runs the command that takes back the user's own.
+fn take_back(undo: &str, marker: &str) -> Result<(), UndoError> {
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker, limit: TWEAK_TIMEOUT, interrupt: &interrupt };
+    program::run(program::shell(undo), rules)
+        .map(drop)
+        .map_err(|error| UndoError::by_user(undo, io::Error::other(error)))
 }
 
 fn remove_trace(instance: &Path) -> Result<(), UndoError> {

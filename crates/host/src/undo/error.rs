@@ -27,6 +27,10 @@ const MISSING: &str = "connect the drive, by one path only, then run `ssdlab res
                        gone for good, run that until it names nothing else, then remove the \
                        journal";
 
+/// The remedy for a command of the user's that failed.
+const OWN_COMMAND: &str = "take back by hand what your command changed, then remove the line from \
+                           the journal, or mend the command and run `ssdlab restore`";
+
 impl UndoError {
     pub(super) fn new(verb: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { verb, path: path.to_owned(), cause, help: IN_USE }
@@ -35,6 +39,12 @@ impl UndoError {
     /// The same for a problem that waiting does not solve.
     pub(super) fn by_hand(verb: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { help: BY_HAND, ..Self::new(verb, path, cause) }
+    }
+
+    /// The command of the user's that failed, as a path.
+    pub(super) fn by_user(command: &str, cause: io::Error) -> Self {
+        let help = OWN_COMMAND;
+        Self { help, ..Self::new("take back your tweak with", Path::new(command), cause) }
     }
 
     /// The same for a change of a drive that is missing.

@@ -45,6 +45,9 @@ fn paths(change: &Change) -> Vec<&Path> {
         | Change::Remount { target, .. } => vec![target],
         Change::Trace { instance } => vec![instance],
         Change::Daemon { folders } => folders.iter().map(AsRef::as_ref).collect(),
-        Change::Pool { .. } | Change::Sysctl { .. } | Change::WriteCache { .. } => Vec::new(),
+        Change::Pool { .. }
+        | Change::Sysctl { .. }
+        | Change::Tweak { .. }
+        | Change::WriteCache { .. } => Vec::new(),
     }
 }

@@ -82,7 +82,7 @@ fn a_workload_is_all_there_is_unless_a_stretch_follows_it() {
 }
 
 #[test]
-fn other_labs_need_a_workload_and_know_no_sysctl() {
+fn other_labs_need_a_workload_and_change_no_machine() {
     let of = |text: &str| {
         crate::schedule("live.toml", text, &Overrides::default(), Path::new("/"))
             .map_err(|error| error.to_string())
@@ -92,6 +92,10 @@ fn other_labs_need_a_workload_and_know_no_sysctl() {
     assert!(of(begin).contains("the workload has no phases"));
     let error = of(&format!("{begin}[factors]\nsysctl = \"vm.dirty_ratio=10\"\n"));
     assert!(error.contains("only the live lab"), "{error}");
+    let error = of(&format!("{begin}[factors]\ntweak = [\"off\", \"on\"]\n"));
+    assert!(error.contains("only the live lab"), "{error}");
+    let error = of(&format!("{begin}[factors]\nqueue = \"rq_affinity=2\"\n"));
+    assert!(error.contains("the virtual lab has one processor"), "{error}");
     let error = of(&format!("{begin}lab = \"live\"\n[factors]\nsysctl = \"kernel.panic=10\"\n"));
     assert!(error.contains("`kernel.panic=10` is not a level"), "{error}");
 }

@@ -9,7 +9,7 @@ use ssdlab_plan::Schedule;
 
 use super::manual::ManualAddress;
 use crate::answer::AnsweredQuestion;
-use crate::screen::{drives, limits};
+use crate::screen::{drives, limits, tweak};
 use crate::text::{how, so_far};
 
 /// A section's anchor, its heading and its content.
@@ -117,6 +117,7 @@ fn opening(
         dl.answer {
             @for says in limits(analysis) { dt { "But" } dd { (says) } }
             @for action in &answer.actions { dt { "Do" } dd { (action) } }
+            @if let Some(says) = tweak(analysis) { dt { "Tweak" } dd { code { (says) } } }
             @if let Some(drive) = drives(&answer.drives) { dt { "Drive" } dd { (drive) } }
             dt {
                 @match manual {

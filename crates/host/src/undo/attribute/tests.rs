@@ -29,7 +29,9 @@ fn what_a_lab_sets_may_be_undone() {
 fn a_journal_cannot_have_anything_else_written() {
     let disk = "/sys/devices/virtual/block/loop0";
     let cases = [
-        ("queue/read_ahead_kb", "128"),
+        ("queue/wbt_lat_usec", "128"),
+        ("queue/read_ahead_kb", "max"),
+        ("queue/nomerges", "3"),
         ("queue/max_sectors_kb", "4"),
         ("queue/iosched/../nr_requests", "4"),
         ("queue/nr_requests", "max"),
