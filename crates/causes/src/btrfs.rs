@@ -13,7 +13,7 @@ use std::ops::Range;
 use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, EventPoint, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, EventPoint, WantedEvent};
 use crate::ledger::WrittenKind;
 use crate::shares::CauseShares;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
@@ -28,37 +28,26 @@ const SUPERBLOCK_BYTES: u64 = 4096;
 /// The most tree blocks whose tree is remembered.
 const MOST_BLOCKS: usize = 1 << 20;
 
-const EVENTS: &[WantedEvent] = {
-    use SourceKey::Fsid;
-    &[
-        WantedEvent::new(
-            EventPoint::BtrfsPlaced,
-            Fsid,
-            &["btrfs/btrfs_ordered_extent_add"],
-            &["ino", "file_offset", "start", "len", "disk_len", "root_objectid"],
-        ),
-        WantedEvent::new(
-            EventPoint::BtrfsFinished,
-            Fsid,
-            &["btrfs/btrfs_ordered_extent_mark_finished", "btrfs/btrfs_finish_ordered_extent"],
-            &["ino"],
-        ),
-        WantedEvent::new(
-            EventPoint::BtrfsCopied,
-            Fsid,
-            &["btrfs/btrfs_cow_block"],
-            &["root_objectid", "cow_start"],
-        ),
-        WantedEvent::new(
-            EventPoint::BtrfsCommitted,
-            Fsid,
-            &["btrfs/btrfs_transaction_commit"],
-            &[],
-        ),
-        WantedEvent::new(EventPoint::BtrfsChunkAdded, Fsid, &["btrfs/btrfs_chunk_alloc"], &[]),
-        WantedEvent::new(EventPoint::FileSynced, Fsid, &["btrfs/btrfs_sync_file"], &["ino"]),
-    ]
-};
+const EVENTS: &[WantedEvent] = &[
+    WantedEvent::new(
+        EventPoint::BtrfsPlaced,
+        &["btrfs/btrfs_ordered_extent_add"],
+        &["ino", "file_offset", "start", "len", "disk_len", "root_objectid"],
+    ),
+    WantedEvent::new(
+        EventPoint::BtrfsFinished,
+        &["btrfs/btrfs_ordered_extent_mark_finished", "btrfs/btrfs_finish_ordered_extent"],
+        &["ino"],
+    ),
+    WantedEvent::new(
+        EventPoint::BtrfsCopied,
+        &["btrfs/btrfs_cow_block"],
+        &["root_objectid", "cow_start"],
+    ),
+    WantedEvent::new(EventPoint::BtrfsCommitted, &["btrfs/btrfs_transaction_commit"], &[]),
+    WantedEvent::new(EventPoint::BtrfsChunkAdded, &["btrfs/btrfs_chunk_alloc"], &[]),
+    WantedEvent::new(EventPoint::BtrfsSynced, &["btrfs/btrfs_sync_file"], &["ino"]),
+];
 
 /// A chunk of logical addresses, and the place of each of its copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +195,7 @@ impl FilesystemModel for Btrfs {
             }
             EventPoint::BtrfsCommitted => volume.blocks.commit(),
             EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
-            EventPoint::FileSynced => {
+            EventPoint::BtrfsSynced => {
                 let tree = self.roots.get(&first).copied().unwrap_or(TOP_SUBVOLUME);
                 volume.synced(volume.inode_in(tree, first), actor);
             }

@@ -70,8 +70,8 @@ pub enum EventPoint {
     XfsTicketEnded,
     /// The last link of an inode is gone: inode.
     XfsUnlinked,
-    /// fsync(2) on XFS, or on btrfs: inode.
-    FileSynced,
+    /// fsync(2) on XFS: inode.
+    XfsSynced,
     /// btrfs placed a file's range: inode, offset, logical address, length, length on disk, tree.
     BtrfsPlaced,
     /// A worker finishes an ordered extent: inode.
@@ -82,8 +82,55 @@ pub enum EventPoint {
     BtrfsCommitted,
     /// btrfs allocated a chunk, whose place must be read anew.
     BtrfsChunkAdded,
+    /// fsync(2) on btrfs: inode.
+    BtrfsSynced,
     /// F2FS submits a page: inode, page, new block, type.
     F2fsPlaced,
+}
+
+impl EventPoint {
+    /// What tells the device or filesystem that an event is about.
+    pub(crate) const fn source(self) -> SourceKey {
+        match self {
+            Self::NewTask
+            | Self::Executed
+            | Self::Attached
+            | Self::SyncEntered
+            | Self::SyncLeft => SourceKey::Thread,
+            Self::FolioDirtied | Self::WritebackBegan | Self::WritebackEnded => SourceKey::Backing,
+            Self::BtrfsPlaced
+            | Self::BtrfsFinished
+            | Self::BtrfsCopied
+            | Self::BtrfsCommitted
+            | Self::BtrfsChunkAdded
+            | Self::BtrfsSynced => SourceKey::Fsid,
+            Self::Queued
+            | Self::Completed
+            | Self::Remapped
+            | Self::DirectBegan
+            | Self::DirectEnded
+            | Self::ExtWritten
+            | Self::ExtFlushBegan
+            | Self::ExtFlushEnded
+            | Self::ExtInodeDirtied
+            | Self::ExtInodeFreed
+            | Self::ExtSyncBegan
+            | Self::ExtSyncEnded
+            | Self::JournalHandle
+            | Self::CommitBegan
+            | Self::CommitEnded
+            | Self::JournalData
+            | Self::XfsWritten
+            | Self::IoendAdded
+            | Self::XfsAtWork
+            | Self::XfsBufferLogged
+            | Self::XfsInodePinned
+            | Self::XfsTicketEnded
+            | Self::XfsUnlinked
+            | Self::XfsSynced
+            | Self::F2fsPlaced => SourceKey::Device,
+        }
+    }
 }
 
 /// The field that says which device or filesystem an event is about.
@@ -129,11 +176,10 @@ pub struct WantedEvent {
 impl WantedEvent {
     pub(crate) const fn new(
         point: EventPoint,
-        key: SourceKey,
         names: &'static [&'static str],
         numbers: &'static [&'static str],
     ) -> Self {
-        Self { point, names, key, numbers, text: None }
+        Self { point, names, key: point.source(), numbers, text: None }
     }
 
     pub(crate) const fn with_text(self, field: &'static str) -> Self {
@@ -230,88 +276,54 @@ impl BlockOperation {
 }
 
 /// The events of the block layer, of tasks and of the page cache, which every filesystem needs.
-pub const COMMON: &[WantedEvent] = {
-    use SourceKey::{Backing, Device, Thread};
-    &[
-        WantedEvent::new(
-            EventPoint::NewTask,
-            Thread,
-            &["task/task_newtask"],
-            &["pid", "clone_flags"],
-        )
+pub const COMMON: &[WantedEvent] = &[
+    WantedEvent::new(EventPoint::NewTask, &["task/task_newtask"], &["pid", "clone_flags"])
         .with_text("comm"),
-        WantedEvent::new(EventPoint::Executed, Thread, &["sched/sched_process_exec"], &[])
-            .with_text("filename"),
-        WantedEvent::new(
-            EventPoint::Attached,
-            Thread,
-            &["cgroup/cgroup_attach_task"],
-            &["pid", "dst_root"],
-        )
+    WantedEvent::new(EventPoint::Executed, &["sched/sched_process_exec"], &[])
+        .with_text("filename"),
+    WantedEvent::new(EventPoint::Attached, &["cgroup/cgroup_attach_task"], &["pid", "dst_root"])
         .with_text("dst_path"),
-        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_sync"], &[]),
-        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_sync"], &[]),
-        WantedEvent::new(EventPoint::SyncEntered, Thread, &["syscalls/sys_enter_syncfs"], &[]),
-        WantedEvent::new(EventPoint::SyncLeft, Thread, &["syscalls/sys_exit_syncfs"], &[]),
-        WantedEvent::new(
-            EventPoint::Queued,
-            Device,
-            &["block/block_bio_queue"],
-            &["sector", "nr_sector", "rwbs"],
-        ),
-        WantedEvent::new(
-            EventPoint::Completed,
-            Device,
-            &["block/block_rq_complete"],
-            &["sector", "nr_sector", "rwbs"],
-        ),
-        WantedEvent::new(
-            EventPoint::Remapped,
-            Device,
-            &["block/block_bio_remap"],
-            &["sector", "nr_sector", "old_dev", "old_sector"],
-        ),
-        WantedEvent::new(
-            EventPoint::FolioDirtied,
-            Backing,
-            &["writeback/writeback_dirty_folio", "writeback/writeback_dirty_page"],
-            &["ino", "index"],
-        ),
-        WantedEvent::new(
-            EventPoint::WritebackBegan,
-            Backing,
-            &["writeback/writeback_single_inode_start"],
-            &["ino"],
-        ),
-        WantedEvent::new(
-            EventPoint::WritebackEnded,
-            Backing,
-            &["writeback/writeback_single_inode"],
-            &["ino"],
-        ),
-    ]
-};
+    WantedEvent::new(EventPoint::SyncEntered, &["syscalls/sys_enter_sync"], &[]),
+    WantedEvent::new(EventPoint::SyncLeft, &["syscalls/sys_exit_sync"], &[]),
+    WantedEvent::new(EventPoint::SyncEntered, &["syscalls/sys_enter_syncfs"], &[]),
+    WantedEvent::new(EventPoint::SyncLeft, &["syscalls/sys_exit_syncfs"], &[]),
+    WantedEvent::new(
+        EventPoint::Queued,
+        &["block/block_bio_queue"],
+        &["sector", "nr_sector", "rwbs"],
+    ),
+    WantedEvent::new(
+        EventPoint::Completed,
+        &["block/block_rq_complete"],
+        &["sector", "nr_sector", "rwbs"],
+    ),
+    WantedEvent::new(
+        EventPoint::Remapped,
+        &["block/block_bio_remap"],
+        &["sector", "nr_sector", "old_dev", "old_sector"],
+    ),
+    WantedEvent::new(
+        EventPoint::FolioDirtied,
+        &["writeback/writeback_dirty_folio", "writeback/writeback_dirty_page"],
+        &["ino", "index"],
+    ),
+    WantedEvent::new(
+        EventPoint::WritebackBegan,
+        &["writeback/writeback_single_inode_start"],
+        &["ino"],
+    ),
+    WantedEvent::new(EventPoint::WritebackEnded, &["writeback/writeback_single_inode"], &["ino"]),
+];
 
 /// Direct I/O through iomap, which several filesystems use.
 pub const DIRECT: &[WantedEvent] = &[
     WantedEvent::new(
         EventPoint::DirectBegan,
-        SourceKey::Device,
         &["iomap/iomap_dio_rw_begin"],
         &["ino", "pos", "count"],
     ),
-    WantedEvent::new(
-        EventPoint::DirectEnded,
-        SourceKey::Device,
-        &["iomap/iomap_dio_rw_queued"],
-        &["ino"],
-    ),
-    WantedEvent::new(
-        EventPoint::DirectEnded,
-        SourceKey::Device,
-        &["iomap/iomap_dio_complete"],
-        &["ino"],
-    ),
+    WantedEvent::new(EventPoint::DirectEnded, &["iomap/iomap_dio_rw_queued"], &["ino"]),
+    WantedEvent::new(EventPoint::DirectEnded, &["iomap/iomap_dio_complete"], &["ino"]),
 ];
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::shares::CauseShares;
 use crate::tasks::Causer;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
@@ -22,79 +22,41 @@ use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
 /// The most transactions whose causers are kept: one runs, one commits.
 const MOST_TRANSACTIONS: usize = 16;
 
-const EVENTS: &[WantedEvent] = {
-    use SourceKey::Device;
-    &[
-        WantedEvent::new(
-            EventPoint::ExtWritten,
-            Device,
-            &["ext4/ext4_da_write_end"],
-            &["ino", "pos", "copied"],
-        ),
-        WantedEvent::new(
-            EventPoint::ExtWritten,
-            Device,
-            &["ext4/ext4_write_end"],
-            &["ino", "pos", "copied"],
-        ),
-        WantedEvent::new(
-            EventPoint::ExtWritten,
-            Device,
-            &["ext4/ext4_journalled_write_end"],
-            &["ino", "pos", "copied"],
-        ),
-        WantedEvent::new(
-            EventPoint::ExtFlushBegan,
-            Device,
-            &["ext4/ext4_writepages", "ext4/ext4_da_writepages"],
-            &["ino", "nr_to_write", "range_start", "range_end"],
-        ),
-        WantedEvent::new(
-            EventPoint::ExtFlushEnded,
-            Device,
-            &["ext4/ext4_writepages_result", "ext4/ext4_da_writepages_result"],
-            &["ino", "ret", "pages_written"],
-        ),
-        WantedEvent::new(
-            EventPoint::ExtInodeDirtied,
-            Device,
-            &["ext4/ext4_mark_inode_dirty"],
-            &["ino"],
-        ),
-        WantedEvent::new(EventPoint::ExtInodeFreed, Device, &["ext4/ext4_free_inode"], &["ino"]),
-        WantedEvent::new(
-            EventPoint::ExtSyncBegan,
-            Device,
-            &["ext4/ext4_sync_file_enter"],
-            &["ino"],
-        ),
-        WantedEvent::new(EventPoint::ExtSyncEnded, Device, &["ext4/ext4_sync_file_exit"], &["ino"]),
-        WantedEvent::new(
-            EventPoint::JournalHandle,
-            Device,
-            &["jbd2/jbd2_handle_stats"],
-            &["tid", "dirtied_blocks"],
-        ),
-        WantedEvent::new(
-            EventPoint::CommitBegan,
-            Device,
-            &["jbd2/jbd2_start_commit"],
-            &["transaction"],
-        ),
-        WantedEvent::new(
-            EventPoint::CommitEnded,
-            Device,
-            &["jbd2/jbd2_end_commit"],
-            &["transaction"],
-        ),
-        WantedEvent::new(
-            EventPoint::JournalData,
-            Device,
-            &["jbd2/jbd2_submit_inode_data"],
-            &["ino"],
-        ),
-    ]
-};
+const EVENTS: &[WantedEvent] = &[
+    WantedEvent::new(
+        EventPoint::ExtWritten,
+        &["ext4/ext4_da_write_end"],
+        &["ino", "pos", "copied"],
+    ),
+    WantedEvent::new(EventPoint::ExtWritten, &["ext4/ext4_write_end"], &["ino", "pos", "copied"]),
+    WantedEvent::new(
+        EventPoint::ExtWritten,
+        &["ext4/ext4_journalled_write_end"],
+        &["ino", "pos", "copied"],
+    ),
+    WantedEvent::new(
+        EventPoint::ExtFlushBegan,
+        &["ext4/ext4_writepages", "ext4/ext4_da_writepages"],
+        &["ino", "nr_to_write", "range_start", "range_end"],
+    ),
+    WantedEvent::new(
+        EventPoint::ExtFlushEnded,
+        &["ext4/ext4_writepages_result", "ext4/ext4_da_writepages_result"],
+        &["ino", "ret", "pages_written"],
+    ),
+    WantedEvent::new(EventPoint::ExtInodeDirtied, &["ext4/ext4_mark_inode_dirty"], &["ino"]),
+    WantedEvent::new(EventPoint::ExtInodeFreed, &["ext4/ext4_free_inode"], &["ino"]),
+    WantedEvent::new(EventPoint::ExtSyncBegan, &["ext4/ext4_sync_file_enter"], &["ino"]),
+    WantedEvent::new(EventPoint::ExtSyncEnded, &["ext4/ext4_sync_file_exit"], &["ino"]),
+    WantedEvent::new(
+        EventPoint::JournalHandle,
+        &["jbd2/jbd2_handle_stats"],
+        &["tid", "dirtied_blocks"],
+    ),
+    WantedEvent::new(EventPoint::CommitBegan, &["jbd2/jbd2_start_commit"], &["transaction"]),
+    WantedEvent::new(EventPoint::CommitEnded, &["jbd2/jbd2_end_commit"], &["transaction"]),
+    WantedEvent::new(EventPoint::JournalData, &["jbd2/jbd2_submit_inode_data"], &["ino"]),
+];
 
 /// A commit in progress.
 #[derive(Debug)]

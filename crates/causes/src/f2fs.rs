@@ -6,7 +6,7 @@
 use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::generic;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
@@ -18,7 +18,6 @@ const NODE: u64 = 1;
 
 const EVENTS: &[WantedEvent] = &[WantedEvent::new(
     EventPoint::F2fsPlaced,
-    SourceKey::Device,
     &["f2fs/f2fs_submit_folio_write", "f2fs/f2fs_submit_page_write"],
     &["ino", "index", "new_blkaddr", "type"],
 )];

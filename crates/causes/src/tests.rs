@@ -53,8 +53,7 @@ impl Stage {
     }
 
     fn event(&mut self, thread: u32, point: EventPoint, numbers: &[u64]) -> &mut Self {
-        let btrfs = [EventPoint::BtrfsPlaced, EventPoint::BtrfsCopied, EventPoint::BtrfsCommitted];
-        let key = if btrfs.contains(&point) { FSID } else { DISK };
+        let key = if point.source() == SourceKey::Fsid { FSID } else { DISK };
         self.event_of(thread, point, key, numbers)
     }
 

@@ -533,19 +533,11 @@ impl Watch {
 
 impl Watched {
     fn is_about(&self, event: &CauseEvent) -> bool {
-        match event.point {
-            EventPoint::FolioDirtied | EventPoint::WritebackBegan | EventPoint::WritebackEnded => {
-                self.spec.backing.contains(&event.key)
-            }
-            EventPoint::BtrfsPlaced
-            | EventPoint::BtrfsFinished
-            | EventPoint::BtrfsCopied
-            | EventPoint::BtrfsCommitted
-            | EventPoint::BtrfsChunkAdded => self.spec.fsid == Some(event.key),
-            EventPoint::FileSynced => {
-                self.spec.fsid == Some(event.key) || self.spec.number == event.key
-            }
-            _ => self.spec.number == event.key,
+        match event.point.source() {
+            SourceKey::Thread => false,
+            SourceKey::Device => self.spec.number == event.key,
+            SourceKey::Fsid => self.spec.fsid == Some(event.key),
+            SourceKey::Backing => self.spec.backing.contains(&event.key),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, SourceKey, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::shares::CauseShares;
 use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
 
@@ -26,20 +26,17 @@ const CHECKPOINT_BYTES: u64 = 4096;
 const MOST_CLUSTERS: usize = 1 << 20;
 
 const EVENTS: &[WantedEvent] = {
-    use SourceKey::Device;
     const fn at_work(name: &'static [&'static str]) -> WantedEvent {
-        WantedEvent::new(EventPoint::XfsAtWork, Device, name, &["ino"])
+        WantedEvent::new(EventPoint::XfsAtWork, name, &["ino"])
     }
     &[
         WantedEvent::new(
             EventPoint::XfsWritten,
-            Device,
             &["xfs/xfs_file_buffered_write"],
             &["ino", "offset", "count"],
         ),
         WantedEvent::new(
             EventPoint::IoendAdded,
-            Device,
             &["iomap/iomap_add_to_ioend"],
             &["ino", "pos", "dirty_len", "addr", "offset"],
         ),
@@ -50,24 +47,17 @@ const EVENTS: &[WantedEvent] = {
         at_work(&["xfs/xfs_inode_inactivating"]),
         WantedEvent::new(
             EventPoint::XfsBufferLogged,
-            Device,
             &["xfs/xfs_trans_log_buf"],
             &["buf_bno", "buf_len"],
         ),
-        WantedEvent::new(EventPoint::XfsInodePinned, Device, &["xfs/xfs_inode_pin"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsInodePinned, &["xfs/xfs_inode_pin"], &["ino"]),
         WantedEvent::new(
             EventPoint::XfsTicketEnded,
-            Device,
             &["xfs/xfs_log_ticket_ungrant"],
             &["unit_res"],
         ),
-        WantedEvent::new(
-            EventPoint::XfsUnlinked,
-            Device,
-            &["xfs/xfs_inode_set_need_inactive"],
-            &["ino"],
-        ),
-        WantedEvent::new(EventPoint::FileSynced, Device, &["xfs/xfs_file_fsync"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsUnlinked, &["xfs/xfs_inode_set_need_inactive"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsSynced, &["xfs/xfs_file_fsync"], &["ino"]),
     ]
 };
 
@@ -184,7 +174,7 @@ impl FilesystemModel for Xfs {
                 }
                 self.has_ended = true;
             }
-            EventPoint::FileSynced => volume.synced(volume.inode(first), actor),
+            EventPoint::XfsSynced => volume.synced(volume.inode(first), actor),
             _ => {}
         }
     }
