@@ -23,7 +23,7 @@ use super::bonnie::BonnieTest;
 pub struct Metric(&'static MetricRow);
 
 /// A metric's name and properties.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MetricRow {
     /// Its name in plans and records.
     pub name: &'static str,
@@ -167,16 +167,32 @@ pub const BONNIE_PREFIX: &str = "bonnie++.";
 pub const READER_PREFIX: &str = "reader.";
 
 /// What was asked of a running machine in a stretch of its time, in bytes.
-pub const DIRTIED_BYTES: Metric = Metric(&METRICS[METRICS.len() - 4]);
+pub const DIRTIED_BYTES: Metric = Metric(&m(
+    "dirtied_bytes",
+    reported(Bytes, Neither),
+    "pages that programs and filesystems changed, of the whole machine (live lab)",
+));
 
 /// The peak memory of a run of hyperfine's, in bytes.
-pub const HYPERFINE_MEMORY: Metric = Metric(&METRICS[METRICS.len() - 3]);
+pub const HYPERFINE_MEMORY: Metric = Metric(&m(
+    "hyperfine.memory_bytes",
+    reported(Bytes, Less),
+    "peak memory of an imported command",
+));
 
 /// A test's result in its own unit, where higher is better (the Phoronix Test Suite's HIB).
-pub const PHORONIX_HIGHER: Metric = Metric(&METRICS[METRICS.len() - 2]);
+pub const PHORONIX_HIGHER: Metric = Metric(&m(
+    "phoronix.higher_is_better",
+    reported(Number, More),
+    "result of an imported test: higher is better",
+));
 
 /// A test's result in its own unit, where lower is better (the Phoronix Test Suite's LIB).
-pub const PHORONIX_LOWER: Metric = Metric(&METRICS[METRICS.len() - 1]);
+pub const PHORONIX_LOWER: Metric = Metric(&m(
+    "phoronix.lower_is_better",
+    reported(Number, Less),
+    "result of an imported test: lower is better",
+));
 
 type Properties = (Unit, Better, Aggregation, Source);
 
@@ -351,14 +367,7 @@ static METRICS: [MetricRow; 85] = [
     m("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
     m("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
-    m("dirtied_bytes", reported(Bytes, Neither),
-        "pages that programs and filesystems changed, of the whole machine (live lab)"),
-    m("hyperfine.memory_bytes", reported(Bytes, Less), "peak memory of an imported command"),
-    // Results of the Phoronix Test Suite, in each test's own unit.
-    m("phoronix.higher_is_better", reported(Number, More),
-        "result of an imported test: higher is better"),
-    m("phoronix.lower_is_better", reported(Number, Less),
-        "result of an imported test: lower is better"),
+    *DIRTIED_BYTES.0, *HYPERFINE_MEMORY.0, *PHORONIX_HIGHER.0, *PHORONIX_LOWER.0,
 ];
 
 /// Every metric with a fixed name.

@@ -24,13 +24,6 @@ fn names_occur_once_and_end_in_their_unit() {
 }
 
 #[test]
-fn metrics_of_other_programs_are_the_last() {
-    let last = [HYPERFINE_MEMORY, PHORONIX_HIGHER, PHORONIX_LOWER];
-    let names = ["hyperfine.memory_bytes", "phoronix.higher_is_better", "phoronix.lower_is_better"];
-    assert_eq!(last.map(|metric| metric.name), names);
-}
-
-#[test]
 fn every_kind_of_bytes_has_a_metric() {
     for kind in BlockKind::ALL {
         let metric = find(&format!("{}_bytes", kind.name())).unwrap();
