@@ -242,33 +242,34 @@ impl WatchSurvey {
         let mut fsid = None;
         let mut backing = vec![bdi_number(disk)];
         let mut source = NameSource::Handles(HandleKind::AnyGeneration);
-        let (layout, places) = if mount.kind == "btrfs" {
-            (Layout::unknown(), None)
-        } else {
-            self.layout(&mount.kind, device, interrupt)
-        };
-        let model = match mount.kind.as_str() {
-            // Not a driver of ext2 alone.
-            "ext2" | "ext3" | "ext4" if is_of_ext4(device) => ModelSpec::Ext { places },
-            "xfs" => {
-                source = NameSource::Handles(HandleKind::Xfs);
-                ModelSpec::Xfs { places }
+        let mut layout = Layout::unknown();
+        let mut model = ModelSpec::of_kind(&mount.kind);
+        match &mut model {
+            ModelSpec::Ext { places } => {
+                (layout, *places) = self.layout(&mount.kind, device, interrupt);
+                // A driver of ext2 alone has no events.
+                if !is_of_ext4(device) {
+                    model = ModelSpec::Generic;
+                }
             }
-            "btrfs" => match self.btrfs_of(&path, device, &mut member) {
-                Ok((facts, geometry)) => {
+            ModelSpec::Xfs { places } => {
+                (layout, *places) = self.layout(&mount.kind, device, interrupt);
+                source = NameSource::Handles(HandleKind::Xfs);
+            }
+            ModelSpec::Btrfs(geometry) => match self.btrfs_of(&path, device, &mut member) {
+                Ok((facts, known)) => {
                     source = NameSource::Btrfs;
                     fsid = facts.fsid.first_chunk().map(|first| u64::from_le_bytes(*first));
                     backing = facts.backing.iter().map(|name| bdi_number(name)).collect();
-                    ModelSpec::Btrfs(geometry)
+                    *geometry = known;
                 }
                 Err(error) => {
                     self.notes.push(format!("{}: {error}", path.display()));
-                    ModelSpec::Generic
+                    model = ModelSpec::Generic;
                 }
             },
-            "f2fs" => ModelSpec::F2fs,
-            _ => ModelSpec::Generic,
-        };
+            ModelSpec::F2fs | ModelSpec::Generic => {}
+        }
         if model != ModelSpec::Generic {
             self.with_events.insert(device.number.clone());
         }
@@ -321,9 +322,8 @@ impl WatchSurvey {
         device: &BlockDevice,
         interrupt: &Interrupt,
     ) -> (Layout, Option<InodePlaces>) {
-        let known = filesystem::find(kind)
-            .filter(|found| ["ext2", "ext3", "ext4", "xfs"].contains(&found.name));
-        let Some((found, probe)) = known.and_then(|found| Some((found, found.layout?))) else {
+        let known = filesystem::find(kind).and_then(|found| Some((found, found.layout?)));
+        let Some((found, probe)) = known else {
             return (Layout::unknown(), None);
         };
         let ask = |question: &filesystem::layout::ToolQuery| -> Result<String, String> {

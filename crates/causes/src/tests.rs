@@ -421,7 +421,9 @@ fn the_filters_name_every_device_and_filesystem() {
     assert_eq!(filter(EventPoint::FolioDirtied), backing);
     assert_eq!(filter(EventPoint::NewTask), "");
     let later = stage.watch.later_events();
-    assert!(later.iter().any(|(event, _)| event.point == EventPoint::BtrfsPlaced));
+    for placed in [EventPoint::IoendAdded, EventPoint::BtrfsPlaced, EventPoint::F2fsPlaced] {
+        assert!(later.iter().any(|(event, _)| event.point == placed), "{placed:?}");
+    }
     assert!(later.iter().all(|event| !events.contains(event)));
 }
 

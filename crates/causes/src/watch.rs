@@ -44,6 +44,33 @@ pub enum ModelSpec {
     Generic,
 }
 
+impl ModelSpec {
+    /// One of each, of a filesystem of which nothing is known.
+    const EACH: [Self; 5] = [
+        Self::Ext { places: None },
+        Self::Xfs { places: None },
+        Self::Btrfs(BtrfsGeometry { node_bytes: 0, chunks: Vec::new() }),
+        Self::F2fs,
+        Self::Generic,
+    ];
+
+    /// That of a kind of filesystem, as mounts name it.
+    pub fn of_kind(kind: &str) -> Self {
+        let of_kind = |model: &Self| model.kinds().contains(&kind);
+        Self::EACH.into_iter().find(of_kind).unwrap_or(Self::Generic)
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            Self::Ext { .. } => &["ext2", "ext3", "ext4"],
+            Self::Xfs { .. } => &["xfs"],
+            Self::Btrfs(_) => &["btrfs"],
+            Self::F2fs => &["f2fs"],
+            Self::Generic => &[],
+        }
+    }
+}
+
 /// What is known of a mounted filesystem before it is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemSpec {
@@ -78,13 +105,11 @@ enum WatchedModel {
 }
 
 impl WatchedModel {
-    fn new(spec: &FilesystemSpec) -> Self {
-        match &spec.model {
-            ModelSpec::Ext { places } => {
-                Self::Other(Box::new(Ext::new(spec.number, places.clone())))
-            }
-            ModelSpec::Xfs { places } => Self::Other(Box::new(Xfs::new(places.clone()))),
-            ModelSpec::Btrfs(geometry) => Self::Btrfs(Btrfs::new(geometry.clone())),
+    fn new(spec: ModelSpec, number: u64) -> Self {
+        match spec {
+            ModelSpec::Ext { places } => Self::Other(Box::new(Ext::new(number, places))),
+            ModelSpec::Xfs { places } => Self::Other(Box::new(Xfs::new(places))),
+            ModelSpec::Btrfs(geometry) => Self::Btrfs(Btrfs::new(geometry)),
             ModelSpec::F2fs => Self::Other(Box::new(F2fs)),
             ModelSpec::Generic => Self::Other(Box::new(GenericModel)),
         }
@@ -143,7 +168,7 @@ impl Watch {
     pub fn add_filesystem(&mut self, spec: FilesystemSpec) -> usize {
         let number = self.filesystems.len();
         let volume = Volume::new(number, spec.members.clone(), spec.layout.clone());
-        let model = WatchedModel::new(&spec);
+        let model = WatchedModel::new(spec.model.clone(), spec.number);
         self.filesystems.push(Watched { spec, volume, model, behind: BTreeMap::new() });
         number
     }
@@ -202,13 +227,9 @@ impl Watch {
 
     /// The events of filesystems that may be mounted from loop devices later.
     pub fn later_events(&self) -> Vec<(WantedEvent, String)> {
-        let models: [&dyn FilesystemModel; 4] = [
-            &Ext::new(0, None),
-            &Xfs::new(None),
-            &Btrfs::new(BtrfsGeometry::default()),
-            &GenericModel,
-        ];
-        let mut later = self.filtered(models.into_iter().flat_map(FilesystemModel::events));
+        let each = ModelSpec::EACH.into_iter();
+        let each = each.flat_map(|model| WatchedModel::new(model, 0).events());
+        let mut later = self.filtered(each);
         let known = self.events();
         later.retain(|event| !known.contains(event));
         later
