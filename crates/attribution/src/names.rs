@@ -127,8 +127,8 @@ pub enum Naming {
 #[derive(Debug)]
 pub struct Names {
     naming: Naming,
-    /// As they are in the watch.
-    pub filesystems: Vec<NamedFilesystem>,
+    /// By their places in the watch.
+    pub filesystems: BTreeMap<usize, NamedFilesystem>,
     /// Paths, and when they were looked up.
     paths: BTreeMap<Inode, (String, u64)>,
     /// What filesystems reported, by filesystem, tree and number.
@@ -148,9 +148,16 @@ impl Names {
         Self { naming, filesystems, paths, reported, reported_files: 0, cgroups, services }
     }
 
-    /// Adds a filesystem, by where it is mounted for this process.
-    pub fn add_filesystem(&mut self, path: PathBuf, mount: &Mount, source: NameSource) {
-        self.filesystems.push(NamedFilesystem::new(path, mount, source, self.naming));
+    /// Adds a filesystem by its place in the watch, and by where it is mounted for this process.
+    pub fn add_filesystem(
+        &mut self,
+        place: usize,
+        path: PathBuf,
+        mount: &Mount,
+        source: NameSource,
+    ) {
+        let named = NamedFilesystem::new(path, mount, source, self.naming);
+        self.filesystems.insert(place, named);
     }
 
     /// Looks up files that were just met: soon they may be deleted. What lives for a moment is
@@ -162,7 +169,7 @@ impl Names {
         self.read_reports();
         let mut roots: BTreeMap<usize, Option<File>> = BTreeMap::new();
         for inode in fresh {
-            let Some(filesystem) = self.filesystems.get(inode.filesystem) else { continue };
+            let Some(filesystem) = self.filesystems.get(&inode.filesystem) else { continue };
             let root = roots.entry(inode.filesystem).or_insert_with(|| filesystem.root());
             let found = root.as_ref().and_then(|root| filesystem.path_of(root, inode));
             let path = found.or_else(|| self.reported(inode));
@@ -196,7 +203,7 @@ impl Names {
     }
 
     fn read_reports(&mut self) {
-        for (number, filesystem) in self.filesystems.iter_mut().enumerate() {
+        for (place, filesystem) in &mut self.filesystems {
             let Some(watch) = &mut filesystem.watch else { continue };
             // Without reports, what lives for a moment has no name.
             for NamedFile { file, path } in watch.take().unwrap_or_default() {
@@ -204,7 +211,7 @@ impl Names {
                     self.reported.clear();
                     self.reported_files = 0;
                 }
-                let lives = self.reported.entry((number, file.tree, file.inode)).or_default();
+                let lives = self.reported.entry((*place, file.tree, file.inode)).or_default();
                 self.reported_files += lives.add(file.generation, path.display().to_string());
             }
         }

@@ -23,7 +23,7 @@ use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, BlockDevice, block_number};
 use ssdlab_host::{extents, loop_device};
 
-use crate::names::{NameSource, NamedFilesystem, Names, Naming};
+use crate::names::{NameSource, Names, Naming};
 
 const SECTOR_BYTES: u64 = 512;
 /// How long a filesystem's tool may take to describe it.
@@ -150,7 +150,7 @@ impl WatchSurvey {
 
     /// Where the recorded filesystems are mounted.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.names.filesystems.iter().map(|found| found.path.clone()).collect()
+        self.names.filesystems.values().map(|found| found.path.clone()).collect()
     }
 
     fn add_target(&mut self, device: &BlockDevice, interrupt: &Interrupt) -> io::Result<()> {
@@ -284,9 +284,17 @@ impl WatchSurvey {
         }
         let number = event_number(&device.number);
         let members = vec![member];
+        let node_bytes = match &model {
+            ModelSpec::Btrfs(geometry) => Some(geometry.node_bytes),
+            _ => None,
+        };
         let spec = FilesystemSpec { model, members, layout, number, backing, fsid };
-        self.watch.add_filesystem(spec);
-        self.names.add_filesystem(path, mount, source);
+        let place = self.watch.add_filesystem(spec);
+        if let Some(node_bytes) = node_bytes {
+            let path = path.clone();
+            self.btrfs.push(BtrfsSource { filesystem: place, path, node_bytes });
+        }
+        self.names.add_filesystem(place, path, mount, source);
     }
 
     fn btrfs_of(
@@ -307,12 +315,8 @@ impl WatchSurvey {
                 facts.devices.len()
             ));
         }
-        let filesystem = self.names.filesystems.len();
-        let path = path.to_owned();
-        let source = BtrfsSource { filesystem, path, node_bytes: facts.node_bytes };
-        let geometry = source.geometry()?;
-        self.btrfs.push(source);
-        Ok((facts, geometry))
+        let known = geometry(path, facts.node_bytes)?;
+        Ok((facts, known))
     }
 
     /// The fixed areas of a filesystem, by its own tools, which only read.
@@ -375,9 +379,9 @@ impl WatchSurvey {
         let node = Path::new("/dev").join(name);
         let Ok(Some(backing)) = loop_device::backing(&node) else { return Ok(false) };
         let number = sysfs::major_minor(backing.file.filesystem);
-        let is_on = |found: &NamedFilesystem| found.numbers.contains(&number);
-        let filesystems = &self.names.filesystems;
-        let Some(filesystem) = filesystems.iter().rposition(is_on) else { return Ok(false) };
+        let mut filesystems = self.names.filesystems.iter().rev();
+        let found = filesystems.find(|(_, found)| found.numbers.contains(&number));
+        let Some((&filesystem, _)) = found else { return Ok(false) };
         let Ok(device) = BlockDevice::open(&node) else { return Ok(false) };
         let attached = (filesystem, backing.file);
         if self.loops.get(name) == Some(&attached) {
@@ -408,12 +412,16 @@ impl StackedPair {
 impl BtrfsSource {
     /// The chunks as they are now.
     pub fn geometry(&self) -> io::Result<BtrfsGeometry> {
-        // Kept open, it could not be unmounted.
-        let chunks = btrfs::chunks(&File::open(&self.path)?)?.into_iter();
-        let chunks =
-            chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
-        Ok(BtrfsGeometry { node_bytes: self.node_bytes, chunks: chunks.collect() })
+        geometry(&self.path, self.node_bytes)
     }
+}
+
+/// The chunks of the btrfs that is mounted somewhere, as they are now.
+fn geometry(path: &Path, node_bytes: u64) -> io::Result<BtrfsGeometry> {
+    // Kept open, it could not be unmounted.
+    let chunks = btrfs::chunks(&File::open(path)?)?.into_iter();
+    let chunks = chunks.map(|chunk| BtrfsChunk { logical: chunk.logical, copies: chunk.copies });
+    Ok(BtrfsGeometry { node_bytes, chunks: chunks.collect() })
 }
 
 /// The swap areas on a disk, in its sectors.
