@@ -12,7 +12,7 @@ use ssdlab_conductor as conductor;
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::{self as report, Chart, TracedTrial};
 use ssdlab_results::{self as results, Executed, REQUEST_LOGS, Record, RunContents};
-use ssdlab_trace::{ClampedTimes, Course, Request, Tally, TraceError, TraceSummary};
+use ssdlab_trace::{ClampedTimes, Request, Tally, TraceError, TraceSummary, TraceTimeline};
 
 use super::exit::{Exit, UsageError};
 use super::report::read;
@@ -84,7 +84,7 @@ struct TraceContents {
     /// Where and how the trace is truncated, if it is.
     cut_off: Option<String>,
     /// The data of a chart, if one is requested.
-    course: Option<Course>,
+    timeline: Option<TraceTimeline>,
 }
 
 impl TraceCommand {
@@ -101,9 +101,10 @@ impl TraceCommand {
             return Err(UsageError::report(says, "omit --trial, or name a run"));
         }
         let name = trace_files::names(files);
-        let TraceContents { summary, clamped, cut_off, course } = self.look(files)?;
+        let TraceContents { summary, clamped, cut_off, timeline } = self.look(files)?;
         if let Some(folder) = &self.charts {
-            let chart = course.map(|course| report::trace_chart("trace", &name, &summary, &course));
+            let chart =
+                timeline.map(|timeline| report::trace_chart("trace", &name, &summary, &timeline));
             charts::save(chart.as_slice(), folder)?;
         }
         if self.json {
@@ -240,7 +241,7 @@ impl TraceCommand {
         record: &Record,
         log: &Path,
     ) -> Result<(TracedTrial, Option<Chart>), Error> {
-        let TraceContents { summary, cut_off, course, .. } = self.look(&[log.to_owned()])?;
+        let TraceContents { summary, cut_off, timeline, .. } = self.look(&[log.to_owned()])?;
         let trial = record.trial.position;
         let of_phase = |phase: &results::PhaseRecord| Some(phase.device?.write_merges);
         let merged: Option<Vec<u64>> = record.phases.iter().map(of_phase).collect();
@@ -248,8 +249,8 @@ impl TraceCommand {
         let levels = schedule.distinct(&record.levels);
         let traced = TracedTrial { trial, levels, summary, merged_writes, cut_off };
         let id = format!("trace-{trial:04}");
-        let chart =
-            course.map(|course| report::trace_chart(&id, &traced.name(), &traced.summary, &course));
+        let chart = timeline
+            .map(|timeline| report::trace_chart(&id, &traced.name(), &traced.summary, &timeline));
         Ok((traced, chart))
     }
 
@@ -274,18 +275,18 @@ impl TraceCommand {
         if let Some(note) = report::clamped(clamped) {
             output::tell(&format!("{}: {note}", trace_files::names(files)));
         }
-        let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
-        Ok(TraceContents { summary, clamped, cut_off, course })
+        let timeline = self.charts.is_some().then(|| self.timeline(files, &summary)).transpose()?;
+        Ok(TraceContents { summary, clamped, cut_off, timeline })
     }
 
-    fn course(&self, files: &[PathBuf], summary: &TraceSummary) -> Result<Course, Error> {
-        let mut course = Course::new(summary);
+    fn timeline(&self, files: &[PathBuf], summary: &TraceSummary) -> Result<TraceTimeline, Error> {
+        let mut timeline = TraceTimeline::new(summary);
         // The log of an active run may have grown.
         let known = usize::try_from(summary.requests).unwrap_or(usize::MAX);
         // Errors were reported on the first read.
-        each(self.reading.open(files)?.take(known), |request| course.add(request));
-        course.finish();
-        Ok(course)
+        each(self.reading.open(files)?.take(known), |request| timeline.add(request));
+        timeline.finish();
+        Ok(timeline)
     }
 }
 

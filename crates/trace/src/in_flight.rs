@@ -11,7 +11,7 @@ const MOST: usize = 1 << 20;
 
 /// A time during which the number of requests in flight stayed the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct DepthInterval {
     /// Its start.
     pub from_ns: u64,
     /// Its end, which is later.
@@ -22,14 +22,14 @@ pub struct Stretch {
 
 /// The requests in flight, from time 0 on.
 #[derive(Debug, Default)]
-pub struct Flights {
+pub struct DepthTracker {
     completions_ns: BinaryHeap<Reverse<u64>>,
-    /// The end of the last reported stretch.
+    /// The end of the last reported interval.
     since_ns: u64,
 }
 
-impl Flights {
-    /// Submits a request, no earlier than the previous one. Calls `lasted` with the stretches
+impl DepthTracker {
+    /// Submits a request, no earlier than the previous one. Calls `lasted` with the intervals
     /// before it and returns how many are then in flight, including this one.
     ///
     /// A request submitted while 2^20 others are in flight is ignored.
@@ -37,7 +37,7 @@ impl Flights {
         &mut self,
         submitted_ns: u64,
         completed_ns: u64,
-        mut lasted: impl FnMut(Stretch),
+        mut lasted: impl FnMut(DepthInterval),
     ) -> u64 {
         self.advance(submitted_ns, &mut lasted);
         if self.completions_ns.len() < MOST {
@@ -46,12 +46,12 @@ impl Flights {
         self.depth()
     }
 
-    /// Reports the remaining stretches up to `end_ns`.
-    pub fn finish(mut self, end_ns: u64, mut lasted: impl FnMut(Stretch)) {
+    /// Reports the remaining intervals up to `end_ns`.
+    pub fn finish(mut self, end_ns: u64, mut lasted: impl FnMut(DepthInterval)) {
         self.advance(end_ns, &mut lasted);
     }
 
-    fn advance(&mut self, to_ns: u64, lasted: &mut impl FnMut(Stretch)) {
+    fn advance(&mut self, to_ns: u64, lasted: &mut impl FnMut(DepthInterval)) {
         while let Some(Reverse(completed_ns)) = self.completions_ns.peek().copied()
             && completed_ns <= to_ns
         {
@@ -61,9 +61,9 @@ impl Flights {
         self.pass(to_ns, lasted);
     }
 
-    fn pass(&mut self, to_ns: u64, lasted: &mut impl FnMut(Stretch)) {
+    fn pass(&mut self, to_ns: u64, lasted: &mut impl FnMut(DepthInterval)) {
         if to_ns > self.since_ns {
-            lasted(Stretch { from_ns: self.since_ns, to_ns, depth: self.depth() });
+            lasted(DepthInterval { from_ns: self.since_ns, to_ns, depth: self.depth() });
             self.since_ns = to_ns;
         }
     }

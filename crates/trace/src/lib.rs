@@ -5,7 +5,7 @@
 //! one trace (blktrace writes one per processor), and [`RequestLogWriter`] writes ssdlab's own
 //! format. [`ftrace`] assembles requests from the events of a running kernel, and a
 //! [`DeviceLogReader`] has the data of writes as well. A [`TraceSummary`] aggregates the requests
-//! of a trace, and a [`Course`] shows their distribution over time and over the drive.
+//! of a trace, and a [`TraceTimeline`] shows their distribution over time and over the drive.
 //!
 //! The same rules apply to every format:
 //!
@@ -28,7 +28,6 @@ mod biosnoop;
 mod blkparse;
 mod blktrace;
 mod by_submission;
-mod course;
 mod detect;
 mod dm_log_writes;
 mod error;
@@ -54,9 +53,9 @@ mod summary;
 mod systor;
 mod tencent;
 mod text;
+mod timeline;
 mod trace_pipe;
 
-pub use course::{Course, CourseStep, Patch};
 pub use dm_log_writes::{DeviceLogEntry, DeviceLogReader};
 pub use error::{Position, TraceError};
 pub use event::TraceStage;
@@ -69,3 +68,4 @@ pub use request_log::RequestLogWriter;
 pub use selection::TraceOptions;
 pub use spread::SizeSpread;
 pub use summary::{OfKind, QueueDepth, Tally, TraceSummary};
+pub use timeline::{Patch, TimelineStep, TraceTimeline};

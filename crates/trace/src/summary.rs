@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::latency::LatencySummary;
 
-use crate::in_flight::{Flights, Stretch};
+use crate::in_flight::{DepthInterval, DepthTracker};
 use crate::spread::{SizeSpread, Values};
 use crate::{Flags, Request, RequestKind};
 
@@ -99,7 +99,7 @@ pub struct Tally {
     kinds: [TallyOfKind; RequestKind::ALL.len()],
     span_ns: u64,
     end_bytes: u64,
-    flights: Flights,
+    tracker: DepthTracker,
     busyness: Busyness,
 }
 
@@ -116,7 +116,7 @@ impl Tally {
             kinds: RequestKind::ALL.map(TallyOfKind::new),
             span_ns: 0,
             end_bytes: 0,
-            flights: Flights::default(),
+            tracker: DepthTracker::default(),
             busyness: Busyness::default(),
         }
     }
@@ -128,16 +128,16 @@ impl Tally {
         self.end_bytes = self.end_bytes.max(request.offset_bytes + request.length_bytes);
         if let Some(completed_ns) = request.completed_ns {
             let busyness = &mut self.busyness;
-            let lasted = |stretch| busyness.lasted(stretch);
-            let depth = self.flights.submit(request.submitted_ns, completed_ns, lasted);
+            let lasted = |interval| busyness.lasted(interval);
+            let depth = self.tracker.submit(request.submitted_ns, completed_ns, lasted);
             self.busyness.submitted(depth);
         }
         self.kinds[request.kind as usize].add(request);
     }
 
     pub fn finish(self) -> TraceSummary {
-        let Self { kinds, span_ns, end_bytes, flights, mut busyness } = self;
-        flights.finish(span_ns, |stretch| busyness.lasted(stretch));
+        let Self { kinds, span_ns, end_bytes, tracker, mut busyness } = self;
+        tracker.finish(span_ns, |interval| busyness.lasted(interval));
         let kinds: Vec<OfKind> = kinds.into_iter().filter_map(TallyOfKind::finish).collect();
         TraceSummary {
             requests: kinds.iter().map(|of| of.requests).sum(),
@@ -249,7 +249,7 @@ impl Busyness {
         self.most = self.most.max(depth);
     }
 
-    fn lasted(&mut self, Stretch { from_ns, to_ns, depth }: Stretch) {
+    fn lasted(&mut self, DepthInterval { from_ns, to_ns, depth }: DepthInterval) {
         let lasted_ns = to_ns - from_ns;
         self.depth_ns += u128::from(depth) * u128::from(lasted_ns);
         if depth == 0 {

@@ -9,12 +9,12 @@ fn chart(requests: &[Request]) -> Chart {
         tally.add(request);
     }
     let summary = tally.finish();
-    let mut course = Course::new(&summary);
+    let mut timeline = TraceTimeline::new(&summary);
     for request in requests {
-        course.add(request);
+        timeline.add(request);
     }
-    course.finish();
-    trace("trace", "a <log>", &summary, &course)
+    timeline.finish();
+    trace("trace", "a <log>", &summary, &timeline)
 }
 
 fn request(submitted_ns: u64, kind: RequestKind, offset_bytes: u64) -> Request {

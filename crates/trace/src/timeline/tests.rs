@@ -18,27 +18,27 @@ fn request(step: u64, took_ns: u64, kind: RequestKind, row: u64, rows: u64) -> R
     }
 }
 
-fn course(requests: &[Request]) -> Course {
+fn timeline(requests: &[Request]) -> TraceTimeline {
     let mut tally = Tally::new();
     for request in requests {
         tally.add(request);
     }
-    let mut course = Course::new(&tally.finish());
+    let mut timeline = TraceTimeline::new(&tally.finish());
     for request in requests {
-        course.add(request);
+        timeline.add(request);
     }
-    course.finish();
-    course
+    timeline.finish();
+    timeline
 }
 
-/// A request that makes the course as long and as wide as it can be in whole units.
+/// A request that makes the timeline as long and as wide as it can be in whole units.
 fn corner() -> Request {
     request(199, STEP, RequestKind::Write, 39, 1)
 }
 
 #[test]
 fn what_lies_beside_is_one_patch() {
-    let found = course(&[
+    let found = timeline(&[
         request(0, 1, RequestKind::Discard, 0, 40),
         request(3, 1, RequestKind::Write, 4, 2),
         request(4, 1, RequestKind::Write, 4, 1),
@@ -60,14 +60,14 @@ fn what_lies_beside_is_one_patch() {
 
 #[test]
 fn what_is_in_flight_is_spread_over_steps() {
-    let found = course(&[
+    let found = timeline(&[
         request(0, 2 * STEP + STEP / 2, RequestKind::Read, 0, 1),
         request(1, STEP, RequestKind::Read, 1, 1),
         corner(),
     ]);
     let steps = found.in_flight();
-    let depth = |mean, least, most| CourseStep { mean, least, most };
-    assert_eq!(steps.len(), Course::STEPS);
+    let depth = |mean, least, most| TimelineStep { mean, least, most };
+    assert_eq!(steps.len(), TraceTimeline::STEPS);
     let expected = [depth(1.0, 1, 1), depth(2.0, 2, 2), depth(0.5, 0, 1), depth(0.0, 0, 0)];
     assert_eq!(steps[..4], expected);
     assert_eq!(steps[199], depth(1.0, 1, 1));
@@ -75,7 +75,7 @@ fn what_is_in_flight_is_spread_over_steps() {
 
 #[test]
 fn a_trace_of_no_time_has_one_step() {
-    let found = course(&[request(0, 0, RequestKind::Write, 0, 1)]);
+    let found = timeline(&[request(0, 0, RequestKind::Write, 0, 1)]);
     assert_eq!(found.bytes(RequestKind::Write), [ROW]);
     assert_eq!(found.in_flight().len(), 1);
     assert_eq!(found.patches(RequestKind::Write), [Patch { steps: 0..1, rows: 0..40 }]);
@@ -92,10 +92,10 @@ proptest! {
             .collect();
         requests.sort_by_key(|request| request.submitted_ns);
         requests.push(corner());
-        let found = course(&requests);
+        let found = timeline(&requests);
         let patches = found.patches(RequestKind::Write);
-        for step in 0..Course::STEPS {
-            for row in 0..Course::ROWS {
+        for step in 0..TraceTimeline::STEPS {
+            for row in 0..TraceTimeline::ROWS {
                 let at = row as u64 * ROW;
                 let has = |request: &Request| {
                     request.submitted_ns == step as u64 * STEP

@@ -1,31 +1,31 @@
 //! Defines the distribution of a trace's requests over time and over the drive, coarse enough to
 //! draw.
 //!
-//! Time is divided into [`Course::STEPS`] steps and the drive into [`Course::ROWS`] rows,
-//! regardless of the number of requests. Both extents must be known beforehand, from a
+//! Time is divided into [`TraceTimeline::STEPS`] steps and the drive into [`TraceTimeline::ROWS`]
+//! rows, regardless of the number of requests. Both extents must be known beforehand, from a
 //! [`TraceSummary`], so a trace is read twice.
 
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
 
-use crate::in_flight::{Flights, Stretch};
+use crate::in_flight::{DepthInterval, DepthTracker};
 use crate::{Request, RequestKind, TraceSummary};
 
 /// The distribution of requests over time and over the drive.
 #[derive(Debug)]
-pub struct Course {
+pub struct TraceTimeline {
     step_ns: u64,
     row_bytes: u64,
     span_ns: u64,
     kinds: [OfKind; RequestKind::ALL.len()],
     depths: Vec<Occupancy>,
-    flights: Flights,
+    tracker: DepthTracker,
 }
 
 /// What was in flight in a step of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CourseStep {
+pub struct TimelineStep {
     /// The mean over the step.
     pub mean: f64,
     pub least: u64,
@@ -43,7 +43,7 @@ pub struct Patch {
 #[derive(Debug, Clone)]
 struct OfKind {
     /// Whether each row was touched, by step.
-    touched: Vec<[bool; Course::ROWS]>,
+    touched: Vec<[bool; TraceTimeline::ROWS]>,
     bytes: Vec<u64>,
 }
 
@@ -57,14 +57,14 @@ struct Occupancy {
     most: u64,
 }
 
-impl Course {
+impl TraceTimeline {
     /// The number of time steps.
     pub const STEPS: usize = 200;
 
     /// The number of drive rows.
     pub const ROWS: usize = 40;
 
-    /// An empty course for the requests with this summary.
+    /// An empty timeline for the requests with this summary.
     pub fn new(summary: &TraceSummary) -> Self {
         let of_kind =
             OfKind { touched: vec![[false; Self::ROWS]; Self::STEPS], bytes: vec![0; Self::STEPS] };
@@ -75,7 +75,7 @@ impl Course {
             span_ns: summary.span_ns,
             kinds: RequestKind::ALL.map(|_| of_kind.clone()),
             depths: vec![depth; Self::STEPS],
-            flights: Flights::default(),
+            tracker: DepthTracker::default(),
         }
     }
 
@@ -92,16 +92,16 @@ impl Course {
         }
         if let Some(completed_ns) = request.completed_ns {
             let (depths, step_ns) = (&mut self.depths, self.step_ns);
-            let lasted = |stretch| spread_over(depths, step_ns, stretch);
-            self.flights.submit(request.submitted_ns, completed_ns, lasted);
+            let lasted = |interval| spread_over(depths, step_ns, interval);
+            self.tracker.submit(request.submitted_ns, completed_ns, lasted);
         }
     }
 
     /// Ends the trace.
     pub fn finish(&mut self) {
         let (depths, step_ns) = (&mut self.depths, self.step_ns);
-        let lasted = |stretch| spread_over(depths, step_ns, stretch);
-        mem::take(&mut self.flights).finish(self.span_ns, lasted);
+        let lasted = |interval| spread_over(depths, step_ns, interval);
+        mem::take(&mut self.tracker).finish(self.span_ns, lasted);
     }
 
     /// The duration of a step.
@@ -120,8 +120,8 @@ impl Course {
     }
 
     /// The requests in flight in each step, up to the end of the trace.
-    pub fn in_flight(&self) -> Vec<CourseStep> {
-        let step = |depth: &Occupancy| CourseStep {
+    pub fn in_flight(&self) -> Vec<TimelineStep> {
+        let step = |depth: &Occupancy| TimelineStep {
             mean: depth.depth_ns as f64 / depth.covered_ns.max(1) as f64,
             least: depth.least.min(depth.most),
             most: depth.most,
@@ -160,8 +160,12 @@ fn index(value: u64, part: u64, parts: usize) -> usize {
     usize::try_from(value / part).unwrap_or(usize::MAX).min(parts - 1)
 }
 
-/// Adds a stretch to the steps that it overlaps.
-fn spread_over(depths: &mut [Occupancy], step_ns: u64, Stretch { from_ns, to_ns, depth }: Stretch) {
+/// Adds an interval to the steps that it overlaps.
+fn spread_over(
+    depths: &mut [Occupancy],
+    step_ns: u64,
+    DepthInterval { from_ns, to_ns, depth }: DepthInterval,
+) {
     let (first, last) =
         (index(from_ns, step_ns, depths.len()), index(to_ns - 1, step_ns, depths.len()));
     for (step, entry) in (first..=last).zip(&mut depths[first..=last]) {
