@@ -8,7 +8,7 @@ use clap::Args;
 use miette::Report;
 use ssdlab_conductor::{CutState, Guests, PackedFiles, RequestAtCut, RequestSafety};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Extent, RevertedSectors, SECTOR_BYTES, Version};
+use ssdlab_flash::{Extent, RevertedSectors, SECTOR_BYTES, SectorContents};
 use ssdlab_host::whole_file::WholeFile;
 
 use super::exit::UsageError;
@@ -154,8 +154,8 @@ fn older(reverted: &RevertedSectors) -> String {
     let [begin, end] =
         [reverted.sectors.start, reverted.sectors.end].map(|sector| sector * SECTOR_BYTES);
     let of = match reverted.to {
-        Version::Original => "before-the-log".to_owned(),
-        Version::Of(number) => number.to_string(),
+        SectorContents::Original => "before-the-log".to_owned(),
+        SectorContents::Of(number) => number.to_string(),
     };
     format!("{begin} {} {of}", end - begin)
 }

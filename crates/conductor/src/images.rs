@@ -7,8 +7,8 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Backend, BackendError, Memory, Writes};
 use ssdlab_flash::{
-    Command, Extent, LoggedRequest, Nanos, PowerCut, RevertedSectors, SECTOR_BYTES, Stream,
-    Survivor, Version,
+    Command, Extent, LoggedRequest, Nanos, PowerCut, RevertedSectors, SECTOR_BYTES, SectorContents,
+    Stream, Survivor,
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_trace::{Flags, Request, RequestKind, TraceOptions, TraceReader};
@@ -109,8 +109,8 @@ impl<'a> Images<'a> {
         let length = (reverted.sectors.end - reverted.sectors.start) * SECTOR_BYTES;
         let mut data = vec![0; usize::try_from(length).expect("a part of a request")];
         match reverted.to {
-            Version::Original => self.original.load(offset_bytes, &mut data)?,
-            Version::Of(number) => {
+            SectorContents::Original => self.original.load(offset_bytes, &mut data)?,
+            SectorContents::Of(number) => {
                 let write = self.requests.write_of[number];
                 if let (Some(write), Command::Write(extent, _)) =
                     (write, self.requests.log[number].command)

@@ -62,13 +62,13 @@ pub use counters::{FlashCounters, FlashOperations, HostCounters, OperationReason
 pub use drive::Drive;
 pub use drive_file::DriveFileError;
 pub use grounded::{EvidencedValue, grounded};
-pub use moments::{Moment, MomentSpacing, Moments};
+pub use moments::{DriveSample, MomentSpacing, Moments};
 pub use nand::{FlashArray, Nand};
 pub use pattern::{DriveWorkload, Pattern, RequestGenerator};
 pub use plausible::{Draw, DrawnDrive, Plausible};
 pub use play::{PlayedRequest, play};
 pub use power_cut::{
-    LoggedRequest, PowerCut, PowerCuts, RequestLogError, RevertedSectors, Survivor, Version,
+    LoggedRequest, PowerCut, PowerCuts, RequestLogError, RevertedSectors, SectorContents, Survivor,
 };
 pub use rated::{MeasuredDrive, Ratings, measured, rated};
 pub use specification::{Flush, Levelling, PowerFault, Specification};

@@ -8,7 +8,7 @@ use crate::units::Nanos;
 
 /// A moment of a drive at work. Counts are since [`Drive::reset_counts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Moment {
+pub struct DriveSample {
     /// When; 0 for a drive outside time.
     pub at_ns: u64,
     /// Commands by then.
@@ -42,7 +42,7 @@ pub enum MomentSpacing {
 /// too many of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moments {
-    kept: Vec<Moment>,
+    kept: Vec<DriveSample>,
     most: usize,
     apart: MomentSpacing,
     step: u64,
@@ -68,22 +68,22 @@ impl Moments {
             MomentSpacing::Time => at.0,
         };
         if place / self.step > self.last {
-            self.keep(Moment::of(drive, at));
+            self.keep(DriveSample::of(drive, at));
         }
     }
 
     /// All moments, and one more if there was a command since the last.
-    pub fn end(mut self, drive: &Drive, at: Nanos) -> Vec<Moment> {
-        let now = Moment::of(drive, at);
+    pub fn end(mut self, drive: &Drive, at: Nanos) -> Vec<DriveSample> {
+        let now = DriveSample::of(drive, at);
         if self.kept.last().is_none_or(|last| last.commands < now.commands) {
             self.kept.push(now);
         }
         self.kept
     }
 
-    fn keep(&mut self, moment: Moment) {
+    fn keep(&mut self, moment: DriveSample) {
         let apart = self.apart;
-        let step_of = |moment: &Moment, step: u64| match apart {
+        let step_of = |moment: &DriveSample, step: u64| match apart {
             MomentSpacing::Commands => moment.commands / step,
             MomentSpacing::Time => moment.at_ns / step,
         };
@@ -104,7 +104,7 @@ impl Moments {
     }
 }
 
-impl Moment {
+impl DriveSample {
     /// The current state of a drive.
     pub fn of(drive: &Drive, at: Nanos) -> Self {
         let (asked, done) = (drive.host_counters(), drive.flash_counters());

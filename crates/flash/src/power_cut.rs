@@ -30,7 +30,7 @@ mod cut;
 mod log;
 mod moments;
 
-pub use cut::{PowerCut, RevertedSectors, Survivor, Version};
+pub use cut::{PowerCut, RevertedSectors, SectorContents, Survivor};
 pub use log::{LoggedRequest, RequestLogError};
 
 use std::collections::BTreeSet;

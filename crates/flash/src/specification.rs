@@ -82,7 +82,7 @@ impl Specification {
 pub enum Mapping {
     Page {
         /// Which full block is collected.
-        collection: Collection,
+        collection: VictimPolicy,
         /// Which pages are written side by side.
         frontiers: Frontiers,
     },
@@ -101,7 +101,7 @@ pub enum Mapping {
 
 /// Which full block is collected next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Collection {
+pub enum VictimPolicy {
     /// The one with the fewest valid pages.
     Greedy,
     /// The one that was filled first.

@@ -6,7 +6,7 @@ use std::iter;
 
 use ssdlab_flash::Specification;
 use ssdlab_flash::simulation::SimulationOutcome;
-use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
+use ssdlab_flash::specification::{Frontiers, Levelling, Mapping, VictimPolicy};
 use ssdlab_quantity::DAYS_PER_YEAR;
 use ssdlab_stats::latency::LatencySummary;
 
@@ -227,11 +227,11 @@ fn mapping(mapping: Mapping) -> String {
     match mapping {
         Mapping::Page { collection, frontiers } => {
             let collection = match collection {
-                Collection::Greedy => "greedy".to_owned(),
-                Collection::Fifo => "FIFO".to_owned(),
-                Collection::Random => "random".to_owned(),
-                Collection::Choices(choices) => format!("best of {choices}"),
-                Collection::CostBenefit => "cost-benefit".to_owned(),
+                VictimPolicy::Greedy => "greedy".to_owned(),
+                VictimPolicy::Fifo => "FIFO".to_owned(),
+                VictimPolicy::Random => "random".to_owned(),
+                VictimPolicy::Choices(choices) => format!("best of {choices}"),
+                VictimPolicy::CostBenefit => "cost-benefit".to_owned(),
             };
             let frontiers = match frontiers {
                 Frontiers::One => "all pages side by side",

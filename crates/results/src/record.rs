@@ -5,7 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_flash::{Draw, FlashActivity, Moment, WearSummary};
+use ssdlab_flash::{Draw, DriveSample, FlashActivity, WearSummary};
 use ssdlab_host::meter::block::Counters;
 use ssdlab_host::meter::environment::Environment;
 use ssdlab_host::meter::smart::Smart;
@@ -320,12 +320,12 @@ impl DriveCourse {
     /// The course of a drive from its moments, the first of which is the start of the first phase,
     /// the start of each phase, and its wear at the end. `None` without a moment.
     pub fn of(
-        moments: &[Moment],
+        moments: &[DriveSample],
         phases_ns: BTreeMap<String, u64>,
         wear: WearSummary,
     ) -> Option<Self> {
         let first = moments.first()?;
-        let grown = |of: fn(&Moment) -> u64| {
+        let grown = |of: fn(&DriveSample) -> u64| {
             moments.iter().map(|moment| of(moment).saturating_sub(of(first))).collect()
         };
         Some(Self {

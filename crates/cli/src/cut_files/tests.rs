@@ -2,7 +2,9 @@ use std::fs;
 
 use ssdlab_conductor::{CutState, PackedFiles, RequestAtCut, RequestSafety};
 use ssdlab_disk::{Backend, Memory};
-use ssdlab_flash::{Command, Extent, LoggedRequest, Nanos, RevertedSectors, Stream, Version};
+use ssdlab_flash::{
+    Command, Extent, LoggedRequest, Nanos, RevertedSectors, SectorContents, Stream,
+};
 use ssdlab_host::whole_file::WholeFile;
 
 use super::{write_image, write_log};
@@ -48,8 +50,8 @@ fn a_log_says_of_each_request_how_far_it_had_come() {
         ],
         files: PackedFiles::default(),
         reverted: vec![
-            RevertedSectors { sectors: 8..9, to: Version::Original },
-            RevertedSectors { sectors: 9..10, to: Version::Of(1) },
+            RevertedSectors { sectors: 8..9, to: SectorContents::Original },
+            RevertedSectors { sectors: 9..10, to: SectorContents::Of(1) },
         ],
     };
     let mut out = Vec::new();

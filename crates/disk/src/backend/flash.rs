@@ -4,7 +4,7 @@
 //! command is done, and memory keeps the data.
 
 use ssdlab_flash::{
-    Command, Drive, Extent, Moment, MomentSpacing, Moments, Nanos, Specification, Stream,
+    Command, Drive, DriveSample, Extent, MomentSpacing, Moments, Nanos, Specification, Stream,
 };
 
 use super::{Backend, BackendError, Memory, Writes};
@@ -27,7 +27,7 @@ pub struct Flash {
 #[derive(Debug, Clone)]
 struct Watched {
     since: Nanos,
-    first: Moment,
+    first: DriveSample,
     course: Moments,
 }
 
@@ -92,14 +92,14 @@ impl Flash {
 
     /// Watches the drive from now on, keeping at most this many moments.
     pub fn watch(&mut self, now: Nanos, moments: usize) {
-        let first = Moment::of(&self.drive, Nanos::ZERO);
+        let first = DriveSample::of(&self.drive, Nanos::ZERO);
         let course = Moments::new(MomentSpacing::Time, moments);
         self.watched = Some(Watched { since: now, first, course });
     }
 
     /// The moments seen, by the time since [`Self::watch`]: the first, those between, and the
     /// current one; empty if it was not watched.
-    pub fn watched(&mut self, now: Nanos) -> Vec<Moment> {
+    pub fn watched(&mut self, now: Nanos) -> Vec<DriveSample> {
         let Some(Watched { since, first, course }) = self.watched.take() else {
             return Vec::new();
         };

@@ -201,16 +201,16 @@ impl DriveFile {
         Ok(match self.mapping {
             MappingName::Page => exact::Mapping::Page {
                 collection: match self.collection {
-                    CollectionName::Greedy => exact::Collection::Greedy,
-                    CollectionName::Fifo => exact::Collection::Fifo,
-                    CollectionName::Random => exact::Collection::Random,
-                    CollectionName::DChoices => exact::Collection::Choices(blocks(
+                    CollectionName::Greedy => exact::VictimPolicy::Greedy,
+                    CollectionName::Fifo => exact::VictimPolicy::Fifo,
+                    CollectionName::Random => exact::VictimPolicy::Random,
+                    CollectionName::DChoices => exact::VictimPolicy::Choices(blocks(
                         self.choices.as_ref(),
                         CHOICES,
                         "choices",
                         geometry,
                     )?),
-                    CollectionName::CostBenefit => exact::Collection::CostBenefit,
+                    CollectionName::CostBenefit => exact::VictimPolicy::CostBenefit,
                 },
                 frontiers: self.frontiers,
             },

@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 use super::blocks::BlockRecord;
 use super::victims::Victims;
 use crate::command::Stream;
-use crate::specification::{Collection, Frontiers};
+use crate::specification::{Frontiers, VictimPolicy};
 use crate::units::{Block, PhysicalPage};
 
 /// A block being filled.
@@ -84,7 +84,7 @@ impl IndexMut<u8> for BlockPools {
 impl BlockPools {
     pub fn new(
         frontiers: Frontiers,
-        collection: Collection,
+        collection: VictimPolicy,
         blocks: u32,
         pages_per_block: u32,
         seed: u64,

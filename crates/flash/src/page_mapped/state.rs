@@ -10,7 +10,7 @@ use crate::levelling::Leveller;
 use crate::nand::Nand;
 use crate::prefetch::prefetch;
 use crate::sparse::{self, Sparse};
-use crate::specification::{Collection, Frontiers, Specification};
+use crate::specification::{Frontiers, Specification, VictimPolicy};
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
 
 /// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
@@ -47,7 +47,7 @@ impl PageMapped {
     /// A purged drive.
     pub fn new(
         specification: &Specification,
-        collection: Collection,
+        collection: VictimPolicy,
         frontiers: Frontiers,
         seed: u64,
     ) -> Self {

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::blocks::BlockRecord;
 use crate::random::DriveRandom;
-use crate::specification::Collection;
+use crate::specification::VictimPolicy;
 use crate::units::{Block, count};
 
 const NONE: u32 = u32::MAX;
@@ -28,22 +28,22 @@ pub(super) enum Victims {
 }
 
 impl Victims {
-    pub fn new(collection: Collection, blocks: usize, pages_per_block: u32, seed: u64) -> Self {
+    pub fn new(collection: VictimPolicy, blocks: usize, pages_per_block: u32, seed: u64) -> Self {
         let random = |choices| Self::Random {
             closed: Vec::new(),
             choices,
             random: DriveRandom::new(seed ^ 0x7669_6374_696d),
         };
         match collection {
-            Collection::Greedy => Self::Greedy(Buckets::new(pages_per_block)),
-            Collection::CostBenefit => Self::CostBenefit {
+            VictimPolicy::Greedy => Self::Greedy(Buckets::new(pages_per_block)),
+            VictimPolicy::CostBenefit => Self::CostBenefit {
                 buckets: Buckets::new(pages_per_block),
                 clock: 0,
                 changed: vec![0; blocks],
             },
-            Collection::Fifo => Self::Fifo(VecDeque::new()),
-            Collection::Random => random(1),
-            Collection::Choices(choices) => random(choices),
+            VictimPolicy::Fifo => Self::Fifo(VecDeque::new()),
+            VictimPolicy::Random => random(1),
+            VictimPolicy::Choices(choices) => random(choices),
         }
     }
 

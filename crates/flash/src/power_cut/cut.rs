@@ -31,8 +31,8 @@ impl Survivor {
     pub fn is_older(&self, number: usize, command: Command) -> bool {
         let written = sectors(command);
         let is_older = |version| match version {
-            Version::Original => true,
-            Version::Of(other) => other < number,
+            SectorContents::Original => true,
+            SectorContents::Of(other) => other < number,
         };
         let overlaps = |other: &Sectors| other.start < written.end && written.start < other.end;
         self.reverted.iter().any(|part| is_older(part.to) && overlaps(&part.sectors))
@@ -45,12 +45,12 @@ pub struct RevertedSectors {
     /// Which, of [`SECTOR_BYTES`] each.
     pub sectors: Sectors,
     /// What they hold.
-    pub to: Version,
+    pub to: SectorContents,
 }
 
 /// What a sector holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Version {
+pub enum SectorContents {
     /// What it held when the log began.
     Original,
     /// The data, or zeros, of the request with this number in the log, from 0.
@@ -157,7 +157,7 @@ impl<'a> PowerCut<'a> {
         block_sectors: u64,
         random: &mut DriveRandom,
     ) -> Vec<RevertedSectors> {
-        let mut found: RangeMap<u64, Version> =
+        let mut found: RangeMap<u64, SectorContents> =
             reverted.into_iter().map(|part| (part.sectors, part.to)).collect();
         let written = self.log[..self.submitted].iter().map(|logged| sectors(logged.command));
         let written: RangeSet<u64> = written.filter(|sectors| !sectors.is_empty()).collect();
@@ -168,7 +168,7 @@ impl<'a> PowerCut<'a> {
                 if *is_lost.entry(block).or_insert_with(draw) {
                     let (start, end) = (block * block_sectors, (block + 1) * block_sectors);
                     let part = start.max(sectors.start)..end.min(sectors.end);
-                    found.insert(part, Version::Original);
+                    found.insert(part, SectorContents::Original);
                 }
             }
         }
@@ -250,28 +250,30 @@ impl<'a> PowerCut<'a> {
         let (mut newest, mut found) = (RangeMap::new(), RangeMap::new());
         for (number, parts) in &self.open {
             for sectors in parts {
-                newest.insert(sectors.clone(), Version::Of(*number));
-                found.insert(sectors.clone(), Version::Original);
+                newest.insert(sectors.clone(), SectorContents::Of(*number));
+                found.insert(sectors.clone(), SectorContents::Original);
             }
         }
         let safe: Vec<_> = found.iter().flat_map(|(within, _)| self.cache.safe(within)).collect();
         for (sectors, number) in &safe {
-            found.insert(sectors.clone(), Version::Of(*number));
+            found.insert(sectors.clone(), SectorContents::Of(*number));
         }
         for (number, parts) in kept {
-            found.extend(parts.iter().map(|sectors| (sectors.clone(), Version::Of(*number))));
+            found
+                .extend(parts.iter().map(|sectors| (sectors.clone(), SectorContents::Of(*number))));
         }
         // Safe data may be newer than open ones: requests overtake each other, and discarded
         // sectors stay open for ever.
         for (sectors, number) in safe {
             for map in [&mut newest, &mut found] {
-                let older = |version: &Version| matches!(version, Version::Of(of) if *of < number);
+                let older =
+                    |held: &SectorContents| matches!(held, SectorContents::Of(of) if *of < number);
                 let overtaken: Vec<_> = map
                     .overlapping(sectors.clone())
                     .filter(|(_, version)| older(version))
                     .map(|(part, _)| part.start.max(sectors.start)..part.end.min(sectors.end))
                     .collect();
-                map.extend(overtaken.into_iter().map(|part| (part, Version::Of(number))));
+                map.extend(overtaken.into_iter().map(|part| (part, SectorContents::Of(number))));
             }
         }
         let mut reverted: Vec<RevertedSectors> = Vec::new();

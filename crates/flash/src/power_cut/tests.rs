@@ -1,6 +1,6 @@
 //! What may survive of logs short enough to check by hand.
 
-use super::{LoggedRequest, PowerCuts, RequestLogError, RevertedSectors, Version};
+use super::{LoggedRequest, PowerCuts, RequestLogError, RevertedSectors, SectorContents};
 use crate::command::{Command, Extent, Stream};
 use crate::specification::{Flush, PowerFault, Specification, TrimmedReads};
 use crate::units::Nanos;
@@ -48,7 +48,7 @@ fn survivors(drive: &Specification, log: &[LoggedRequest], at: u64) -> Vec<Vec<R
     found
 }
 
-fn reverted(first: u64, sectors: u64, to: Version) -> RevertedSectors {
+fn reverted(first: u64, sectors: u64, to: SectorContents) -> RevertedSectors {
     RevertedSectors { sectors: first..first + sectors, to }
 }
 
@@ -58,7 +58,9 @@ fn what_was_flushed_survives_and_what_was_not_may_not() {
     assert_eq!(survivors(&drive(), &log, 15), [[]]);
     let after = survivors(&drive(), &log, 25);
     assert_eq!(after.len(), 2, "{after:?}");
-    assert!(after.contains(&vec![]) && after.contains(&vec![reverted(0, PAGE, Version::Of(0))]));
+    assert!(
+        after.contains(&vec![]) && after.contains(&vec![reverted(0, PAGE, SectorContents::Of(0))])
+    );
 }
 
 #[test]
@@ -77,7 +79,7 @@ fn a_flush_covers_what_was_done_when_it_was_submitted() {
     let mut log = in_turn(&[write(0, PAGE), Command::Flush]);
     log[0].completed = Some(Nanos(12));
     let after = survivors(&drive(), &log, 20);
-    assert!(after.contains(&vec![reverted(0, PAGE, Version::Original)]), "{after:?}");
+    assert!(after.contains(&vec![reverted(0, PAGE, SectorContents::Original)]), "{after:?}");
     log[0].completed = Some(Nanos(10));
     assert_eq!(survivors(&drive(), &log, 20), [[]]);
 }
@@ -93,7 +95,7 @@ fn a_drive_that_ignores_flushes_loses_what_was_flushed() {
     log[2].is_fua = true;
     assert_eq!(survivors(&lies(Flush::Honest), &log, 30), [[]]);
     let found = survivors(&lies(Flush::Ignored), &log, 30);
-    assert!(found.contains(&vec![reverted(0, 2 * PAGE, Version::Original)]), "{found:?}");
+    assert!(found.contains(&vec![reverted(0, 2 * PAGE, SectorContents::Original)]), "{found:?}");
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn capacitors_save_what_was_acknowledged() {
     let log = in_turn(&[write(0, PAGE), write(0, PAGE)]);
     assert_eq!(survivors(&drive, &log, 15), [[]]);
     let under_way = survivors(&drive, &log, 12);
-    assert!(under_way.contains(&vec![reverted(0, PAGE, Version::Of(0))]), "{under_way:?}");
+    assert!(under_way.contains(&vec![reverted(0, PAGE, SectorContents::Of(0))]), "{under_way:?}");
     drive.power_loss.protection = false;
     drive.write_buffer = None;
     assert_eq!(survivors(&drive, &log, 15), [[]], "there is nothing to lose");
@@ -128,7 +130,7 @@ fn units_are_whole_and_have_all_that_came_before() {
     let found = survivors(&drive(), &log, 15);
     assert_eq!(found.len(), 3, "{found:?}");
     for lost in [(0, 0), (4, 4), (0, 8)] {
-        let lost = reverted(lost.0, lost.1, Version::Original);
+        let lost = reverted(lost.0, lost.1, SectorContents::Original);
         let lost: Vec<_> = Some(lost).filter(|lost| !lost.sectors.is_empty()).into_iter().collect();
         assert!(found.contains(&lost), "{lost:?} is not among {found:?}");
     }
@@ -144,11 +146,11 @@ fn just_what_is_chosen_is_lost() {
     let losing = |lost: &[usize]| cut.losing(&lost.iter().copied().collect());
     assert_eq!(losing(&[]).reverted, []);
     let second = losing(&[1]);
-    assert_eq!(second.reverted, [reverted(PAGE, PAGE, Version::Original)]);
+    assert_eq!(second.reverted, [reverted(PAGE, PAGE, SectorContents::Original)]);
     let older = (0..4).filter(|number| second.is_older(*number, log[*number].command));
     assert_eq!(older.collect::<Vec<_>>(), [1]);
     assert_eq!(losing(&[2]).reverted, [], "the unit has the next request, which came later");
-    let parts = [(2 * PAGE, Version::Of(2)), (2 * PAGE + 4, Version::Original)];
+    let parts = [(2 * PAGE, SectorContents::Of(2)), (2 * PAGE + 4, SectorContents::Original)];
     assert_eq!(losing(&[3]).reverted, parts.map(|(first, to)| reverted(first, 4, to)));
     assert_eq!(losing(&[0, 1, 2, 3]), cut.losing(&(0..9).collect()));
 }
@@ -179,7 +181,7 @@ fn what_was_discarded_reads_as_the_drive_has_it() {
         Command::Discard(extent(0, PAGE)),
         Command::Flush,
     ]);
-    let old = vec![reverted(0, PAGE, Version::Of(0))];
+    let old = vec![reverted(0, PAGE, SectorContents::Of(0))];
     assert!(survivors(&drive, &log, 25).contains(&old), "the discard was not flushed");
     assert_eq!(survivors(&drive, &log, 40), [[]]);
     drive.trim.reads = TrimmedReads::OldOrZeros;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{HostCounters, Lifetime, Moment, WearSummary};
+use crate::{DriveSample, HostCounters, Lifetime, WearSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::latency::LatencySummary;
@@ -118,7 +118,7 @@ pub struct CommandLatency {
 pub struct SimulationSample {
     /// The drive's state.
     #[serde(flatten)]
-    pub moment: Moment,
+    pub moment: DriveSample,
     /// Write amplification since the previous sample.
     pub write_amplification: Option<f64>,
 }

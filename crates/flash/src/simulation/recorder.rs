@@ -1,7 +1,7 @@
 //! Records a drive at work: latencies, its state over time, and the final sums.
 
 use crate::{
-    Command, ConditioningOutcome, Drive, FlashTotals, Moment, MomentSpacing, Moments, Nanos,
+    Command, ConditioningOutcome, Drive, DriveSample, FlashTotals, MomentSpacing, Moments, Nanos,
     OperationReason, WearSummary,
 };
 use hdrhistogram::Histogram;
@@ -113,10 +113,10 @@ impl SimulationRecorder {
     }
 }
 
-fn series(moments: Vec<Moment>) -> Vec<SimulationSample> {
+fn series(moments: Vec<DriveSample>) -> Vec<SimulationSample> {
     let (mut host_bytes, mut flash_bytes) = (0, 0);
-    let sample = |moment: Moment| {
-        let Moment { host_page_bytes, flash_written_bytes, .. } = moment;
+    let sample = |moment: DriveSample| {
+        let DriveSample { host_page_bytes, flash_written_bytes, .. } = moment;
         let host = host_page_bytes - std::mem::replace(&mut host_bytes, host_page_bytes);
         let flash = flash_written_bytes - std::mem::replace(&mut flash_bytes, flash_written_bytes);
         let write_amplification = (host > 0).then(|| flash as f64 / host as f64);

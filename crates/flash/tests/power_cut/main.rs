@@ -4,7 +4,7 @@
 //! alone which version is the oldest that a drive may have fallen back to.
 
 use proptest::prelude::*;
-use ssdlab_flash::power_cut::{RevertedSectors, Version};
+use ssdlab_flash::power_cut::{RevertedSectors, SectorContents};
 use ssdlab_flash::specification::{Flush, PowerFault, PowerLoss};
 use ssdlab_flash::{
     Command, Drive, Extent, LoggedRequest, Nanos, PowerCuts, Specification, Stream,
@@ -93,8 +93,8 @@ fn held(
     cut: Nanos,
 ) -> Option<usize> {
     match reverted.iter().find(|lost| lost.sectors.contains(&sector)) {
-        Some(RevertedSectors { to: Version::Original, .. }) => None,
-        Some(RevertedSectors { to: Version::Of(number), .. }) => Some(*number),
+        Some(RevertedSectors { to: SectorContents::Original, .. }) => None,
+        Some(RevertedSectors { to: SectorContents::Of(number), .. }) => Some(*number),
         None => newest(log, sector, |number| log[number].submitted <= cut),
     }
 }

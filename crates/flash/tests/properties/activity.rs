@@ -1,7 +1,7 @@
 //! What a drive says it did: bytes as they are stored, and what that means for its life.
 
 use ssdlab_flash::{
-    Command, Condition, Drive, Extent, FlashActivity, Moment, Nanos, Stream, unwatched,
+    Command, Condition, Drive, DriveSample, Extent, FlashActivity, Nanos, Stream, unwatched,
 };
 
 use crate::specification;
@@ -46,7 +46,7 @@ fn a_drive_that_halves_each_page_programs_and_reads_half_of_its_bytes() {
     drive.submit(Nanos::ZERO, Command::Read(extent)).unwrap();
     let found = drive.activity_since(&before);
     assert_eq!((found.flash_written_bytes, found.flash_read_bytes), (4 * 4096, 4 * 4096));
-    let moment = Moment::of(&drive, Nanos::ZERO);
+    let moment = DriveSample::of(&drive, Nanos::ZERO);
     assert_eq!((moment.host_page_bytes, moment.flash_written_bytes), (8 * 4096, 4 * 4096));
 }
 
