@@ -327,7 +327,7 @@ impl WatchSurvey {
         interrupt: &Interrupt,
     ) -> (Layout, Option<InodePlaces>) {
         let known = filesystem::find(kind).and_then(|found| Some((found, found.layout?)));
-        let Some((found, probe)) = known else {
+        let Some((found, query)) = known else {
             return (Layout::unknown(), None);
         };
         let ask = |question: &filesystem::layout::ToolQuery| -> Result<String, String> {
@@ -340,9 +340,9 @@ impl WatchSurvey {
             let done = program::run_with_input(command, question.input, rules);
             done.map(|done| done.stdout).map_err(|error| error.to_string())
         };
-        let answers: Result<Vec<String>, String> = probe.questions.iter().map(ask).collect();
+        let answers: Result<Vec<String>, String> = query.questions.iter().map(ask).collect();
         let read = answers.and_then(|answers| {
-            let layout = (probe.parse)(&answers).map_err(|fault| fault.to_string())?;
+            let layout = (query.parse)(&answers).map_err(|fault| fault.to_string())?;
             let places = filesystem::layout::inode_places(kind, &answers)
                 .map_err(|fault| fault.to_string())?;
             Ok((layout, places))

@@ -15,7 +15,7 @@ pub(super) fn guest_programs(schedule: &Schedule) -> BTreeSet<(&'static str, &'s
         let is_checked = schedule.verify || schedule.cuts.is_some();
         let check = filesystem.check.filter(|_| is_checked).map(|check| check.program);
         let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
-        let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
+        let layout = filesystem.layout.into_iter().flat_map(|query| query.questions);
         let asked = layout.map(|question| question.call.program);
         let replay = filesystem.replay.filter(|_| schedule.cuts.is_some());
         let replay = replay.map(|replay| replay.program);

@@ -6,7 +6,7 @@ use super::facts::{
     Facts, LARGEST_FILE, LONGEST_NAME, Limit, REFLINK, REFUSED, SNAPSHOTS, SnapshotSupport, WORKS,
     limit_found,
 };
-use super::{MkfsCall, MountOptions, Probe, Setting};
+use super::{LayoutQuery, MkfsCall, MountOptions, Setting};
 
 #[derive(Debug)]
 pub struct Filesystem {
@@ -53,7 +53,7 @@ pub struct Filesystem {
     /// The arguments of mkfs; no work is left to the background.
     pub(super) format: fn(&MkfsOptions) -> Vec<String>,
     /// How its layout is queried; `None` if no tool reports it.
-    pub layout: Option<&'static Probe>,
+    pub layout: Option<&'static LayoutQuery>,
     /// How a snapshot is taken; `None` if it has no snapshots.
     pub snapshot: Option<SnapshotSupport>,
     /// Its limits and features.

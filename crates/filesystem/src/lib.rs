@@ -30,7 +30,7 @@ pub use facts::{Facts, Feature, Limit, SnapshotSupport};
 use filesystem::uuid;
 pub use filesystem::{Driver, Filesystem, JournalSupport, MkfsOptions, Postponed};
 pub use filesystem::{Pool, PoolDaemon};
-pub use layout::{BlockKind, InodePlaces, Layout, LayoutFault, Probe};
+pub use layout::{BlockKind, InodePlaces, Layout, LayoutFault, LayoutQuery};
 pub use mount_option::{Alias, MountOptions};
 pub use setting::{Bits, Setting, SettingLevel};
 

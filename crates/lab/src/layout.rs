@@ -37,18 +37,18 @@ pub(super) fn of(
     rules: Rules<'_>,
 ) -> Result<Layout, LabError> {
     let filesystem = made(setup);
-    let Some(probe) = filesystem.layout else { return Ok(Layout::unknown()) };
+    let Some(query) = filesystem.layout else { return Ok(Layout::unknown()) };
     let is_told = owners == Owners::Told;
-    let others = if is_told { [].as_slice() } else { probe.without_owners };
-    let answers: Result<Vec<String>, LabError> = probe
+    let others = if is_told { [].as_slice() } else { query.without_owners };
+    let answers: Result<Vec<String>, LabError> = query
         .questions
         .iter()
         .chain(others)
         .map(|question| ask(question, filesystem.package, device, folder, rules))
         .collect();
-    let mut layout = (probe.parse)(&answers?)
+    let mut layout = (query.parse)(&answers?)
         .map_err(|fault| LabError::Unavailable { reason: fault.to_string() })?;
-    if !is_told && !probe.marks_metadata {
+    if !is_told && !query.marks_metadata {
         layout.files = BlockKind::Unattributed;
     }
     Ok(layout)

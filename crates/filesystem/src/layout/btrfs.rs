@@ -6,9 +6,9 @@
 //! of the superblock copies, which lie inside chunks.
 
 use super::answer::{ToolOutput, leading_number};
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, Layout, LayoutFault, LayoutQuery, ToolQuery};
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery::of("btrfs", &["inspect-internal", "dump-tree", "-t", "chunk"])],
     without_owners: &[],
     marks_metadata: true,

@@ -7,7 +7,7 @@
 //! kernel: blockgroup.rst (reserved blocks follow the descriptors), `mmp.rst`, `orphan.rst`.
 
 use super::answer::{ToolOutput, range};
-use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, LayoutQuery, ToolQuery};
 
 /// The inode of a journal inside the filesystem.
 const JOURNAL: u64 = 8;
@@ -16,7 +16,7 @@ const ORPHANS: u64 = 12;
 /// What a line of `dumpe2fs -g` has.
 const SEVEN_FIELDS: &str = "seven fields separated by colons";
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[
         ToolQuery::of("dumpe2fs", &["-h"]),
         ToolQuery::of("dumpe2fs", &["-g"]),

@@ -9,10 +9,10 @@
 //! "On-disk Layout".
 
 use super::answer::{ToolOutput, leading_number};
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, Layout, LayoutFault, LayoutQuery, ToolQuery};
 use crate::MkfsCall;
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery::of("dump.f2fs", &["-d1"])],
     without_owners: &[ToolQuery {
         call: MkfsCall { program: "dump.f2fs", arguments: &["-s", "0~-1"] },

@@ -3,7 +3,7 @@
 use super::{InodePlaces, LayoutFault, ext, xfs};
 
 /// Where a filesystem keeps its inodes, from the answers to the questions of its
-/// [`Probe`](super::Probe); `None` for one whose inodes move.
+/// [`LayoutQuery`](super::LayoutQuery); `None` for one whose inodes move.
 pub fn inode_places(
     filesystem: &str,
     answers: &[String],

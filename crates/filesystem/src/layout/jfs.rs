@@ -5,10 +5,10 @@
 //! fixed offset, and `jfs_dinode.h`, `jfs_dtree.h`, `jfs_xtree.h` for the first bytes of blocks.
 
 use super::answer::ToolOutput;
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, Layout, LayoutFault, LayoutQuery, ToolQuery};
 use crate::MkfsCall;
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery {
         call: MkfsCall { program: "jfs_debugfs", arguments: &[] },
         // The superblock, then inode 2 of the aggregate, which is the block map. `x` leaves each

@@ -98,7 +98,7 @@ impl Area {
 pub struct Layout {
     /// Sorted and disjoint.
     areas: Vec<Area>,
-    /// The filesystem's block size, the unit of [`Probe::contents`].
+    /// The filesystem's block size, the unit of [`LayoutQuery::contents`].
     pub block_bytes: u64,
     /// The kind of metadata outside all areas.
     pub metadata: BlockKind,
@@ -199,7 +199,7 @@ pub struct LayoutFault {
 
 /// How the layout of a filesystem is queried, while it is not mounted.
 #[derive(Debug)]
-pub struct Probe {
+pub struct LayoutQuery {
     /// The questions, in order.
     pub questions: &'static [ToolQuery],
     /// Further questions if the owners of pages are unknown. They locate metadata that moves,

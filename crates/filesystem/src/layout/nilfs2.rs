@@ -5,9 +5,9 @@
 //! (`NILFS_SB_OFFSET_BYTES`, `NILFS_SB2_OFFSET_BYTES`).
 
 use super::answer::ToolOutput;
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, Layout, LayoutFault, LayoutQuery, ToolQuery};
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery::of("nilfs-tune", &["-l"])],
     without_owners: &[],
     marks_metadata: false,

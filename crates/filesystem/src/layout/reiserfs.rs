@@ -7,9 +7,9 @@
 //! bitmap follows the superblock, each other one is the first of the blocks it maps.
 
 use super::answer::ToolOutput;
-use super::{Area, BlockKind, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, Layout, LayoutFault, LayoutQuery, ToolQuery};
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery::of("debugreiserfs", &[])],
     without_owners: &[],
     marks_metadata: false,

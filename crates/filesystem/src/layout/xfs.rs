@@ -5,9 +5,9 @@
 //! in fs/xfs/libxfs of Linux, each without and with checksums.
 
 use super::answer::ToolOutput;
-use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, Probe, ToolQuery};
+use super::{Area, BlockKind, InodePlaces, Layout, LayoutFault, LayoutQuery, ToolQuery};
 
-pub const LAYOUT: Probe = Probe {
+pub const LAYOUT: LayoutQuery = LayoutQuery {
     questions: &[ToolQuery::of(
         "xfs_db",
         &[
