@@ -12,7 +12,7 @@ const MOST_BLOCKS: usize = 1 << 20;
 /// The causes of metadata of a filesystem. Blocks are numbered by their reader: by 4 KiB of the
 /// device, or of btrfs's logical addresses.
 #[derive(Debug, Default)]
-pub struct BlockCauses {
+pub struct MetadataCauses {
     touched: BTreeMap<u64, CauseShares>,
     /// Who changed metadata since the last commit.
     pub pool: CauseShares,
@@ -20,7 +20,7 @@ pub struct BlockCauses {
     pub last_pool: CauseShares,
 }
 
-impl BlockCauses {
+impl MetadataCauses {
     /// Somebody changed a block.
     pub fn touch(&mut self, block: u64, causes: &CauseShares) {
         if causes.is_empty() {

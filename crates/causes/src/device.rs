@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::ledger::{CauseLedger, LedgerKey, WrittenKind};
+use crate::ledger::{AttributedWrites, LedgerKey, WrittenKind};
 use crate::ranges::RangeMap;
-use crate::readings::{CompletedWrite, CounterReadings};
+use crate::readings::{CompletedWrite, CompletionMatcher};
 use crate::shares::CauseShares;
 use crate::tasks::Causer;
 use crate::volume::{SECTOR_BYTES, SectorMark};
@@ -36,11 +36,11 @@ pub struct Device {
     /// What was known of it.
     pub spec: DeviceSpec,
     /// Its rows.
-    pub ledger: CauseLedger,
+    pub ledger: AttributedWrites,
     pub(crate) marks: RangeMap<SectorMark>,
     /// The marks of what went on to devices below.
     passed: RangeMap<SectorMark>,
-    pub(crate) readings: CounterReadings,
+    pub(crate) readings: CompletionMatcher,
     in_flight: u64,
 }
 

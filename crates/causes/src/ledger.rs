@@ -113,13 +113,13 @@ pub struct CommitsAsked {
 
 /// The rows of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CauseLedger {
+pub struct AttributedWrites {
     rows: BTreeMap<LedgerKey, Amounts>,
     /// Commits by who asked for them, where the filesystem reports them (ext3, ext4).
     pub commits: BTreeMap<Causer, CommitsAsked>,
 }
 
-impl CauseLedger {
+impl AttributedWrites {
     pub fn rows(&self) -> impl Iterator<Item = (&LedgerKey, &Amounts)> {
         self.rows.iter()
     }

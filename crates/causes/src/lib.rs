@@ -39,7 +39,7 @@ mod xfs;
 pub use btrfs::{BtrfsChunk, BtrfsGeometry};
 pub use device::{Device, DeviceSpec};
 pub use event::{CauseEvent, EventPoint, MOST_NUMBERS, SourceKey, WantedEvent, bdi_number};
-pub use ledger::{Amounts, CauseLedger, CommitsAsked, Inode, LedgerKey, WrittenKind};
+pub use ledger::{Amounts, AttributedWrites, CommitsAsked, Inode, LedgerKey, WrittenKind};
 pub use readings::{CounterBalance, WrittenReading};
 pub use shares::CauseShares;
 pub use tasks::{Causer, CauserName, CauserRole, RunningTask, Tasks};

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::{CauseLedger, LedgerKey};
+use crate::ledger::{AttributedWrites, LedgerKey};
 
 /// How long before a reading a completion may have been reported and not counted: a processor of a
 /// virtual machine may pause in between.
@@ -63,16 +63,16 @@ pub struct CompletedWrite {
 }
 
 impl CompletedWrite {
-    fn credit(&self, ledger: &mut CauseLedger) {
+    fn credit(&self, ledger: &mut AttributedWrites) {
         for (key, bytes) in &self.parts {
             ledger.row(*key).bytes += bytes;
         }
     }
 }
 
-/// The readings of a device, and the completions near them.
+/// Matches the completions of a device to the readings of its counter.
 #[derive(Debug, Default)]
-pub struct CounterReadings {
+pub struct CompletionMatcher {
     last: WrittenReading,
     /// Whether it is the first reading, of which it is not known what it includes.
     is_open: bool,
@@ -87,7 +87,7 @@ pub struct CounterReadings {
     later: Vec<CompletedWrite>,
 }
 
-impl CounterReadings {
+impl CompletionMatcher {
     pub fn begin(&mut self, reading: WrittenReading) {
         (self.last, self.is_open) = (reading, true);
     }
@@ -98,7 +98,7 @@ impl CounterReadings {
         self.next = Some(reading);
     }
 
-    pub fn enter(&mut self, completion: CompletedWrite, ledger: &mut CauseLedger) {
+    pub fn enter(&mut self, completion: CompletedWrite, ledger: &mut AttributedWrites) {
         let time_ns = completion.time_ns;
         if self.is_open && self.last.may_include(time_ns) {
             if !self.last.surely_includes(time_ns) {
@@ -118,7 +118,7 @@ impl CounterReadings {
 
     /// Settles the next reading, once every completion up to its end has been entered: the ledger
     /// then has what it includes, and no more.
-    pub fn settle(&mut self, ledger: &mut CauseLedger) -> Option<CounterBalance> {
+    pub fn settle(&mut self, ledger: &mut AttributedWrites) -> Option<CounterBalance> {
         let next = self.next.take()?;
         let counter_bytes = next.written_bytes.wrapping_sub(self.last.written_bytes);
         let (first, end) = self.cuts(counter_bytes);
@@ -140,7 +140,7 @@ impl CounterReadings {
     }
 
     /// Credits what came after the reading that was settled.
-    pub fn resume(&mut self, ledger: &mut CauseLedger) {
+    pub fn resume(&mut self, ledger: &mut AttributedWrites) {
         for completion in std::mem::take(&mut self.later) {
             self.credited_bytes += completion.bytes;
             completion.credit(ledger);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ssdlab_filesystem::{BlockKind, Layout};
 
 use crate::actor::{Actor, FileParts};
-use crate::blocks::BlockCauses;
+use crate::blocks::MetadataCauses;
 use crate::event::{CauseEvent, EventPoint, WantedEvent};
 use crate::files::Files;
 use crate::ledger::{Inode, WrittenKind};
@@ -111,7 +111,7 @@ pub struct Volume {
     /// Its fixed areas; unknown if its devices cannot be read.
     pub layout: Layout,
     pub files: Files,
-    pub blocks: BlockCauses,
+    pub blocks: MetadataCauses,
     work: BTreeMap<u32, Work>,
     findings: Vec<VolumeFinding>,
 }

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn files_beyond_the_limit_lose_their_names_but_not_their_bytes() {
-    let mut ledger = CauseLedger::default();
+    let mut ledger = AttributedWrites::default();
     let key = |number| {
         let inode = Some(Inode { filesystem: 0, tree: 0, number, life: 0 });
         LedgerKey { causer: Causer::BEFORE, kind: BlockKind::Data.into(), inode }

@@ -16,7 +16,7 @@ fn reading(at_ns: u64, written_bytes: u64) -> WrittenReading {
 
 #[test]
 fn a_completion_that_was_reported_before_a_reading_and_counted_after_it_is_in() {
-    let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    let (mut counter, mut ledger) = (CompletionMatcher::default(), AttributedWrites::default());
     counter.begin(reading(1_000_000_000, 100));
     // It was reported a millisecond before the reading, which does not include it.
     counter.enter(completion(999_000_000, 7), &mut ledger);
@@ -29,7 +29,7 @@ fn a_completion_that_was_reported_before_a_reading_and_counted_after_it_is_in() 
 
 #[test]
 fn a_difference_is_one_stretch_s_only() {
-    let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+    let (mut counter, mut ledger) = (CompletionMatcher::default(), AttributedWrites::default());
     counter.begin(reading(0, 0));
     counter.enter(completion(100_000_000, 10), &mut ledger);
     counter.set_next(reading(1_000_000_000, 15));
@@ -61,7 +61,7 @@ proptest! {
             let counted = completions.iter().filter(|(_, counted, _)| *counted <= at_ns);
             reading(at_ns, counted.map(|(.., bytes)| bytes).sum())
         }).collect();
-        let (mut counter, mut ledger) = (CounterReadings::default(), CauseLedger::default());
+        let (mut counter, mut ledger) = (CompletionMatcher::default(), AttributedWrites::default());
         counter.begin(readings[0]);
         let mut rest = completions.iter().peekable();
         let mut sum = 0;
