@@ -16,7 +16,9 @@ use crate::actor::Actor;
 use crate::event::{CauseEvent, EventPoint, WantedEvent};
 use crate::ledger::WrittenKind;
 use crate::shares::CauseShares;
-use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
+use crate::state::{
+    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
+};
 
 /// The subvolume that every btrfs has.
 const TOP_SUBVOLUME: u64 = 5;
@@ -103,18 +105,18 @@ impl Btrfs {
     }
 
     /// Every copy of a logical address: the member's index, and the byte there.
-    fn physical(&self, volume: &Volume, logical: u64) -> Vec<(usize, u64)> {
+    fn physical(&self, state: &FilesystemState, logical: u64) -> Vec<(usize, u64)> {
         let chunk = self.geometry.chunks.iter().find(|chunk| chunk.logical.contains(&logical));
         let copies = chunk.into_iter().flat_map(|chunk| {
             let within = logical - chunk.logical.start;
             chunk.copies.iter().map(move |(device, start)| (*device, start + within))
         });
-        let member = |id: u64| volume.members.iter().position(|member| member.id == id);
+        let member = |id: u64| state.members.iter().position(|member| member.id == id);
         copies.filter_map(|(device, at)| Some((member(device)?, at))).collect()
     }
 
-    fn logical(&self, volume: &Volume, member: usize, at: u64) -> Option<u64> {
-        let id = volume.members.get(member)?.id;
+    fn logical(&self, state: &FilesystemState, member: usize, at: u64) -> Option<u64> {
+        let id = state.members.get(member)?.id;
         self.geometry.chunks.iter().find_map(|chunk| {
             let length = chunk.logical.end - chunk.logical.start;
             let copy = chunk.copies.iter().find(|(device, start)| {
@@ -124,56 +126,56 @@ impl Btrfs {
         })
     }
 
-    fn placed(&mut self, volume: &mut Volume, actor: &Actor, numbers: &[u64]) {
+    fn placed(&mut self, state: &mut FilesystemState, actor: &Actor, numbers: &[u64]) {
         let [inode, offset, start, length, disk_length, tree] = *numbers else { return };
-        let causes = volume.files.take_range(inode, &(offset..offset.saturating_add(length)));
-        let causes = causes.or(|| volume.cause(actor));
-        volume.works_at(actor, inode);
-        volume.blocks.join(&causes, 1);
-        let file = volume.inode_in(tree, inode);
+        let causes = state.files.take_range(inode, &(offset..offset.saturating_add(length)));
+        let causes = causes.or(|| state.cause(actor));
+        state.works_at(actor, inode);
+        state.blocks.join(&causes, 1);
+        let file = state.inode_in(tree, inode);
         // No event reports write(2).
-        volume.asked_by(file, length, &causes);
+        state.asked_by(file, length, &causes);
         if self.roots.len() >= MOST_BLOCKS {
             self.roots.clear();
         }
         self.roots.insert(inode, tree);
         let inode = Some(file);
-        for (member, at) in self.physical(volume, start) {
+        for (member, at) in self.physical(state, start) {
             let mark = SectorMark { kind: BlockKind::Data.into(), inode, causes: causes.clone() };
-            volume.mark(member, Self::sectors(at, disk_length), mark);
+            state.mark(member, Self::sectors(at, disk_length), mark);
         }
     }
 
-    fn folio_dirtied(&self, volume: &mut Volume, actor: &Actor, inode: u64, page: u64) {
+    fn folio_dirtied(&self, state: &mut FilesystemState, actor: &Actor, inode: u64, page: u64) {
         let start = page.saturating_mul(PAGE_BYTES);
         if inode != TREES {
-            let is_again = actor.is_kernel && !volume.files.causes(inode).is_empty();
+            let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
             if !is_again {
                 let range = start..start.saturating_add(PAGE_BYTES);
-                volume.files.changed_range(inode, actor, range);
+                state.files.changed_range(inode, actor, range);
             }
         } else if start.is_multiple_of(self.geometry.node_bytes.max(PAGE_BYTES)) {
             // A new copy, or a part that was split off.
-            let causes = volume.cause(actor);
-            volume.blocks.take(page);
-            volume.blocks.touch(page, &causes);
-            volume.blocks.join(&causes, 1);
+            let causes = state.cause(actor);
+            state.blocks.take(page);
+            state.blocks.touch(page, &causes);
+            state.blocks.join(&causes, 1);
         }
     }
 
     fn tree_block(
         &self,
-        volume: &Volume,
+        state: &FilesystemState,
         member: usize,
         sector: u64,
     ) -> (WrittenKind, CauseShares) {
-        let logical = self.logical(volume, member, sector * SECTOR_BYTES);
+        let logical = self.logical(state, member, sector * SECTOR_BYTES);
         let tree = logical.and_then(|logical| self.trees.get(&logical).copied());
         let kind = tree.map_or(BlockKind::CowMetadata.into(), kind_of);
         let is_shared = matches!(kind, WrittenKind::ExtentTree | WrittenKind::RootTrees);
         let own = logical.filter(|_| !is_shared);
-        let causes = own.map(|logical| volume.blocks.get(logical / PAGE_BYTES));
-        (kind, causes.unwrap_or_default().or(|| volume.blocks.pooled()))
+        let causes = own.map(|logical| state.blocks.get(logical / PAGE_BYTES));
+        (kind, causes.unwrap_or_default().or(|| state.blocks.pooled()))
     }
 }
 
@@ -182,43 +184,43 @@ impl FilesystemModel for Btrfs {
         EVENTS.to_vec()
     }
 
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
         let [first, second, ..] = event.numbers;
         match event.point {
-            EventPoint::BtrfsPlaced => self.placed(volume, actor, &event.numbers),
-            EventPoint::BtrfsFinished | EventPoint::WritebackBegan => volume.works_at(actor, first),
+            EventPoint::BtrfsPlaced => self.placed(state, actor, &event.numbers),
+            EventPoint::BtrfsFinished | EventPoint::WritebackBegan => state.works_at(actor, first),
             EventPoint::BtrfsCopied => {
                 if self.trees.len() >= MOST_BLOCKS {
                     self.trees.clear();
                 }
                 self.trees.insert(second, first);
             }
-            EventPoint::BtrfsCommitted => volume.blocks.commit(),
-            EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
+            EventPoint::BtrfsCommitted => state.blocks.commit(),
+            EventPoint::FolioDirtied => self.folio_dirtied(state, actor, first, second),
             EventPoint::BtrfsSynced => {
                 let tree = self.roots.get(&first).copied().unwrap_or(TOP_SUBVOLUME);
-                volume.synced(volume.inode_in(tree, first), actor);
+                state.synced(state.inode_in(tree, first), actor);
             }
             _ => {}
         }
     }
 
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
         let start = bio.sectors.start * SECTOR_BYTES;
         let is_superblock =
             SUPERBLOCKS_AT.iter().any(|at| (*at..at + SUPERBLOCK_BYTES).contains(&start));
         if is_superblock {
-            let causes = volume.blocks.pooled();
-            volume.mark_metadata(bio, BlockKind::Superblock, causes);
+            let causes = state.blocks.pooled();
+            state.mark_metadata(bio, BlockKind::Superblock, causes);
         } else if !bio.is_metadata {
-            volume.mark_data(actor, bio);
+            state.mark_data(actor, bio);
         } else {
             let step = (self.geometry.node_bytes.max(PAGE_BYTES)) / SECTOR_BYTES;
             let mut at = bio.sectors.start;
             while at < bio.sectors.end {
                 let end = (at + step).min(bio.sectors.end);
-                let (kind, causes) = self.tree_block(volume, bio.member, at);
-                volume.mark(bio.member, at..end, SectorMark { kind, inode: None, causes });
+                let (kind, causes) = self.tree_block(state, bio.member, at);
+                state.mark(bio.member, at..end, SectorMark { kind, inode: None, causes });
                 at = end;
             }
         }

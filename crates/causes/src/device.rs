@@ -6,8 +6,8 @@ use crate::ledger::{AttributedWrites, LedgerKey, WrittenKind};
 use crate::ranges::RangeMap;
 use crate::readings::{CompletedWrite, CompletionMatcher};
 use crate::shares::CauseShares;
+use crate::state::{SECTOR_BYTES, SectorMark};
 use crate::tasks::Causer;
-use crate::volume::{SECTOR_BYTES, SectorMark};
 
 /// The most marked ranges: more than any queue holds.
 const MOST_MARKS: usize = 1 << 20;

@@ -16,8 +16,8 @@ use ssdlab_filesystem::{BlockKind, InodePlaces};
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::shares::CauseShares;
+use crate::state::{BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES};
 use crate::tasks::Causer;
-use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, Volume};
 
 /// The most transactions whose causers are kept: one runs, one commits.
 const MOST_TRANSACTIONS: usize = 16;
@@ -98,7 +98,13 @@ impl Ext {
         running.cloned().unwrap_or_default().or(|| self.last.clone())
     }
 
-    fn handle_ended(&mut self, volume: &Volume, actor: &Actor, transaction: u64, blocks: u64) {
+    fn handle_ended(
+        &mut self,
+        state: &FilesystemState,
+        actor: &Actor,
+        transaction: u64,
+        blocks: u64,
+    ) {
         self.has_journal = true;
         // A signed number of 32 bits.
         if blocks == 0 || blocks > i32::MAX as u64 {
@@ -108,7 +114,7 @@ impl Ext {
             self.transactions.pop_first();
         }
         let pool = self.transactions.entry(transaction).or_default();
-        pool.add_split(blocks * 1024, &volume.cause(actor));
+        pool.add_split(blocks * 1024, &state.cause(actor));
     }
 
     fn commit_began(&mut self, transaction: u64) {
@@ -119,7 +125,7 @@ impl Ext {
         self.commit = Some(Commit { transaction, asked_by, journal_bytes: 0 });
     }
 
-    fn commit_ended(&mut self, volume: &mut Volume, transaction: u64) {
+    fn commit_ended(&mut self, state: &mut FilesystemState, transaction: u64) {
         if let Some(pool) = self.transactions.remove(&transaction) {
             self.last = pool;
         }
@@ -129,52 +135,52 @@ impl Ext {
             self.last.split(commit.journal_bytes, |causer, bytes| {
                 own_bytes += if causer == asker { bytes } else { 0 };
             });
-            volume.committed(asker, commit.journal_bytes - own_bytes);
+            state.committed(asker, commit.journal_bytes - own_bytes);
         }
     }
 
-    fn folio_dirtied(&mut self, volume: &mut Volume, actor: &Actor, inode: u64, page: u64) {
+    fn folio_dirtied(&mut self, state: &mut FilesystemState, actor: &Actor, inode: u64, page: u64) {
         if inode == self.device_inode {
             if !self.has_journal {
-                volume.blocks.touch(page, &volume.cause(actor));
-            } else if !volume.blocks.is_touched(page) {
+                state.blocks.touch(page, &state.cause(actor));
+            } else if !state.blocks.is_touched(page) {
                 // The journal hands it over to be written in place.
-                volume.blocks.touch(page, &self.committing());
+                state.blocks.touch(page, &self.committing());
             }
             return;
         }
         // A page that a worker could not write yet is dirtied again by it.
-        let is_again = actor.is_kernel && !volume.files.causes(inode).is_empty();
+        let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
         // One that write(2) dirtied was counted by its bytes.
-        if !is_again && !volume.files.is_changed_by(inode, actor.causer) {
+        if !is_again && !state.files.is_changed_by(inode, actor.causer) {
             let start = page.saturating_mul(PAGE_BYTES);
-            volume.files.changed(inode, actor, start..start.saturating_add(PAGE_BYTES));
+            state.files.changed(inode, actor, start..start.saturating_add(PAGE_BYTES));
         }
     }
 
-    fn inode_dirtied(&mut self, volume: &mut Volume, actor: &Actor, inode: u64) {
-        volume.works_at(actor, inode);
+    fn inode_dirtied(&mut self, state: &mut FilesystemState, actor: &Actor, inode: u64) {
+        state.works_at(actor, inode);
         let place = self.places.as_ref().and_then(|places| places.offset_bytes(inode));
         if let Some(offset) = place {
-            volume.blocks.touch(offset / PAGE_BYTES, &volume.cause(actor));
+            state.blocks.touch(offset / PAGE_BYTES, &state.cause(actor));
         }
     }
 
-    fn flush_began(&mut self, volume: &mut Volume, actor: &Actor, numbers: &[u64]) {
+    fn flush_began(&mut self, state: &mut FilesystemState, actor: &Actor, numbers: &[u64]) {
         let [inode, most_pages, start, end, ..] = *numbers else { return };
         let is_whole = start == 0 && end >= i64::MAX as u64 - PAGE_BYTES;
         self.passes.insert(actor.thread, (inode, is_whole.then_some(most_pages)));
-        volume.files.flush_began(inode);
-        volume.begins_to_write(actor, inode);
+        state.files.flush_began(inode);
+        state.begins_to_write(actor, inode);
     }
 
-    fn flush_ended(&mut self, volume: &mut Volume, actor: &Actor, result: u64, pages: u64) {
-        volume.ends_to_write(actor);
+    fn flush_ended(&mut self, state: &mut FilesystemState, actor: &Actor, result: u64, pages: u64) {
+        state.ends_to_write(actor);
         if let Some((inode, Some(most_pages))) = self.passes.remove(&actor.thread)
             && result == 0
             && pages < most_pages
         {
-            volume.files.flush_completed(inode);
+            state.files.flush_completed(inode);
         }
     }
 }
@@ -184,65 +190,62 @@ impl FilesystemModel for Ext {
         [EVENTS, DIRECT].concat()
     }
 
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
         let [first, second, third, ..] = event.numbers;
         match event.point {
             EventPoint::ExtWritten => {
                 let range = second..second.saturating_add(third);
-                volume.files.changed(first, actor, range.clone());
-                volume.asked(volume.inode(first), actor, range);
+                state.files.changed(first, actor, range.clone());
+                state.asked(state.inode(first), actor, range);
             }
-            EventPoint::ExtFlushBegan => self.flush_began(volume, actor, &event.numbers),
-            EventPoint::ExtFlushEnded => self.flush_ended(volume, actor, second, third),
-            EventPoint::ExtInodeDirtied => self.inode_dirtied(volume, actor, first),
+            EventPoint::ExtFlushBegan => self.flush_began(state, actor, &event.numbers),
+            EventPoint::ExtFlushEnded => self.flush_ended(state, actor, second, third),
+            EventPoint::ExtInodeDirtied => self.inode_dirtied(state, actor, first),
             EventPoint::ExtInodeFreed => {
-                volume.deleted(first);
-                volume.files.freed(first);
+                state.deleted(first);
+                state.files.freed(first);
             }
             EventPoint::ExtSyncBegan => {
                 self.syncing.insert(actor.thread, actor.causer);
-                volume.synced(volume.inode(first), actor);
+                state.synced(state.inode(first), actor);
             }
             EventPoint::ExtSyncEnded => {
                 self.syncing.remove(&actor.thread);
             }
-            EventPoint::JournalHandle => self.handle_ended(volume, actor, first, second),
+            EventPoint::JournalHandle => self.handle_ended(state, actor, first, second),
             EventPoint::CommitBegan => self.commit_began(first),
-            EventPoint::CommitEnded => self.commit_ended(volume, first),
-            EventPoint::JournalData => volume.works_at(actor, first),
-            EventPoint::FolioDirtied => self.folio_dirtied(volume, actor, first, second),
+            EventPoint::CommitEnded => self.commit_ended(state, first),
+            EventPoint::JournalData => state.works_at(actor, first),
+            EventPoint::FolioDirtied => self.folio_dirtied(state, actor, first, second),
             _ => {}
         }
     }
 
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
         let is_of_journal_thread =
-            !volume.has_layout() && actor.is_journal && !volume.is_writing(actor);
+            !state.has_layout() && actor.is_journal && !state.is_writing(actor);
         match bio.area {
-            Some(BlockKind::Journal) => self.journal(volume, bio),
-            _ if is_of_journal_thread => self.journal(volume, bio),
-            None if !bio.is_metadata => volume.mark_data(actor, bio),
+            Some(BlockKind::Journal) => self.journal(state, bio),
+            _ if is_of_journal_thread => self.journal(state, bio),
+            None if !bio.is_metadata => state.mark_data(actor, bio),
             area => {
-                let other = if volume.has_layout() {
-                    BlockKind::Directory
-                } else {
-                    BlockKind::Unattributed
-                };
+                let other =
+                    if state.has_layout() { BlockKind::Directory } else { BlockKind::Unattributed };
                 // Without a journal, fsync(2) writes buffers whose folio stays dirty, and no event
                 // says who dirties them again.
-                let others = if self.has_journal { self.last.clone() } else { volume.cause(actor) };
-                volume.mark_in_place(bio, area.unwrap_or(other), others);
+                let others = if self.has_journal { self.last.clone() } else { state.cause(actor) };
+                state.mark_in_place(bio, area.unwrap_or(other), others);
             }
         }
     }
 }
 
 impl Ext {
-    fn journal(&mut self, volume: &mut Volume, bio: &BioPart) {
+    fn journal(&mut self, state: &mut FilesystemState, bio: &BioPart) {
         let causes = self.committing();
         if let Some(commit) = &mut self.commit {
             commit.journal_bytes += (bio.sectors.end - bio.sectors.start) * SECTOR_BYTES;
         }
-        volume.mark_metadata(bio, BlockKind::Journal, causes);
+        state.mark_metadata(bio, BlockKind::Journal, causes);
     }
 }

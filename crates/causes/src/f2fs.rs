@@ -8,7 +8,9 @@ use ssdlab_filesystem::BlockKind;
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::generic;
-use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
+use crate::state::{
+    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
+};
 
 /// The sectors of a block, which always has 4 KiB.
 const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
@@ -31,7 +33,7 @@ impl FilesystemModel for F2fs {
         [EVENTS, DIRECT].concat()
     }
 
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
         let [inode, page, block, kind, ..] = event.numbers;
         match event.point {
             EventPoint::F2fsPlaced => {
@@ -40,23 +42,23 @@ impl FilesystemModel for F2fs {
                 let mark = if kind == DATA {
                     let start = page.saturating_mul(PAGE_BYTES);
                     let range = start..start.saturating_add(PAGE_BYTES);
-                    let causes = volume.files.take_range(inode, &range);
-                    volume.works_at(actor, inode);
-                    let inode = Some(volume.inode(inode));
+                    let causes = state.files.take_range(inode, &range);
+                    state.works_at(actor, inode);
+                    let inode = Some(state.inode(inode));
                     SectorMark { kind: BlockKind::Data.into(), inode, causes }
                 } else {
                     let is_node = kind == NODE;
                     let kind = if is_node { BlockKind::Inode } else { BlockKind::Allocation };
-                    SectorMark { kind: kind.into(), inode: None, causes: volume.cause(actor) }
+                    SectorMark { kind: kind.into(), inode: None, causes: state.cause(actor) }
                 };
-                volume.mark(0, sectors, mark);
+                state.mark(0, sectors, mark);
             }
-            _ => generic::take(volume, actor, event),
+            _ => generic::take(state, actor, event),
         }
     }
 
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
-        generic::queued(volume, actor, bio);
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
+        generic::queued(state, actor, bio);
     }
 
     fn marks_early(&self) -> bool {

@@ -5,44 +5,44 @@ use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
-use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, Volume};
+use crate::state::{BioPart, FilesystemModel, FilesystemState, PAGE_BYTES};
 
 /// What is known of such a filesystem: nothing.
 #[derive(Debug, Default)]
 pub struct GenericModel;
 
 /// What all filesystems without events of bios of their own do.
-pub fn take(volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+pub fn take(state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
     let [inode, page, ..] = event.numbers;
     match event.point {
         EventPoint::FolioDirtied => {
-            let is_again = actor.is_kernel && !volume.files.causes(inode).is_empty();
+            let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
             if !is_again {
                 let start = page.saturating_mul(PAGE_BYTES);
                 let range = start..start.saturating_add(PAGE_BYTES);
-                volume.files.changed(inode, actor, range.clone());
-                volume.asked(volume.inode(inode), actor, range);
+                state.files.changed(inode, actor, range.clone());
+                state.asked(state.inode(inode), actor, range);
             }
         }
         EventPoint::WritebackBegan => {
-            volume.files.flush_began(inode);
-            volume.begins_to_write(actor, inode);
+            state.files.flush_began(inode);
+            state.begins_to_write(actor, inode);
         }
         EventPoint::WritebackEnded => {
-            volume.files.flush_completed(inode);
-            volume.ends_to_write(actor);
+            state.files.flush_completed(inode);
+            state.ends_to_write(actor);
         }
         _ => {}
     }
 }
 
 /// Marks a bio by what it is itself: data of the file that is written, or metadata.
-pub fn queued(volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+pub fn queued(state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
     match bio.area {
-        None if !bio.is_metadata => volume.mark_data(actor, bio),
+        None if !bio.is_metadata => state.mark_data(actor, bio),
         area => {
-            let causes = volume.cause(actor);
-            volume.mark_in_place(bio, area.unwrap_or(BlockKind::Unattributed), causes);
+            let causes = state.cause(actor);
+            state.mark_in_place(bio, area.unwrap_or(BlockKind::Unattributed), causes);
         }
     }
 }
@@ -52,11 +52,11 @@ impl FilesystemModel for GenericModel {
         DIRECT.to_vec()
     }
 
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
-        take(volume, actor, event);
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
+        take(state, actor, event);
     }
 
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
-        queued(volume, actor, bio);
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
+        queued(state, actor, bio);
     }
 }

@@ -11,7 +11,7 @@
 //! | `files` | who dirtied a file since it was last written |
 //! | `blocks` | who changed a block of metadata, and who joined a transaction |
 //! | `ext`, `xfs`, `btrfs`, `f2fs`, `generic` | the events of a filesystem, and what they mean |
-//! | `volume` | what a bio to a filesystem carries |
+//! | `state` | what a bio to a filesystem carries |
 //! | [`Device`] | the marks of a disk, its completions, and its ledger |
 //! | [`Watch`] | which filesystem is on which disk, and through which loop device it writes |
 //!
@@ -31,8 +31,8 @@ mod ledger;
 mod ranges;
 mod readings;
 mod shares;
+mod state;
 mod tasks;
-mod volume;
 mod watch;
 mod xfs;
 
@@ -42,8 +42,8 @@ pub use event::{CauseEvent, EventPoint, MOST_NUMBERS, SourceKey, WantedEvent, bd
 pub use ledger::{Amounts, AttributedWrites, CommitsAsked, Inode, LedgerKey, WrittenKind};
 pub use readings::{CounterBalance, WrittenReading};
 pub use shares::CauseShares;
+pub use state::Member;
 pub use tasks::{Causer, CauserName, CauserRole, RunningTask, Tasks};
-pub use volume::Member;
 pub use watch::{FilesystemSpec, LoopLayer, ModelSpec, Watch};
 
 #[cfg(test)]

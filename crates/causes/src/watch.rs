@@ -15,8 +15,10 @@ use crate::generic::GenericModel;
 use crate::ledger::{Inode, LedgerKey, WrittenKind};
 use crate::readings::{CounterBalance, WrittenReading};
 use crate::shares::CauseShares;
+use crate::state::{
+    FilesystemFinding, FilesystemModel, FilesystemState, Member, SECTOR_BYTES, SectorMark,
+};
 use crate::tasks::{Causer, CauserRole, Tasks};
-use crate::volume::{FilesystemModel, Member, SECTOR_BYTES, SectorMark, Volume, VolumeFinding};
 use crate::xfs::Xfs;
 
 /// How often what is not needed any more is forgotten.
@@ -91,7 +93,7 @@ pub struct FilesystemSpec {
 #[derive(Debug)]
 struct Watched {
     spec: FilesystemSpec,
-    volume: Volume,
+    state: FilesystemState,
     model: WatchedModel,
     /// Files behind loop devices: the device, and the first byte of the file that it shows.
     behind: BTreeMap<u64, (usize, u64)>,
@@ -167,9 +169,9 @@ impl Watch {
     /// Adds a filesystem on devices that were added, and returns its place.
     pub fn add_filesystem(&mut self, spec: FilesystemSpec) -> usize {
         let number = self.filesystems.len();
-        let volume = Volume::new(number, spec.members.clone(), spec.layout.clone());
+        let state = FilesystemState::new(number, spec.members.clone(), spec.layout.clone());
         let model = WatchedModel::new(spec.model.clone(), spec.number);
-        self.filesystems.push(Watched { spec, volume, model, behind: BTreeMap::new() });
+        self.filesystems.push(Watched { spec, state, model, behind: BTreeMap::new() });
         number
     }
 
@@ -183,12 +185,12 @@ impl Watch {
 
     /// Sectors of a device hold another filesystem now: nothing is of the former any more.
     pub fn retire(&mut self, device: usize, sectors: &Range<u64>) {
-        for Watched { spec, volume, .. } in &mut self.filesystems {
-            let mut members = volume.members.iter();
+        for Watched { spec, state, .. } in &mut self.filesystems {
+            let mut members = state.members.iter();
             if members.any(|own| own.device == device && own.sectors.start == sectors.start) {
                 (spec.number, spec.fsid) = (u64::MAX, None);
                 spec.backing.clear();
-                volume.members.clear();
+                state.members.clear();
             }
         }
     }
@@ -197,7 +199,7 @@ impl Watch {
     pub fn loops_above(&self, lower: usize) -> Vec<LoopLayer> {
         let mut found = Vec::new();
         for (filesystem, watched) in self.filesystems.iter().enumerate() {
-            if !watched.volume.members.iter().any(|member| member.device == lower) {
+            if !watched.state.members.iter().any(|member| member.device == lower) {
                 continue;
             }
             for (number, (upper, _)) in &watched.behind {
@@ -345,7 +347,7 @@ impl Watch {
         if event.time_ns > self.forgot_ns.saturating_add(FORGET_EVERY_NS) {
             self.forgot_ns = event.time_ns;
             for watched in &mut self.filesystems {
-                watched.volume.files.forget();
+                watched.state.files.forget();
             }
         }
     }
@@ -356,10 +358,10 @@ impl Watch {
                 continue;
             }
             let actor = self.actor(Some(index), event);
-            let Watched { volume, model, .. } = &mut self.filesystems[index];
-            volume.files.now_ns = event.time_ns;
-            if !volume.take_common(&actor, event) {
-                model.get().take(volume, &actor, event);
+            let Watched { state, model, .. } = &mut self.filesystems[index];
+            state.files.now_ns = event.time_ns;
+            if !state.take_common(&actor, event) {
+                model.get().take(state, &actor, event);
             }
             self.enter_findings(index);
         }
@@ -404,9 +406,9 @@ impl Watch {
         match BlockOperation::of(letters) {
             BlockOperation::Other => {}
             BlockOperation::Discard => {
-                let volume = place.and_then(|(filesystem, _)| self.filesystems.get(filesystem));
+                let state = place.and_then(|(filesystem, _)| self.filesystems.get(filesystem));
                 let causes =
-                    volume.map_or_else(|| actor.own(), |watched| watched.volume.cause(&actor));
+                    state.map_or_else(|| actor.own(), |watched| watched.state.cause(&actor));
                 self.devices[device].discarded(&range, &causes);
             }
             BlockOperation::Write { .. } if self.devices[device].is_swap(&range) => {
@@ -441,11 +443,11 @@ impl Watch {
         range: Range<u64>,
         is_metadata: bool,
     ) {
-        let Watched { volume, model, .. } = &mut self.filesystems[filesystem];
+        let Watched { state, model, .. } = &mut self.filesystems[filesystem];
         let model = model.get();
-        let place = volume.members[member].clone();
+        let place = state.members[member].clone();
         if !is_metadata {
-            volume.direct_writes(actor);
+            state.direct_writes(actor);
         }
         let ranges = if model.marks_early() {
             self.devices[place.device].marks.gaps(&range)
@@ -454,8 +456,8 @@ impl Watch {
         };
         let start = place.sectors.start;
         for range in ranges {
-            for part in volume.parts(member, range.start - start..range.end - start, is_metadata) {
-                model.queued(volume, actor, &part);
+            for part in state.parts(member, range.start - start..range.end - start, is_metadata) {
+                model.queued(state, actor, &part);
             }
         }
         self.enter_findings(filesystem);
@@ -501,18 +503,18 @@ impl Watch {
                 && range.end <= member.sectors.end
         };
         self.filesystems.iter().enumerate().find_map(|(index, watched)| {
-            watched.volume.members.iter().position(holds).map(|member| (index, member))
+            watched.state.members.iter().position(holds).map(|member| (index, member))
         })
     }
 
     /// Enters what a filesystem has found into the devices.
     fn enter_findings(&mut self, filesystem: usize) {
-        let findings = self.filesystems[filesystem].volume.take_findings();
+        let findings = self.filesystems[filesystem].state.take_findings();
         for finding in findings {
-            let members = &self.filesystems[filesystem].volume.members;
+            let members = &self.filesystems[filesystem].state.members;
             let first = members.first().map_or(0, |member| member.device);
             match finding {
-                VolumeFinding::Marked { member, sectors, mark } => {
+                FilesystemFinding::Marked { member, sectors, mark } => {
                     let Some(place) = members.get(member) else { continue };
                     let (device, start) = (place.device, place.sectors.start);
                     let inode = mark.inode;
@@ -520,19 +522,19 @@ impl Watch {
                     self.devices[device].mark(sectors.start.saturating_add(start)..end, mark);
                     self.meet(inode);
                 }
-                VolumeFinding::Asked { causer, inode, bytes } => {
+                FilesystemFinding::Asked { causer, inode, bytes } => {
                     let key = data_of(causer, inode);
                     self.devices[first].ledger.row(key).asked_bytes += bytes;
                     self.meet(Some(inode));
                 }
-                VolumeFinding::Synced { causer, inode } => {
+                FilesystemFinding::Synced { causer, inode } => {
                     self.devices[first].ledger.row(data_of(causer, inode)).syncs += 1;
                     self.meet(Some(inode));
                 }
-                VolumeFinding::Deleted { inode } => {
+                FilesystemFinding::Deleted { inode } => {
                     self.deleted.push((inode, self.now_ns));
                 }
-                VolumeFinding::Committed { causer, carried_bytes } => {
+                FilesystemFinding::Committed { causer, carried_bytes } => {
                     let commits = self.devices[first].ledger.commits.entry(causer).or_default();
                     commits.commits += 1;
                     commits.carried_bytes += carried_bytes;

@@ -13,7 +13,9 @@ use ssdlab_filesystem::{BlockKind, InodePlaces};
 use crate::actor::Actor;
 use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
 use crate::shares::CauseShares;
-use crate::volume::{BioPart, FilesystemModel, PAGE_BYTES, SECTOR_BYTES, SectorMark, Volume};
+use crate::state::{
+    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
+};
 
 /// The blocks of 4 KiB in a cluster of inodes: 16 KiB unless mkfs was told otherwise.
 const CLUSTER_BLOCKS: u64 = 4;
@@ -79,14 +81,14 @@ impl Xfs {
     }
 
     /// Whoever changes an inode whose last link went has a new file with its number.
-    fn begin_if_reused(&mut self, volume: &mut Volume, inode: u64) {
+    fn begin_if_reused(&mut self, state: &mut FilesystemState, inode: u64) {
         if self.unlinked.remove(&inode) {
-            volume.files.freed(inode);
+            state.files.freed(inode);
         }
     }
 
-    fn inode_pinned(&mut self, volume: &mut Volume, causes: &CauseShares, inode: u64) {
-        volume.blocks.join(causes, INODE_ITEM);
+    fn inode_pinned(&mut self, state: &mut FilesystemState, causes: &CauseShares, inode: u64) {
+        state.blocks.join(causes, INODE_ITEM);
         let place = self.places.as_ref().and_then(|places| places.offset_bytes(inode));
         let Some(offset) = place else { return };
         let first = offset / PAGE_BYTES / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
@@ -95,24 +97,24 @@ impl Xfs {
         }
         self.clusters.insert(first);
         for block in first..first + CLUSTER_BLOCKS {
-            volume.blocks.touch(block, causes);
+            state.blocks.touch(block, causes);
         }
     }
 
     /// The first write after a checkpoint's end carries it; others carry the one being made.
-    fn log(&mut self, volume: &Volume) -> CauseShares {
+    fn log(&mut self, state: &FilesystemState) -> CauseShares {
         let ended = std::mem::take(&mut self.has_ended);
-        if ended { volume.blocks.last_pool.clone() } else { volume.blocks.pooled() }
+        if ended { state.blocks.last_pool.clone() } else { state.blocks.pooled() }
     }
 
-    fn placed(volume: &mut Volume, actor: &Actor, numbers: &[u64]) {
+    fn placed(state: &mut FilesystemState, actor: &Actor, numbers: &[u64]) {
         let [inode, position, length, address, offset, ..] = *numbers else { return };
-        volume.works_at(actor, inode);
-        let causes = volume.files.take_range(inode, &(position..position.saturating_add(length)));
+        state.works_at(actor, inode);
+        let causes = state.files.take_range(inode, &(position..position.saturating_add(length)));
         let start = address.wrapping_add(position).wrapping_sub(offset) / SECTOR_BYTES;
         let sectors = start..start.saturating_add(length / SECTOR_BYTES);
-        let inode = Some(volume.inode(inode));
-        volume.mark(0, sectors, SectorMark { kind: BlockKind::Data.into(), inode, causes });
+        let inode = Some(state.inode(inode));
+        state.mark(0, sectors, SectorMark { kind: BlockKind::Data.into(), inode, causes });
     }
 }
 
@@ -121,77 +123,77 @@ impl FilesystemModel for Xfs {
         [EVENTS, DIRECT].concat()
     }
 
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent) {
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
         let [first, second, third, ..] = event.numbers;
         match event.point {
             EventPoint::XfsWritten => {
-                self.begin_if_reused(volume, first);
+                self.begin_if_reused(state, first);
                 let range = second..second.saturating_add(third);
                 // By page, as it is written.
                 let whole = second / PAGE_BYTES * PAGE_BYTES
                     ..range.end.div_ceil(PAGE_BYTES).saturating_mul(PAGE_BYTES);
-                volume.files.changed_range(first, actor, whole);
-                volume.asked(volume.inode(first), actor, range);
+                state.files.changed_range(first, actor, whole);
+                state.asked(state.inode(first), actor, range);
             }
-            EventPoint::IoendAdded => Self::placed(volume, actor, &event.numbers),
-            EventPoint::XfsAtWork | EventPoint::WritebackBegan => volume.works_at(actor, first),
+            EventPoint::IoendAdded => Self::placed(state, actor, &event.numbers),
+            EventPoint::XfsAtWork | EventPoint::WritebackBegan => state.works_at(actor, first),
             EventPoint::FolioDirtied => {
-                self.begin_if_reused(volume, first);
+                self.begin_if_reused(state, first);
                 let start = second.saturating_mul(PAGE_BYTES);
-                let is_again = actor.is_kernel && !volume.files.causes(first).is_empty();
-                if !is_again && !volume.files.is_dirty_at(first, start) {
+                let is_again = actor.is_kernel && !state.files.causes(first).is_empty();
+                if !is_again && !state.files.is_dirty_at(first, start) {
                     let range = start..start.saturating_add(PAGE_BYTES);
-                    volume.files.changed_range(first, actor, range);
+                    state.files.changed_range(first, actor, range);
                 }
             }
             EventPoint::XfsUnlinked if !actor.is_kernel => {
-                volume.deleted(first);
-                volume.files.deleted_by(first, actor.causer);
+                state.deleted(first);
+                state.files.deleted_by(first, actor.causer);
                 if self.unlinked.len() >= MOST_CLUSTERS {
                     self.unlinked.clear();
                 }
                 self.unlinked.insert(first);
             }
             EventPoint::XfsBufferLogged => {
-                let causes = volume.cause(actor);
+                let causes = state.cause(actor);
                 let blocks = first / 8..first.saturating_add(second).div_ceil(8);
                 for block in blocks {
-                    volume.blocks.touch(block, &causes);
+                    state.blocks.touch(block, &causes);
                 }
-                volume.blocks.join(&causes, BUFFER_ITEM);
+                state.blocks.join(&causes, BUFFER_ITEM);
             }
             EventPoint::XfsInodePinned => {
                 // Workers do what is left to do for the file that is gone.
                 if !actor.is_kernel {
-                    self.begin_if_reused(volume, first);
+                    self.begin_if_reused(state, first);
                 }
-                let causes = volume.cause(actor);
-                self.inode_pinned(volume, &causes, first);
+                let causes = state.cause(actor);
+                self.inode_pinned(state, &causes, first);
             }
             EventPoint::XfsTicketEnded if actor.is_kernel && first < CHECKPOINT_BYTES => {
-                if !volume.blocks.pool.is_empty() {
-                    volume.blocks.commit();
+                if !state.blocks.pool.is_empty() {
+                    state.blocks.commit();
                 }
                 self.has_ended = true;
             }
-            EventPoint::XfsSynced => volume.synced(volume.inode(first), actor),
+            EventPoint::XfsSynced => state.synced(state.inode(first), actor),
             _ => {}
         }
     }
 
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart) {
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart) {
         match bio.area {
             Some(BlockKind::Journal) => {
-                let causes = self.log(volume);
-                volume.mark_metadata(bio, BlockKind::Journal, causes);
+                let causes = self.log(state);
+                state.mark_metadata(bio, BlockKind::Journal, causes);
             }
-            None if !bio.is_metadata => volume.mark_data(actor, bio),
+            None if !bio.is_metadata => state.mark_data(actor, bio),
             area => {
                 let cluster = bio.sectors.start / 8 / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
                 let is_inode = self.clusters.contains(&cluster);
                 let other = if is_inode { BlockKind::Inode } else { BlockKind::Unattributed };
-                let others = volume.blocks.pooled();
-                volume.mark_in_place(bio, area.unwrap_or(other), others);
+                let others = state.blocks.pooled();
+                state.mark_in_place(bio, area.unwrap_or(other), others);
             }
         }
     }

@@ -43,7 +43,7 @@ pub struct SectorMark {
 
 /// What a filesystem makes of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VolumeFinding {
+pub enum FilesystemFinding {
     /// Sectors of a member, counted from the filesystem's start, carry this.
     Marked { member: usize, sectors: Range<u64>, mark: SectorMark },
     /// Somebody asked for bytes of a file to be written.
@@ -62,10 +62,10 @@ pub trait FilesystemModel: std::fmt::Debug + Send {
     fn events(&self) -> Vec<WantedEvent>;
 
     /// Takes an event of the filesystem.
-    fn take(&mut self, volume: &mut Volume, actor: &Actor, event: &CauseEvent);
+    fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent);
 
     /// What a bio to a part of the filesystem carries, within one area. `area` is the area's kind.
-    fn queued(&mut self, volume: &mut Volume, actor: &Actor, bio: &BioPart);
+    fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart);
 
     /// Whether data is marked before its bios are queued.
     fn marks_early(&self) -> bool {
@@ -103,7 +103,7 @@ struct Work {
 
 /// A mounted filesystem.
 #[derive(Debug)]
-pub struct Volume {
+pub struct FilesystemState {
     /// Its place in the watch.
     number: usize,
     /// Its devices.
@@ -113,10 +113,10 @@ pub struct Volume {
     pub files: Files,
     pub blocks: MetadataCauses,
     work: BTreeMap<u32, Work>,
-    findings: Vec<VolumeFinding>,
+    findings: Vec<FilesystemFinding>,
 }
 
-impl Volume {
+impl FilesystemState {
     pub fn new(number: usize, members: Vec<Member>, layout: Layout) -> Self {
         let (files, blocks, work) = Default::default();
         Self { number, members, layout, files, blocks, work, findings: Vec::new() }
@@ -128,7 +128,7 @@ impl Volume {
     }
 
     /// Takes what was found.
-    pub fn take_findings(&mut self) -> Vec<VolumeFinding> {
+    pub fn take_findings(&mut self) -> Vec<FilesystemFinding> {
         std::mem::take(&mut self.findings)
     }
 
@@ -145,7 +145,7 @@ impl Volume {
     /// Marks sectors, counted from the filesystem's start.
     pub fn mark(&mut self, member: usize, sectors: Range<u64>, mark: SectorMark) {
         if !sectors.is_empty() {
-            self.findings.push(VolumeFinding::Marked { member, sectors, mark });
+            self.findings.push(FilesystemFinding::Marked { member, sectors, mark });
         }
     }
 
@@ -175,23 +175,23 @@ impl Volume {
     pub fn asked_by(&mut self, inode: Inode, bytes: u64, causes: &CauseShares) {
         let findings = &mut self.findings;
         causes.split(bytes, |causer, bytes| {
-            findings.push(VolumeFinding::Asked { causer, inode, bytes });
+            findings.push(FilesystemFinding::Asked { causer, inode, bytes });
         });
     }
 
     /// Somebody asked for a file to be synced.
     pub fn synced(&mut self, inode: Inode, actor: &Actor) {
-        self.findings.push(VolumeFinding::Synced { causer: actor.causer, inode });
+        self.findings.push(FilesystemFinding::Synced { causer: actor.causer, inode });
     }
 
     /// A file is gone, and its number may be another's from now on.
     pub fn deleted(&mut self, number: u64) {
-        self.findings.push(VolumeFinding::Deleted { inode: self.inode(number) });
+        self.findings.push(FilesystemFinding::Deleted { inode: self.inode(number) });
     }
 
     /// A commit that somebody waited for.
     pub fn committed(&mut self, causer: Causer, carried_bytes: u64) {
-        self.findings.push(VolumeFinding::Committed { causer, carried_bytes });
+        self.findings.push(FilesystemFinding::Committed { causer, carried_bytes });
     }
 
     /// Who is behind what a thread does now; nobody if that is not known.
