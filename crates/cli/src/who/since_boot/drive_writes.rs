@@ -33,7 +33,7 @@ pub struct SinceBoot {
     /// Whether smartctl is there, by which drives without NVM Express are asked for their own logs.
     pub has_smartctl: bool,
     /// The drives, by name.
-    pub devices: Vec<DriveWrites>,
+    pub devices: Vec<DriveSinceBoot>,
     /// What living processes wrote, on all devices together.
     pub living: LivingWrites,
 }
@@ -90,7 +90,8 @@ pub enum YearsLeft {
 
 /// What was written to a drive since boot.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct DriveWrites {
+#[schemars(rename = "DriveWrites")]
+pub struct DriveSinceBoot {
     /// The kernel's name (`nvme0n1`).
     pub device: String,
     /// What it is.
@@ -126,7 +127,7 @@ pub struct DriveWrites {
     /// Flushes.
     pub flushes: u64,
     /// Who wrote, the largest first.
-    pub rows: Vec<WriterRow>,
+    pub rows: Vec<ServiceRow>,
     /// The partition that was named or is mounted, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub named: Option<NamedPartition>,
@@ -150,7 +151,8 @@ pub struct DriveWrites {
 
 /// What a service, a container or the like wrote to a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct WriterRow {
+#[schemars(rename = "WriterRow")]
+pub struct ServiceRow {
     /// Its name for people.
     pub service: String,
     /// What it is.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ssdlab_report::inline;
 
-use super::drive_writes::{DriveWrites, SinceBoot};
+use super::drive_writes::{DriveSinceBoot, SinceBoot};
 use super::wording::{self, size};
 
 /// The mount points that are the same on most machines; others may name people.
@@ -32,7 +32,7 @@ pub fn markdown(found: &SinceBoot) -> String {
     text
 }
 
-fn block(text: &mut String, found: &SinceBoot, drive: &DriveWrites) {
+fn block(text: &mut String, found: &SinceBoot, drive: &DriveSinceBoot) {
     // The file of a loop device may name people.
     let model = drive.model.as_deref().filter(|_| !drive.device_kind.is_layer());
     let kind = wording::kind(drive.device_kind);
@@ -65,7 +65,7 @@ fn block(text: &mut String, found: &SinceBoot, drive: &DriveWrites) {
 }
 
 /// The filesystems, and where they are mounted if that names nobody.
-fn mounted(drive: &DriveWrites) -> String {
+fn mounted(drive: &DriveSinceBoot) -> String {
     let of = |kind: &str, mount: &Path| match mount.to_str().filter(|path| COMMON.contains(path)) {
         Some(path) => format!("; {} on {path}", inline(kind)),
         None => format!("; {}", inline(kind)),

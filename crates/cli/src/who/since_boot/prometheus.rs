@@ -1,11 +1,11 @@
 //! What was written since boot, for Prometheus.
 
 use super::super::exposition::{Labels, metric};
-use super::drive_writes::{DriveWrites, SinceBoot};
+use super::drive_writes::{DriveSinceBoot, SinceBoot};
 use super::wording;
 
 /// A metric's name, its help, and its value of a drive.
-type Metric<T> = (&'static str, &'static str, fn(&DriveWrites) -> T);
+type Metric<T> = (&'static str, &'static str, fn(&DriveSinceBoot) -> T);
 
 /// The file's text.
 pub fn prometheus(found: &SinceBoot) -> String {
@@ -53,6 +53,6 @@ pub fn prometheus(found: &SinceBoot) -> String {
     text
 }
 
-fn of(drive: &DriveWrites) -> Labels {
+fn of(drive: &DriveSinceBoot) -> Labels {
     vec![("device", drive.device.clone())]
 }

@@ -16,8 +16,8 @@ use ssdlab_host::whole_disk::{self, DiskKind, WholeDisk};
 use ssdlab_host::{cgroup_name, mounts, process_io, processes};
 
 use super::drive_writes::{
-    CountedSince, DriveWrites, NamedPartition, SINCE_BOOT_SCHEMA, SinceBoot, StackedDevice,
-    WriterRow,
+    CountedSince, DriveSinceBoot, NamedPartition, SINCE_BOOT_SCHEMA, ServiceRow, SinceBoot,
+    StackedDevice,
 };
 use super::life::{self, LifeInputs};
 use super::target;
@@ -132,7 +132,7 @@ struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    fn drive(&self, disk: &WholeDisk, part: Option<&String>) -> DriveWrites {
+    fn drive(&self, disk: &WholeDisk, part: Option<&String>) -> DriveSinceBoot {
         let root = self.machine.root.as_path();
         let (since, seconds) = self.counted(disk);
         let rows = self.rows(disk);
@@ -157,7 +157,7 @@ impl Surroundings<'_> {
             wear: &wear,
         });
         let file = disk.backing.as_ref().map(|file| mounts::printable(file));
-        DriveWrites {
+        DriveSinceBoot {
             device: disk.name.clone(),
             device_kind: disk.kind,
             model: disk.model.clone().or(file),
@@ -198,12 +198,12 @@ impl Surroundings<'_> {
         }
     }
 
-    fn rows(&self, disk: &WholeDisk) -> Vec<WriterRow> {
+    fn rows(&self, disk: &WholeDisk) -> Vec<ServiceRow> {
         let writes = self.tree.writes(&disk.number).into_iter();
         let row = |writes: CgroupWrites| {
             let folder = self.tree.folder_of(&writes.cgroup);
             let name = cgroup_name::name(&self.machine.root, &writes.cgroup, folder.as_deref());
-            WriterRow {
+            ServiceRow {
                 service: if writes.is_rest { format!("{name}, the rest") } else { name },
                 service_kind: writes.kind,
                 cgroup: writes.cgroup,

@@ -4,7 +4,7 @@ use ssdlab_host::cgroup_io::IoAccounting;
 use ssdlab_host::mounts::printable;
 use ssdlab_host::whole_disk::DiskKind;
 
-use super::drive_writes::{DriveWrites, NamedPartition, SinceBoot, StackedDevice};
+use super::drive_writes::{DriveSinceBoot, NamedPartition, SinceBoot, StackedDevice};
 use super::wording::{self, size};
 
 const COLUMNS: usize = 80;
@@ -30,7 +30,7 @@ pub fn screen(found: &SinceBoot) -> String {
 }
 
 /// A drive in so many lines at most.
-fn block(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
+fn block(found: &SinceBoot, drive: &DriveSinceBoot, most: usize) -> Vec<String> {
     let mut above = vec![head(drive), cut(&format!("  {}", wording::written(drive)))];
     let part = |part: &NamedPartition| format!("  {} of it to {}", size(part.bytes), part.device);
     above.extend(drive.named.as_ref().map(part));
@@ -55,7 +55,7 @@ fn block(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
 }
 
 /// What a drive is, and where it is mounted.
-fn head(drive: &DriveWrites) -> String {
+fn head(drive: &DriveSinceBoot) -> String {
     let model = drive.model.as_ref().map_or(String::new(), |model| format!("  {model}"));
     let kind = wording::kind(drive.device_kind);
     let start = format!("{}{model}  {kind}, {}", drive.device, size(drive.size_bytes));
@@ -67,7 +67,7 @@ fn head(drive: &DriveWrites) -> String {
 }
 
 /// Who wrote: the largest, the others together, and what no cgroup was charged with.
-fn rows(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
+fn rows(found: &SinceBoot, drive: &DriveSinceBoot, most: usize) -> Vec<String> {
     let is_counted = found.accounting == IoAccounting::On && drive.counter_bytes > 0;
     if drive.rows.is_empty() && !is_counted {
         return Vec::new();
@@ -91,7 +91,7 @@ fn rows(found: &SinceBoot, drive: &DriveWrites, most: usize) -> Vec<String> {
 }
 
 /// The requests to a virtual disk, which its limits may be on.
-fn load(drive: &DriveWrites) -> String {
+fn load(drive: &DriveSinceBoot) -> String {
     let rate = drive.seconds.filter(|seconds| *seconds > 0).map_or(String::new(), |seconds| {
         format!(" ({:.1} a second)", drive.write_requests as f64 / seconds as f64)
     });
@@ -104,7 +104,7 @@ fn load(drive: &DriveWrites) -> String {
 }
 
 /// The devices above and below a drive, and what ext4 says of its own life.
-fn stacks(drive: &DriveWrites) -> Vec<String> {
+fn stacks(drive: &DriveSinceBoot) -> Vec<String> {
     let listed = |devices: &[StackedDevice]| {
         let written = devices.iter().filter(|device| device.bytes > 0);
         let texts: Vec<String> = written

@@ -7,7 +7,9 @@ use ssdlab_host::whole_disk::DiskKind;
 use ssdlab_plan::metric::Unit;
 use ssdlab_report::{bytes, spoken};
 
-use super::drive_writes::{CountedSince, DriveWrites, SinceBoot, WearAdvice, WriterRow, YearsLeft};
+use super::drive_writes::{
+    CountedSince, DriveSinceBoot, ServiceRow, SinceBoot, WearAdvice, YearsLeft,
+};
 use super::life::{self, DAY_S, HOUR_S, LOWEST_RATING};
 
 /// What no row has. What a cgroup wrote that is gone may be lost to its slice.
@@ -37,12 +39,12 @@ pub fn size(number: u64) -> String {
 }
 
 /// A row's name and what it is.
-pub fn writer(row: &WriterRow) -> String {
+pub fn writer(row: &ServiceRow) -> String {
     row.service_kind.with_word(row.service.clone())
 }
 
 /// What was written, since when, and how fast.
-pub fn written(drive: &DriveWrites) -> String {
+pub fn written(drive: &DriveSinceBoot) -> String {
     let all = size(drive.counter_bytes);
     if !drive.is_counting {
         return format!("{all} counted, and maybe more written: its counter stands still");
@@ -79,7 +81,7 @@ fn ago(seconds: u64) -> String {
 }
 
 /// What a drive tells of its wear; `None` where there is nothing to tell.
-pub fn wear(found: &SinceBoot, drive: &DriveWrites) -> Option<String> {
+pub fn wear(found: &SinceBoot, drive: &DriveSinceBoot) -> Option<String> {
     let parts = told(&drive.wear);
     if drive.wear.used_percent.is_some() || drive.wear.host_written_bytes.is_some() {
         return Some(parts.join(", "));
@@ -132,7 +134,7 @@ fn told(wear: &DriveWear) -> Vec<String> {
 }
 
 /// How long a drive lasts, or why that is not said; `None` where there is nothing to say.
-pub fn life(drive: &DriveWrites) -> Option<String> {
+pub fn life(drive: &DriveSinceBoot) -> Option<String> {
     let rated = || drive.rated_bytes.map_or_else(String::new, size);
     Some(match (drive.life, drive.device_kind) {
         (Some(YearsLeft::RatingLeft { years }), _) => {
@@ -174,7 +176,7 @@ fn span(years: f64) -> String {
 }
 
 /// What is to be done.
-pub fn advice(drive: &DriveWrites) -> Option<&'static str> {
+pub fn advice(drive: &DriveSinceBoot) -> Option<&'static str> {
     match drive.advice {
         WearAdvice::NothingToDo if drive.life.is_some() => Some("Nothing, at this rate."),
         WearAdvice::NothingToDo => Some("Nothing now."),
