@@ -7,7 +7,7 @@ use ssdlab_attribution::WhoOutput;
 use ssdlab_flash::simulation::SimulationOutcome;
 use ssdlab_plan::Plan;
 use ssdlab_report::{AnsweredAnalysis, Book, History};
-use ssdlab_results::{Baseline, DeviceCut, Record, Repeat, Shrink};
+use ssdlab_results::{Baseline, DeviceCut, Record, RepeatedCut, Shrink};
 
 use super::cache::CacheOutput;
 use super::cut_device::CutDeviceOutput;
@@ -98,7 +98,7 @@ impl JsonFormat {
             Self::Analysis => schema_for!(AnsweredAnalysis<'_>),
             Self::Method => schema_for!(MethodOutput),
             Self::Comparison => schema_for!(Comparison),
-            Self::Cut => schema_for!(Repeat),
+            Self::Cut => schema_for!(RepeatedCut),
             Self::Shrink => schema_for!(Shrink),
             Self::DeviceCuts => schema_for!(CutDeviceOutput),
             Self::DeviceCut => schema_for!(DeviceCut),

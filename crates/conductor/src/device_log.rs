@@ -19,7 +19,7 @@ use super::evidence::{CuttableTrial, TrialLog};
 use super::failure::Failure;
 use super::guests::Guests;
 use super::images::{self, LoggedRequests};
-use super::repeat::{CutState, RepeatedCut, SurvivorChoice};
+use super::repeat::{CutState, ExaminedCut, SurvivorChoice};
 
 /// The ticks of an entry.
 const TICKS: u64 = 4;
@@ -167,7 +167,7 @@ impl Guests<'_> {
         let again = self.with_device(log, |evidence| {
             self.recover_one(evidence, cut, survivor, SurvivorChoice::AsRecorded)
         });
-        let RepeatedCut { outcome, remains, .. } = again?;
+        let ExaminedCut { outcome, remains, .. } = again?;
         let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
             .map_err(|failure| failure.of_task(RECOVERING, self.hypervisor.interrupt))?;
         let cut = DeviceCut {

@@ -9,8 +9,8 @@ use ssdlab_flash::{
 use ssdlab_operations::cuts::{CutOutcome, Finding, Recovery};
 use ssdlab_plan::Schedule;
 use ssdlab_results::{
-    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Record, Repeat,
-    RequestAtRisk,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Record,
+    RepeatedCut, RequestAtRisk,
 };
 
 use super::cuts::PackedFiles;
@@ -82,8 +82,8 @@ pub enum RequestSafety {
     UnderWay,
 }
 
-/// The repeat of one cut of a trial.
-pub(super) struct RepeatedCut {
+/// What was found after the repeat of one cut of a trial.
+pub(super) struct ExaminedCut {
     pub outcome: CutOutcome,
     pub files: Vec<FileAfter>,
     pub course: Vec<CourseEvent>,
@@ -93,18 +93,18 @@ pub(super) struct RepeatedCut {
 }
 
 impl Guests<'_> {
-    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(Repeat, CutState), TaskError> {
+    pub fn repeat(&mut self, cut: &CutOfRun<'_>) -> Result<(RepeatedCut, CutState), TaskError> {
         let CutOfRun { run, record, outcome: recorded, .. } = *cut;
         let position = record.trial.position;
         let repeated = self.again(cut).map_err(|failure| self.unrepeated(position, failure));
         let (repeated, again) = repeated?;
-        let RepeatedCut { outcome, files, course, remains, is_chosen } = again;
+        let ExaminedCut { outcome, files, course, remains, is_chosen } = again;
         let contents_sha256 = images::sha256(&remains.image, self.hypervisor.interrupt)
             .map_err(|failure| self.unrepeated(position, failure))?;
         let same_trial = repeated.fingerprint == record.fingerprint;
         let is_same_cut = outcome.at_ns == recorded.at_ns && outcome.phase == recorded.phase;
         let is_as_recorded = if is_chosen { is_same_cut } else { outcome.agrees_with(recorded) };
-        let repeat = Repeat {
+        let repeat = RepeatedCut {
             schema: REPEAT_SCHEMA,
             run: run.to_owned(),
             trial: position,
@@ -130,7 +130,7 @@ impl Guests<'_> {
     }
 
     /// Performs a trial again, and recovers from one of its cuts.
-    fn again(&mut self, cut: &CutOfRun<'_>) -> Result<(Record, RepeatedCut), Failure> {
+    fn again(&mut self, cut: &CutOfRun<'_>) -> Result<(Record, ExaminedCut), Failure> {
         self.log_briefly()?;
         let CutOfRun { schedule, record, outcome, survives, .. } = *cut;
         let trial = record.trial;
@@ -150,7 +150,7 @@ impl Guests<'_> {
         cut: u32,
         survivor: u32,
         survives: SurvivorChoice<'_>,
-    ) -> Result<RepeatedCut, Failure> {
+    ) -> Result<ExaminedCut, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let is_it = |case: &CutCase| (case.cut, case.survivor) == (cut, survivor);
         let Some(case) = evidence.cases(&cuts).into_iter().find(is_it) else {
@@ -162,7 +162,7 @@ impl Guests<'_> {
             self.examine(evidence, case, remains)
         };
         let losing = |lost: &BTreeSet<usize>| {
-            Ok::<_, Failure>(RepeatedCut { is_chosen: true, ..examine(cut.losing(lost))? })
+            Ok::<_, Failure>(ExaminedCut { is_chosen: true, ..examine(cut.losing(lost))? })
         };
         match survives {
             SurvivorChoice::AsRecorded => examine(cut.survivor(case.seed)),
@@ -192,7 +192,7 @@ impl Guests<'_> {
         evidence: &CuttableTrial<'_>,
         case: CutCase,
         mut remains: CutState,
-    ) -> Result<RepeatedCut, Failure> {
+    ) -> Result<ExaminedCut, Failure> {
         let mut image = |_: &CutCase| Ok(remains.image.clone());
         let mut recovered = None;
         self.recover_each(evidence, vec![case], &mut image, &mut |_, recovery, packed| {
@@ -204,7 +204,7 @@ impl Guests<'_> {
         let files = evidence.files(&case, &recovery);
         let course = evidence.course(&case, &remains);
         let outcome = evidence.outcome(&case, None, recovery);
-        Ok(RepeatedCut { outcome, files, course, remains, is_chosen: false })
+        Ok(ExaminedCut { outcome, files, course, remains, is_chosen: false })
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use ssdlab_operations::cuts::{
     CutMoment, CutOutcome, CutVerdict, Damage, DataVerdict, FsckResult, WatchedFile,
 };
-use ssdlab_results::{AtRisk, ChangedInput, FileAfter, Repeat, Shrink};
+use ssdlab_results::{AtRisk, ChangedInput, FileAfter, RepeatedCut, Shrink};
 
 use super::grid::ReportTable;
 use super::number::{bytes, duration};
@@ -46,12 +46,12 @@ fn write_shrink(out: &mut String, shrink: &Shrink, style: Style) -> std::fmt::Re
 }
 
 /// A repeated cut.
-pub fn repeat(repeat: &Repeat, style: Style) -> String {
+pub fn repeat(repeat: &RepeatedCut, style: Style) -> String {
     written(|out| write_all(out, repeat, style))
 }
 
-fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
-    let Repeat { run, trial, levels, repeated, drive, .. } = repeat;
+fn write_all(out: &mut String, repeat: &RepeatedCut, style: Style) -> std::fmt::Result {
+    let RepeatedCut { run, trial, levels, repeated, drive, .. } = repeat;
     let CutOutcome { cut, survivor, .. } = repeated;
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
     say(&format!("{run}, trial {trial}, cut {cut}, survivor {survivor}: {levels}"))?;
@@ -171,7 +171,7 @@ fn write_said(out: &mut String, said: &str, style: Style) -> std::fmt::Result {
 }
 
 /// What happened before the cut.
-fn write_course(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
+fn write_course(out: &mut String, repeat: &RepeatedCut, style: Style) -> std::fmt::Result {
     let Some((table, earlier)) = course::table(repeat) else { return Ok(()) };
     writeln!(out)?;
     writeln!(out, "{}", table.text(style))?;
@@ -255,8 +255,8 @@ fn outcome(outcome: &CutOutcome) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn write_agreement(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
-    let Repeat { recorded, repeated, changes, .. } = repeat;
+fn write_agreement(out: &mut String, repeat: &RepeatedCut, style: Style) -> std::fmt::Result {
+    let RepeatedCut { recorded, repeated, changes, .. } = repeat;
     let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
     if repeat.agrees && repeat.chosen {
         say(&format!("Found: {}.", outcome(repeated)))?;

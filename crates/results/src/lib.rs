@@ -31,7 +31,7 @@ pub use record::{
     StatedMethod, Teardown, TrialStatus,
 };
 pub use repeat::{
-    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, RepeatedCut,
     RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
 pub use repeat::{CrashCause, TriedRemedy};

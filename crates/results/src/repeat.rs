@@ -16,7 +16,8 @@ pub const REPEAT_SCHEMA: u32 = 2;
 
 /// A power cut of a run that was made again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Repeat {
+#[schemars(rename = "Repeat")]
+pub struct RepeatedCut {
     /// The version of this format.
     pub schema: u32,
     /// The run's name.
@@ -75,7 +76,7 @@ pub struct Shrink {
     /// How many of them have the finding.
     pub found: u64,
     /// The first of them; requests that are lost are as few as possible.
-    pub repeat: Repeat,
+    pub repeat: RepeatedCut,
     /// The command that repeats it.
     pub command: String,
 }

@@ -9,7 +9,7 @@ use ssdlab_conductor::{CutOfRun, CutState, Guests, SurvivorChoice};
 use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::schedule::{Phase, Workload};
 use ssdlab_results::{
-    CourseEvent, CourseEventKind, Ending, Repeat, RunFolder, SHRINK_SCHEMA, Shrink,
+    CourseEvent, CourseEventKind, Ending, RepeatedCut, RunFolder, SHRINK_SCHEMA, Shrink,
 };
 
 use crate::exit::UsageError;
@@ -72,7 +72,7 @@ fn phases(workload: &Workload) -> Vec<String> {
 }
 
 /// The command that repeats a cut with what was lost.
-fn command(folder: &Path, repeat: &Repeat) -> String {
+fn command(folder: &Path, repeat: &RepeatedCut) -> String {
     let beyond = report::beyond_name(folder);
     let run = output::quoted(beyond.as_deref().unwrap_or(&repeat.run));
     let CutOutcome { cut, survivor, .. } = repeat.repeated;

@@ -1,7 +1,7 @@
 //! The course of a trial up to a power cut: the operations on files, and the requests at risk.
 
 use ssdlab_operations::cuts::{FileOperation, FileOperationStep, WatchedFile};
-use ssdlab_results::{CourseEvent, CourseEventKind, Repeat, RequestAtRisk};
+use ssdlab_results::{CourseEvent, CourseEventKind, RepeatedCut, RequestAtRisk};
 
 use crate::grid::ReportTable;
 use crate::number::{bytes, duration};
@@ -10,7 +10,7 @@ use crate::number::{bytes, duration};
 const MOST_ROWS: usize = 30;
 
 /// The last events before a cut, and how many there are before them; `None` if there are none.
-pub(super) fn table(repeat: &Repeat) -> Option<(ReportTable, usize)> {
+pub(super) fn table(repeat: &RepeatedCut) -> Option<(ReportTable, usize)> {
     let cut_ns = repeat.repeated.at_ns;
     let shown = repeat.course.iter().filter_map(|event| Some((event, words(&event.what)?)));
     let shown: Vec<(&CourseEvent, String)> = shown.collect();

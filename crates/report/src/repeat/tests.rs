@@ -6,7 +6,7 @@ use ssdlab_operations::cuts::{
 };
 use ssdlab_plan::{Factor, Levels};
 use ssdlab_results::{
-    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, Repeat,
+    AtRisk, ChangedInput, CourseEvent, CourseEventKind, FileAfter, REPEAT_SCHEMA, RepeatedCut,
     RequestAtRisk, SHRINK_SCHEMA, Shrink,
 };
 
@@ -43,7 +43,7 @@ fn file(name: &str, done: u32, found: FileState, verdict: CutVerdict) -> FileAft
     FileAfter { name: name.to_owned(), expected, found, verdict }
 }
 
-fn made_again() -> Repeat {
+fn made_again() -> RepeatedCut {
     let whole = |version| FileState { version: Some(version), fault: None };
     let lost = |broken_promises, lost_operations| CutVerdict {
         broken_promises,
@@ -52,7 +52,7 @@ fn made_again() -> Repeat {
         lost_ns: 750_000_000,
         ..CutVerdict::default()
     };
-    Repeat {
+    RepeatedCut {
         schema: REPEAT_SCHEMA,
         run: "cuts-1".to_owned(),
         trial: 3,
@@ -125,7 +125,7 @@ fn a_repeat_says_what_was_volatile_and_what_became_of_each_file() {
 #[test]
 fn a_check_that_was_not_run_found_nothing() {
     let unchecked = CutOutcome { unchecked: true, ..outcome() };
-    let shown = repeat(&Repeat { repeated: unchecked, ..made_again() }, Style::default());
+    let shown = repeat(&RepeatedCut { repeated: unchecked, ..made_again() }, Style::default());
     assert!(shown.contains("was not run") && !shown.contains("nothing amiss"), "{shown}");
 }
 
@@ -134,7 +134,7 @@ fn a_check_that_was_not_run_found_nothing() {
 fn what_a_check_found_before_the_journal_was_replayed_is_shown() {
     let amiss = Some(FsckResult::Amiss("block 7 is free".to_owned()));
     let repaired = CutOutcome { checked_before: amiss, ..outcome() };
-    let shown = repeat(&Repeat { repeated: repaired, ..made_again() }, Style::default());
+    let shown = repeat(&RepeatedCut { repeated: repaired, ..made_again() }, Style::default());
     let [before, mounted] =
         ["block 7 is free", "Mounted in"].map(|says| shown.find(says).expect(says));
     assert!(before < mounted, "{shown}");
@@ -152,7 +152,7 @@ fn a_repeat_that_differs_shows_both_and_what_has_changed() {
         amiss: Some("block 7 is free\n".repeat(12)),
         ..outcome()
     };
-    let differs = Repeat {
+    let differs = RepeatedCut {
         agrees: false,
         same_trial: false,
         changes: vec![change],
@@ -174,7 +174,7 @@ fn a_smallest_workload_is_shown_beside_the_one_it_came_from() {
         is_least: true,
         cuts: 50,
         found: 3,
-        repeat: Repeat { chosen: true, ..made_again() },
+        repeat: RepeatedCut { chosen: true, ..made_again() },
         command: "ssdlab cut cuts-1-shrunk --trial 3 --cut 12 --survivor 0 --lose 811".to_owned(),
     };
     insta::assert_snapshot!(shrink(&found, Style::default()));
@@ -184,6 +184,6 @@ fn a_smallest_workload_is_shown_beside_the_one_it_came_from() {
 #[test]
 fn only_the_last_events_are_shown() {
     let course: Vec<CourseEvent> = (0..10).flat_map(|_| course()).collect();
-    let shown = repeat(&Repeat { course, ..made_again() }, Style::default());
+    let shown = repeat(&RepeatedCut { course, ..made_again() }, Style::default());
     assert!(shown.contains("40 earlier events (--json)."), "{shown}");
 }
