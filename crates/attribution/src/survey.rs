@@ -73,7 +73,7 @@ pub struct WatchSurvey {
     disks: Vec<(BlockDevice, usize)>,
     /// The numbers of the devices whose filesystems were added.
     mounted: BTreeSet<String>,
-    /// Those of them whose filesystems have events of their own.
+    /// The numbers of devices whose filesystems have events of their own.
     with_events: BTreeSet<String>,
     /// The loop devices that were added, and their files.
     loops: BTreeMap<String, (usize, FileId)>,

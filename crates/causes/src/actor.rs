@@ -26,7 +26,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Itself, unless it works for somebody unknown.
+    /// The actor itself, unless it works for somebody unknown.
     pub fn own(&self) -> CauseShares {
         if self.is_kernel || self.is_syncing {
             CauseShares::default()

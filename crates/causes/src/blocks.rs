@@ -16,7 +16,7 @@ pub struct MetadataCauses {
     touched: BTreeMap<u64, CauseShares>,
     /// Who changed metadata since the last commit.
     pub pool: CauseShares,
-    /// Who did before it.
+    /// Who changed metadata before that commit, since the one before.
     pub last_pool: CauseShares,
 }
 
@@ -32,7 +32,7 @@ impl MetadataCauses {
         self.touched.entry(block).or_default().add_split(CHANGE, causes);
     }
 
-    /// Whether somebody is known to have changed it.
+    /// Whether somebody is known to have changed a block.
     pub fn is_touched(&self, block: u64) -> bool {
         self.touched.contains_key(&block)
     }
@@ -57,7 +57,7 @@ impl MetadataCauses {
         self.last_pool = std::mem::take(&mut self.pool);
     }
 
-    /// Those of the transaction, else those of the last.
+    /// The causers of the transaction, else those of the last.
     pub fn pooled(&self) -> CauseShares {
         self.pool.clone().or(|| self.last_pool.clone())
     }

@@ -17,7 +17,7 @@ pub enum EventPoint {
     Attached,
     /// sync(2) or syncfs(2) began.
     SyncEntered,
-    /// It ended.
+    /// sync(2) or syncfs(2) ended.
     SyncLeft,
     /// A bio was queued: sector, sectors, letters.
     Queued,
@@ -29,7 +29,7 @@ pub enum EventPoint {
     FolioDirtied,
     /// A worker begins to write back an inode: inode.
     WritebackBegan,
-    /// It ended: inode.
+    /// A worker has written back an inode: inode.
     WritebackEnded,
     /// Direct I/O began, a read or a write: inode, offset, length.
     DirectBegan,
@@ -39,7 +39,7 @@ pub enum EventPoint {
     ExtWritten,
     /// ext4 begins to write a file's pages: inode, most pages, first and last byte.
     ExtFlushBegan,
-    /// It ended: inode, result, pages written.
+    /// ext4 has written a file's pages: inode, result, pages written.
     ExtFlushEnded,
     /// ext4 changed an inode: inode.
     ExtInodeDirtied,
@@ -47,12 +47,13 @@ pub enum EventPoint {
     ExtInodeFreed,
     /// fsync(2) began on ext4: inode.
     ExtSyncBegan,
+    /// fsync(2) ended on ext4: inode.
     ExtSyncEnded,
     /// A handle was closed: transaction, blocks first dirtied by it.
     JournalHandle,
     /// A transaction's commit began: transaction.
     CommitBegan,
-    /// It ended: transaction.
+    /// A transaction's commit ended: transaction.
     CommitEnded,
     /// jbd2 writes a file's data before it commits, without writepages (Linux 6.1): inode.
     JournalData,

@@ -91,7 +91,7 @@ impl Ext {
         Self { device_inode, places, transactions, last, commit, has_journal, syncing, passes }
     }
 
-    /// Those of the committing transaction, else of the last.
+    /// The causers of the committing transaction, else those of the last.
     fn committing(&self) -> CauseShares {
         let transaction = self.commit.as_ref().map(|commit| commit.transaction);
         let running = transaction.and_then(|number| self.transactions.get(&number));

@@ -26,13 +26,13 @@ pub struct Inode {
 pub enum WrittenKind {
     /// Blocks of a filesystem, in kinds that every filesystem has.
     Block(BlockKind),
-    /// Trees of btrfs: of files and directories.
+    /// btrfs's trees of files and directories.
     FileTree,
     ChecksumTree,
     ExtentTree,
-    /// Those of roots, chunks, devices, and free space.
+    /// btrfs's trees of roots, chunks, devices, and free space.
     RootTrees,
-    /// That of fsync(2)'s log.
+    /// btrfs's tree of fsync(2)'s log.
     LogTree,
     Swap,
     /// Bytes of a device without a filesystem that is watched.

@@ -57,7 +57,7 @@ impl CauseShares {
         self.0.binary_search_by_key(&causer, |(own, _)| *own).is_ok()
     }
 
-    /// These, or others if these are nobody.
+    /// These shares, or others if these are nobody's.
     #[must_use]
     pub fn or(self, others: impl FnOnce() -> Self) -> Self {
         if self.is_empty() { others() } else { self }

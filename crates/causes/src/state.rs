@@ -64,7 +64,7 @@ pub trait FilesystemModel: std::fmt::Debug + Send {
     /// Takes an event of the filesystem.
     fn take(&mut self, state: &mut FilesystemState, actor: &Actor, event: &CauseEvent);
 
-    /// What a bio to a part of the filesystem carries, within one area. `area` is the area's kind.
+    /// Marks what a part of a bio carries.
     fn queued(&mut self, state: &mut FilesystemState, actor: &Actor, bio: &BioPart);
 
     /// Whether data is marked before its bios are queued.
@@ -171,7 +171,7 @@ impl FilesystemState {
         }
     }
 
-    /// These asked for bytes of a file to be written.
+    /// Some causers asked for bytes of a file to be written.
     pub fn asked_by(&mut self, inode: Inode, bytes: u64, causes: &CauseShares) {
         let findings = &mut self.findings;
         causes.split(bytes, |causer, bytes| {
@@ -211,14 +211,14 @@ impl FilesystemState {
         self.work_of(actor).writes = Some((inode, None));
     }
 
-    /// It ended.
+    /// A thread has written a file's pages.
     pub fn ends_to_write(&mut self, actor: &Actor) {
         if let Some(work) = self.work.get_mut(&actor.thread) {
             work.writes = None;
         }
     }
 
-    /// Whether it is writing a file's pages.
+    /// Whether a thread is writing a file's pages.
     pub fn is_writing(&self, actor: &Actor) -> bool {
         self.work.get(&actor.thread).is_some_and(|work| work.writes.is_some())
     }

@@ -47,7 +47,7 @@ pub enum ModelSpec {
 }
 
 impl ModelSpec {
-    /// One of each, of a filesystem of which nothing is known.
+    /// One of each model, of a filesystem of which nothing is known.
     const EACH: [Self; 5] = [
         Self::Ext { places: None },
         Self::Xfs { places: None },
@@ -56,7 +56,7 @@ impl ModelSpec {
         Self::Generic,
     ];
 
-    /// That of a kind of filesystem, as mounts name it.
+    /// The model of a kind of filesystem, as mounts name the kind.
     pub fn of_kind(kind: &str) -> Self {
         let of_kind = |model: &Self| model.kinds().contains(&kind);
         Self::EACH.into_iter().find(of_kind).unwrap_or(Self::Generic)
@@ -135,11 +135,11 @@ impl WatchedModel {
 /// A loop device above a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopLayer {
-    /// It, by its place in the watch.
+    /// The loop device, by its place in the watch.
     pub upper: usize,
     /// The device that its file is on.
     pub lower: usize,
-    /// The bytes written to it.
+    /// The bytes written to the loop device.
     pub bytes: u64,
     /// The bytes of its file written to the device below.
     pub below_bytes: u64,
@@ -367,7 +367,8 @@ impl Watch {
         }
     }
 
-    /// Who does it: for a worker that writes a loop device's file, those behind the device.
+    /// Who is behind an event: for a worker that writes a loop device's file, those behind the
+    /// device.
     fn actor(&mut self, filesystem: Option<usize>, event: &CauseEvent) -> Actor {
         let causer = self.tasks.causer_of(event.thread);
         let is_kernel = self.tasks.is_kernel(event.thread);

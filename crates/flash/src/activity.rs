@@ -88,7 +88,7 @@ impl<N: Nand> Drive<N> {
 }
 
 impl FlashActivity {
-    /// The same, with the years until wear-out if it is done this often a day.
+    /// This activity with the years until wear-out, if it is repeated this often a day.
     #[must_use]
     pub fn repeated(self, a_day: f64) -> Self {
         let years = |repeats| repeats / (a_day * DAYS_PER_YEAR);

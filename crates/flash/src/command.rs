@@ -15,7 +15,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The same, if it names whole sectors that end within the capacity.
+    /// The extent itself, if it names whole sectors that end within the capacity.
     #[inline]
     pub fn within(self, capacity_bytes: u64) -> Result<Self, Refusal> {
         let is_whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);

@@ -64,17 +64,17 @@ pub enum ProbeAccess {
 pub enum ProbeQuestion {
     /// Random writes of 4 KiB one at a time, each followed by a flush.
     SyncedWrite,
-    /// The same with forced unit access instead.
+    /// Random writes of 4 KiB one at a time, each with forced unit access.
     FuaWrite,
-    /// Neither.
+    /// Random writes of 4 KiB one at a time, neither flushed nor with forced unit access.
     Write,
     /// Random reads of 4 KiB one at a time, within 16 MiB.
     NearRead,
-    /// The same anywhere in the file.
+    /// Random reads of 4 KiB one at a time, anywhere in the file.
     Read,
     /// Random reads of 4 KiB, 32 at a time, within 16 MiB.
     DeepNearRead,
-    /// The same anywhere in the file.
+    /// Random reads of 4 KiB, 32 at a time, anywhere in the file.
     DeepRead,
     /// Random writes of 4 KiB, 32 at a time.
     DeepWrite,
