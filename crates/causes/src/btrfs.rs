@@ -13,12 +13,10 @@ use std::ops::Range;
 use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, EventPoint, WantedEvent};
+use crate::event::{CauseEvent, EventPoint, PAGE_BYTES, SECTOR_BYTES, WantedEvent, page_range};
 use crate::ledger::WrittenKind;
 use crate::shares::CauseShares;
-use crate::state::{
-    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
-};
+use crate::state::{BioPart, FilesystemModel, FilesystemState, SectorMark};
 
 /// The subvolume that every btrfs has.
 const TOP_SUBVOLUME: u64 = 5;
@@ -147,14 +145,12 @@ impl Btrfs {
     }
 
     fn folio_dirtied(&self, state: &mut FilesystemState, actor: &Actor, inode: u64, page: u64) {
-        let start = page.saturating_mul(PAGE_BYTES);
+        let range = page_range(page);
         if inode != TREES {
-            let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
-            if !is_again {
-                let range = start..start.saturating_add(PAGE_BYTES);
+            if !state.is_redirtied(actor, inode) {
                 state.files.changed_range(inode, actor, range);
             }
-        } else if start.is_multiple_of(self.geometry.node_bytes.max(PAGE_BYTES)) {
+        } else if range.start.is_multiple_of(self.geometry.node_bytes.max(PAGE_BYTES)) {
             // A new copy, or a part that was split off.
             let causes = state.cause(actor);
             state.blocks.take(page);

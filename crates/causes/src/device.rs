@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use crate::event::SECTOR_BYTES;
 use crate::ledger::{AttributedWrites, LedgerKey, WrittenKind};
 use crate::ranges::RangeMap;
 use crate::readings::{CompletedWrite, CompletionMatcher};
 use crate::shares::CauseShares;
-use crate::state::{SECTOR_BYTES, SectorMark};
+use crate::state::SectorMark;
 use crate::tasks::Causer;
 
 /// The most marked ranges: more than any queue holds.

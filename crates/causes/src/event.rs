@@ -3,6 +3,12 @@
 //! Which event serves a purpose is decided by what the kernel has below `events`, never by its
 //! version: a [`WantedEvent`] names alternatives, best first.
 
+use std::ops::Range;
+
+/// The bytes of a sector, as the block layer counts.
+pub const SECTOR_BYTES: u64 = 512;
+/// The bytes of a page.
+pub const PAGE_BYTES: u64 = 4096;
 /// The most numbers that an event has here.
 pub const MOST_NUMBERS: usize = 6;
 
@@ -226,17 +232,23 @@ pub struct CauseEvent {
 }
 
 impl CauseEvent {
-    /// The file's range that a thread changes by this event: inode, first byte and length.
-    pub(crate) fn changed_range(&self) -> Option<(u64, u64, u64)> {
+    /// The inode and the range of the file that a thread changes by this event.
+    pub(crate) fn changed_range(&self) -> Option<(u64, Range<u64>)> {
         let [inode, second, third, ..] = self.numbers;
         match self.point {
             EventPoint::ExtWritten | EventPoint::XfsWritten | EventPoint::DirectBegan => {
-                Some((inode, second, third))
+                Some((inode, second..second.saturating_add(third)))
             }
-            EventPoint::FolioDirtied => Some((inode, second.saturating_mul(4096), 4096)),
+            EventPoint::FolioDirtied => Some((inode, page_range(second))),
             _ => None,
         }
     }
+}
+
+/// The bytes of a page of a file.
+pub fn page_range(page: u64) -> Range<u64> {
+    let start = page.saturating_mul(PAGE_BYTES);
+    start..start.saturating_add(PAGE_BYTES)
 }
 
 /// The key of a backing device by its name: `8:0` is that of a disk, `btrfs-1` of a filesystem.

@@ -14,9 +14,11 @@ use std::collections::BTreeMap;
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
+use crate::event::{
+    CauseEvent, DIRECT, EventPoint, PAGE_BYTES, SECTOR_BYTES, WantedEvent, page_range,
+};
 use crate::shares::CauseShares;
-use crate::state::{BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES};
+use crate::state::{BioPart, FilesystemModel, FilesystemState};
 use crate::tasks::Causer;
 
 /// The most transactions whose causers are kept: one runs, one commits.
@@ -149,12 +151,9 @@ impl Ext {
             }
             return;
         }
-        // A page that a worker could not write yet is dirtied again by it.
-        let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
         // One that write(2) dirtied was counted by its bytes.
-        if !is_again && !state.files.is_changed_by(inode, actor.causer) {
-            let start = page.saturating_mul(PAGE_BYTES);
-            state.files.changed(inode, actor, start..start.saturating_add(PAGE_BYTES));
+        if !state.is_redirtied(actor, inode) && !state.files.is_changed_by(inode, actor.causer) {
+            state.files.changed(inode, actor, page_range(page));
         }
     }
 

@@ -6,14 +6,10 @@
 use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent, page_range};
 use crate::generic;
-use crate::state::{
-    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
-};
+use crate::state::{BLOCK_SECTORS, BioPart, FilesystemModel, FilesystemState, SectorMark};
 
-/// The sectors of a block, which always has 4 KiB.
-const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// `enum page_type`.
 const DATA: u64 = 0;
 const NODE: u64 = 1;
@@ -37,12 +33,11 @@ impl FilesystemModel for F2fs {
         let [inode, page, block, kind, ..] = event.numbers;
         match event.point {
             EventPoint::F2fsPlaced => {
+                // A block always has 4 KiB.
                 let sectors = block.saturating_mul(BLOCK_SECTORS);
                 let sectors = sectors..sectors.saturating_add(BLOCK_SECTORS);
                 let mark = if kind == DATA {
-                    let start = page.saturating_mul(PAGE_BYTES);
-                    let range = start..start.saturating_add(PAGE_BYTES);
-                    let causes = state.files.take_range(inode, &range);
+                    let causes = state.files.take_range(inode, &page_range(page));
                     state.works_at(actor, inode);
                     let inode = Some(state.inode(inode));
                     SectorMark { kind: BlockKind::Data.into(), inode, causes }

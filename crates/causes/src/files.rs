@@ -50,12 +50,11 @@ impl Files {
         }
     }
 
-    /// The same, and keeps who changed which range.
+    /// Somebody changed a range of a file, in bytes: weights, and who changed which range.
     pub fn changed_range(&mut self, inode: u64, actor: &Actor, range: Range<u64>) {
+        self.changed(inode, actor, range.clone());
         let file = self.file(inode);
-        file.begin_anew();
         for (part, causes) in actor.changes(range) {
-            file.weights.add_split(part.end - part.start, &causes);
             if let Some(causer) = causes.largest() {
                 file.dirty.put(part, causer);
             }

@@ -4,8 +4,8 @@
 use ssdlab_filesystem::BlockKind;
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
-use crate::state::{BioPart, FilesystemModel, FilesystemState, PAGE_BYTES};
+use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent, page_range};
+use crate::state::{BioPart, FilesystemModel, FilesystemState};
 
 /// What is known of such a filesystem: nothing.
 #[derive(Debug, Default)]
@@ -15,14 +15,10 @@ pub struct GenericModel;
 pub fn take(state: &mut FilesystemState, actor: &Actor, event: &CauseEvent) {
     let [inode, page, ..] = event.numbers;
     match event.point {
-        EventPoint::FolioDirtied => {
-            let is_again = actor.is_kernel && !state.files.causes(inode).is_empty();
-            if !is_again {
-                let start = page.saturating_mul(PAGE_BYTES);
-                let range = start..start.saturating_add(PAGE_BYTES);
-                state.files.changed(inode, actor, range.clone());
-                state.asked(state.inode(inode), actor, range);
-            }
+        EventPoint::FolioDirtied if !state.is_redirtied(actor, inode) => {
+            let range = page_range(page);
+            state.files.changed(inode, actor, range.clone());
+            state.asked(state.inode(inode), actor, range);
         }
         EventPoint::WritebackBegan => {
             state.files.flush_began(inode);

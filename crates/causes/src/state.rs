@@ -7,18 +7,14 @@ use ssdlab_filesystem::{BlockKind, Layout};
 
 use crate::actor::{Actor, FileParts};
 use crate::blocks::MetadataCauses;
-use crate::event::{CauseEvent, EventPoint, WantedEvent};
+use crate::event::{CauseEvent, EventPoint, PAGE_BYTES, SECTOR_BYTES, WantedEvent};
 use crate::files::Files;
 use crate::ledger::{Inode, WrittenKind};
 use crate::shares::CauseShares;
 use crate::tasks::Causer;
 
-/// The bytes of a sector, as the block layer counts.
-pub const SECTOR_BYTES: u64 = 512;
-/// The bytes of a page and of a touched block.
-pub const PAGE_BYTES: u64 = 4096;
-/// The sectors of a touched block.
-const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
+/// The sectors of a touched block, which has the bytes of a page.
+pub const BLOCK_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// The most threads whose work is kept.
 const MOST_THREADS: usize = 1 << 16;
 
@@ -204,6 +200,12 @@ impl FilesystemState {
         let at = || work.and_then(|work| work.at).filter(|_| actor.is_kernel);
         let inode = writes.map(|(inode, _)| *inode).or_else(at);
         inode.map(|inode| self.files.causes(inode)).unwrap_or_default().or(|| actor.own())
+    }
+
+    /// Whether a page of a file is dirtied by a worker that could not write it yet: it is charged
+    /// already.
+    pub fn is_redirtied(&self, actor: &Actor, inode: u64) -> bool {
+        actor.is_kernel && !self.files.causes(inode).is_empty()
     }
 
     /// A thread begins to write a file's pages.

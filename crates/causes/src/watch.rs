@@ -8,16 +8,16 @@ use ssdlab_filesystem::{BlockKind, InodePlaces, Layout};
 use crate::actor::Actor;
 use crate::btrfs::{Btrfs, BtrfsGeometry};
 use crate::device::{Device, DeviceSpec};
-use crate::event::{BlockOperation, COMMON, CauseEvent, EventPoint, SourceKey, WantedEvent};
+use crate::event::{
+    BlockOperation, COMMON, CauseEvent, EventPoint, SECTOR_BYTES, SourceKey, WantedEvent,
+};
 use crate::ext::Ext;
 use crate::f2fs::F2fs;
 use crate::generic::GenericModel;
 use crate::ledger::{Inode, LedgerKey, WrittenKind};
 use crate::readings::{CounterBalance, WrittenReading};
 use crate::shares::CauseShares;
-use crate::state::{
-    FilesystemFinding, FilesystemModel, FilesystemState, Member, SECTOR_BYTES, SectorMark,
-};
+use crate::state::{FilesystemFinding, FilesystemModel, FilesystemState, Member, SectorMark};
 use crate::tasks::{Causer, CauserRole, Tasks};
 use crate::xfs::Xfs;
 
@@ -382,12 +382,12 @@ impl Watch {
         };
         if is_kernel
             && let Some(watched) = filesystem.and_then(|index| self.filesystems.get(index))
-            && let Some((inode, start, length)) = event.changed_range()
+            && let Some((inode, range)) = event.changed_range()
             && let Some((device, offset)) = watched.behind.get(&inode)
             && let Some(device) = self.devices.get(*device)
-            && let Some(at) = start.checked_sub(*offset)
+            && let Some(start) = range.start.checked_sub(*offset)
         {
-            let sectors = at / SECTOR_BYTES..at.saturating_add(length).div_ceil(SECTOR_BYTES);
+            let sectors = start / SECTOR_BYTES..(range.end - offset).div_ceil(SECTOR_BYTES);
             let bytes = |sector: u64| sector * SECTOR_BYTES + offset;
             let pieces = device.causes_within(&sectors).into_iter();
             actor.above = pieces

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
 use crate::actor::Actor;
-use crate::event::{CauseEvent, DIRECT, EventPoint, WantedEvent};
-use crate::shares::CauseShares;
-use crate::state::{
-    BioPart, FilesystemModel, FilesystemState, PAGE_BYTES, SECTOR_BYTES, SectorMark,
+use crate::event::{
+    CauseEvent, DIRECT, EventPoint, PAGE_BYTES, SECTOR_BYTES, WantedEvent, page_range,
 };
+use crate::shares::CauseShares;
+use crate::state::{BLOCK_SECTORS, BioPart, FilesystemModel, FilesystemState, SectorMark};
 
 /// The blocks of 4 KiB in a cluster of inodes: 16 KiB unless mkfs was told otherwise.
 const CLUSTER_BLOCKS: u64 = 4;
@@ -139,10 +139,9 @@ impl FilesystemModel for Xfs {
             EventPoint::XfsAtWork | EventPoint::WritebackBegan => state.works_at(actor, first),
             EventPoint::FolioDirtied => {
                 self.begin_if_reused(state, first);
-                let start = second.saturating_mul(PAGE_BYTES);
-                let is_again = actor.is_kernel && !state.files.causes(first).is_empty();
-                if !is_again && !state.files.is_dirty_at(first, start) {
-                    let range = start..start.saturating_add(PAGE_BYTES);
+                let range = page_range(second);
+                if !state.is_redirtied(actor, first) && !state.files.is_dirty_at(first, range.start)
+                {
                     state.files.changed_range(first, actor, range);
                 }
             }
@@ -156,7 +155,8 @@ impl FilesystemModel for Xfs {
             }
             EventPoint::XfsBufferLogged => {
                 let causes = state.cause(actor);
-                let blocks = first / 8..first.saturating_add(second).div_ceil(8);
+                let end = first.saturating_add(second);
+                let blocks = first / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS);
                 for block in blocks {
                     state.blocks.touch(block, &causes);
                 }
@@ -189,7 +189,7 @@ impl FilesystemModel for Xfs {
             }
             None if !bio.is_metadata => state.mark_data(actor, bio),
             area => {
-                let cluster = bio.sectors.start / 8 / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
+                let cluster = bio.sectors.start / BLOCK_SECTORS / CLUSTER_BLOCKS * CLUSTER_BLOCKS;
                 let is_inode = self.clusters.contains(&cluster);
                 let other = if is_inode { BlockKind::Inode } else { BlockKind::Unattributed };
                 let others = state.blocks.pooled();
