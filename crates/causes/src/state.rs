@@ -1,6 +1,8 @@
 //! A mounted filesystem: what the bios to it carry.
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 use ssdlab_filesystem::{BlockKind, Layout};
@@ -53,7 +55,7 @@ pub enum FilesystemFinding {
 }
 
 /// A filesystem's own knowledge: its events, and what they mean.
-pub trait FilesystemModel: std::fmt::Debug + Send {
+pub trait FilesystemModel: Any + fmt::Debug + Send {
     /// The events that it wants beside those that all want.
     fn events(&self) -> Vec<WantedEvent>;
 

@@ -1,5 +1,6 @@
 //! The whole watch: which filesystem is on which disk, and through which loop device it writes.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -71,6 +72,17 @@ impl ModelSpec {
             Self::Generic => &[],
         }
     }
+
+    /// The model of a filesystem with this number.
+    fn model(&self, number: u64) -> Box<dyn FilesystemModel> {
+        match self {
+            Self::Ext { places } => Box::new(Ext::new(number, places.clone())),
+            Self::Xfs { places } => Box::new(Xfs::new(places.clone())),
+            Self::Btrfs(geometry) => Box::new(Btrfs::new(geometry.clone())),
+            Self::F2fs => Box::new(F2fs),
+            Self::Generic => Box::new(GenericModel),
+        }
+    }
 }
 
 /// What is known of a mounted filesystem before it is watched.
@@ -94,42 +106,9 @@ pub struct FilesystemSpec {
 struct Watched {
     spec: FilesystemSpec,
     state: FilesystemState,
-    model: WatchedModel,
+    model: Box<dyn FilesystemModel>,
     /// Files behind loop devices: the device, and the first byte of the file that it shows.
     behind: BTreeMap<u64, (usize, u64)>,
-}
-
-/// One of the models. Of btrfs, the geometry changes.
-#[derive(Debug)]
-enum WatchedModel {
-    Btrfs(Btrfs),
-    Other(Box<dyn FilesystemModel>),
-}
-
-impl WatchedModel {
-    fn new(spec: ModelSpec, number: u64) -> Self {
-        match spec {
-            ModelSpec::Ext { places } => Self::Other(Box::new(Ext::new(number, places))),
-            ModelSpec::Xfs { places } => Self::Other(Box::new(Xfs::new(places))),
-            ModelSpec::Btrfs(geometry) => Self::Btrfs(Btrfs::new(geometry)),
-            ModelSpec::F2fs => Self::Other(Box::new(F2fs)),
-            ModelSpec::Generic => Self::Other(Box::new(GenericModel)),
-        }
-    }
-
-    fn get(&mut self) -> &mut dyn FilesystemModel {
-        match self {
-            Self::Btrfs(btrfs) => btrfs,
-            Self::Other(other) => other.as_mut(),
-        }
-    }
-
-    fn events(&self) -> Vec<WantedEvent> {
-        match self {
-            Self::Btrfs(btrfs) => btrfs.events(),
-            Self::Other(other) => other.events(),
-        }
-    }
 }
 
 /// A loop device above a device.
@@ -170,7 +149,7 @@ impl Watch {
     pub fn add_filesystem(&mut self, spec: FilesystemSpec) -> usize {
         let number = self.filesystems.len();
         let state = FilesystemState::new(number, spec.members.clone(), spec.layout.clone());
-        let model = WatchedModel::new(spec.model.clone(), spec.number);
+        let model = spec.model.model(spec.number);
         self.filesystems.push(Watched { spec, state, model, behind: BTreeMap::new() });
         number
     }
@@ -229,9 +208,8 @@ impl Watch {
 
     /// The events of filesystems that may be mounted from loop devices later.
     pub fn later_events(&self) -> Vec<(WantedEvent, String)> {
-        let each = ModelSpec::EACH.into_iter();
-        let each = each.flat_map(|model| WatchedModel::new(model, 0).events());
-        let mut later = self.filtered(each);
+        let of_each = ModelSpec::EACH.into_iter().flat_map(|spec| spec.model(0).events());
+        let mut later = self.filtered(of_each);
         let known = self.events();
         later.retain(|event| !known.contains(event));
         later
@@ -312,9 +290,9 @@ impl Watch {
 
     /// Replaces what is known of the chunks of a btrfs filesystem.
     pub fn update_btrfs(&mut self, filesystem: usize, geometry: BtrfsGeometry) {
-        if let Some(WatchedModel::Btrfs(btrfs)) =
-            self.filesystems.get_mut(filesystem).map(|watched| &mut watched.model)
-        {
+        let watched = self.filesystems.get_mut(filesystem);
+        let model = watched.map(|watched| watched.model.as_mut() as &mut dyn Any);
+        if let Some(btrfs) = model.and_then(|model| model.downcast_mut::<Btrfs>()) {
             btrfs.update(geometry);
         }
     }
@@ -361,7 +339,7 @@ impl Watch {
             let Watched { state, model, .. } = &mut self.filesystems[index];
             state.files.now_ns = event.time_ns;
             if !state.take_common(&actor, event) {
-                model.get().take(state, &actor, event);
+                model.take(state, &actor, event);
             }
             self.enter_findings(index);
         }
@@ -445,7 +423,6 @@ impl Watch {
         is_metadata: bool,
     ) {
         let Watched { state, model, .. } = &mut self.filesystems[filesystem];
-        let model = model.get();
         let place = state.members[member].clone();
         if !is_metadata {
             state.direct_writes(actor);
