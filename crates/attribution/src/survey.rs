@@ -189,8 +189,8 @@ impl WatchSurvey {
         let counted = counted
             .and_then(|device| partitions.iter().find(|(own, _)| own.number == device.number));
         let place = self.watch.add_device(DeviceSpec {
-            number: event_number(&disk.number),
-            partitions: partitions.iter().map(|(own, _)| event_number(&own.number)).collect(),
+            number: bdi_number(&disk.number),
+            partitions: partitions.iter().map(|(own, _)| bdi_number(&own.number)).collect(),
             counted: counted.map_or(all, |(_, sectors)| sectors.clone()),
             in_flight: block::writes_in_flight(&disk.number).unwrap_or(0),
             swap: swap_on(disk, &partitions),
@@ -282,7 +282,7 @@ impl WatchSurvey {
                 mount.kind
             ));
         }
-        let number = event_number(&device.number);
+        let number = bdi_number(&device.number);
         let members = vec![member];
         let node_bytes = match &model {
             ModelSpec::Btrfs(geometry) => Some(geometry.node_bytes),
@@ -440,7 +440,9 @@ fn swap_on(disk: &BlockDevice, partitions: &[(BlockDevice, Range<u64>)]) -> Vec<
             && let Ok(Some(places)) =
                 File::open(&area).and_then(|file| extents::extents(&file, 4096))
         {
-            let sectors = |range: &Range<u64>| start + range.start / 512..start + range.end / 512;
+            let sectors = |range: &Range<u64>| {
+                start + range.start / SECTOR_BYTES..start + range.end / SECTOR_BYTES
+            };
             found.extend(places.iter().map(sectors));
         }
     }
@@ -562,9 +564,4 @@ fn below(disk: &BlockDevice) -> Vec<StackedPair> {
 /// Whether the driver of ext4 has a device mounted.
 fn is_of_ext4(device: &BlockDevice) -> bool {
     Path::new("/sys/fs/ext4").join(&device.name).exists()
-}
-
-/// The number of a device as events have it, from `major:minor`.
-fn event_number(number: &str) -> u64 {
-    bdi_number(number)
 }

@@ -251,7 +251,7 @@ pub fn page_range(page: u64) -> Range<u64> {
     start..start.saturating_add(PAGE_BYTES)
 }
 
-/// The key of a backing device by its name: `8:0` is that of a disk, `btrfs-1` of a filesystem.
+/// The key of a device by its number, `8:0`, or of another backing device by its name, `btrfs-1`.
 pub fn bdi_number(name: &str) -> u64 {
     if let Some((major, minor)) = name.split_once(':') {
         let number = major.parse::<u64>().ok().zip(minor.parse::<u64>().ok());

@@ -54,8 +54,7 @@ impl RequestRecording {
             return Err(io::Error::other(trouble));
         }
         let lost = log.assembler.lost();
-        let events = losses.overrun + losses.commit_overrun + losses.dropped;
-        let events = events.max(lost.overwritten) + lost.given_up;
+        let events = losses.all().max(lost.overwritten) + lost.given_up;
         if events > 0 {
             return Err(io::Error::other(format!(
                 "{events} block-layer events were lost; measure again when this machine is less \
@@ -69,17 +68,8 @@ impl RequestRecording {
 /// The device as the kernel's events know it.
 fn target(device: &BlockDevice) -> io::Result<TracedDevice> {
     let disk = number(&sysfs::read(&device.disk_folder().join("dev"))?)?;
-    let sectors = device.size_bytes()? / 512;
-    if !device.is_partition() {
-        return Ok(TracedDevice { disk, partition: None, sectors: 0..sectors });
-    }
-    let start = sysfs::read(&device.folder.join("start"))?;
-    let start: u64 = start.parse().map_err(io::Error::other)?;
-    Ok(TracedDevice {
-        disk,
-        partition: Some(number(&device.number)?),
-        sectors: start..start + sectors,
-    })
+    let partition = device.is_partition().then(|| number(&device.number)).transpose()?;
+    Ok(TracedDevice { disk, partition, sectors: device.sectors()? })
 }
 
 /// The number of a device from `major:minor`.
