@@ -52,7 +52,7 @@ pub fn recording(found: &WhoOutput) -> String {
         ("discarded_bytes", "Bytes discarded.", |device| device.discarded_bytes as f64),
     ];
     for (name, help, value) in of_device {
-        let samples = found.devices.iter().map(|device| (labels(device), value(device)));
+        let samples = found.devices.iter().map(|device| (labels(&device.device), value(device)));
         metric(&mut text, &format!("recorded_{name}"), "gauge", help, samples);
     }
     let mut sums: BTreeMap<Labels, [u64; 3]> = BTreeMap::new();
@@ -62,7 +62,8 @@ pub fn recording(found: &WhoOutput) -> String {
                 [&row.program, &row.service, &row.cgroup, &row.kind].map(String::clone);
             let own =
                 [("program", program), ("service", service), ("cgroup", cgroup), ("kind", kind)];
-            let sum = sums.entry(labels(device).into_iter().chain(own).collect()).or_default();
+            let sum =
+                sums.entry(labels(&device.device).into_iter().chain(own).collect()).or_default();
             for (sum, own) in sum.iter_mut().zip([row.bytes, row.asked_bytes, row.syncs]) {
                 *sum += own;
             }
@@ -80,6 +81,7 @@ pub fn recording(found: &WhoOutput) -> String {
     text
 }
 
-fn labels(device: &DeviceWrites) -> Labels {
-    vec![("device", device.device.clone())]
+/// The labels of every sample of a device.
+pub fn labels(device: &str) -> Labels {
+    vec![("device", device.to_owned())]
 }

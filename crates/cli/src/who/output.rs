@@ -74,16 +74,8 @@ impl Sum {
 /// The table for a terminal.
 pub fn text(output: &WhoOutput, by: RowGrouping, files: bool) -> String {
     let devices = output.devices.iter().map(|device| {
-        let mut out = format!("{}\n", head(device));
-        let _ = writeln!(out, "{}", table(device, by, presets::NOTHING, &str::to_owned));
-        if files && by != RowGrouping::File {
-            let _ = writeln!(
-                out,
-                "\n{}",
-                table(device, RowGrouping::File, presets::NOTHING, &str::to_owned)
-            );
-        }
-        out + &remarks(device)
+        let tables = tables(device, by, files, presets::NOTHING, &str::to_owned);
+        format!("{}\n{tables}{}", head(device), remarks(device))
     });
     devices.collect::<Vec<_>>().join("\n")
 }
@@ -92,24 +84,15 @@ pub fn text(output: &WhoOutput, by: RowGrouping, files: bool) -> String {
 pub fn markdown(output: &WhoOutput, by: RowGrouping, files: bool, roots: &[PathBuf]) -> String {
     let path = |path: &str| hidden(path, roots);
     let devices = output.devices.iter().map(|device| {
-        let mut out = format!("**{}**\n\n", head(device));
-        let _ = writeln!(out, "{}", table(device, by, presets::ASCII_MARKDOWN, &path));
-        if files && by != RowGrouping::File {
-            let _ = writeln!(
-                out,
-                "\n{}",
-                table(device, RowGrouping::File, presets::ASCII_MARKDOWN, &path)
-            );
-        }
-        let _ = write!(out, "\n{}", remarks(device));
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "Method: static trace events of Linux {}; every completed request is divided among \
-             those who caused its bytes.",
+        format!(
+            "**{}**\n\n{}\n{}Method: static trace events of Linux {}; every completed request is \
+             divided among those who caused its bytes.\n",
+            head(device),
+            tables(device, by, files, presets::ASCII_MARKDOWN, &path),
+            remarks(device),
             kernel.trim()
-        );
-        out
+        )
     });
     devices.collect::<Vec<_>>().join("\n")
 }
@@ -202,13 +185,20 @@ fn rate(device: &DeviceWrites, before: &DeviceWrites) -> f64 {
     grown as f64 / (device.seconds - before.seconds).max(0.001)
 }
 
-fn table(
+/// The table, and that of files if it is wanted, too.
+fn tables(
     device: &DeviceWrites,
     by: RowGrouping,
+    files: bool,
     style: TableStyle,
     path: &dyn Fn(&str) -> String,
-) -> Table {
-    shaped(device, by, style, path, MOST_ROWS, None)
+) -> String {
+    let table = |by| format!("{}\n", shaped(device, by, style, path, MOST_ROWS, None));
+    if files && by != RowGrouping::File {
+        format!("{}\n{}", table(by), table(RowGrouping::File))
+    } else {
+        table(by)
+    }
 }
 
 /// A table of so many rows, with rates since `before` if that is given.

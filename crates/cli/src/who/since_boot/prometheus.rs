@@ -1,6 +1,6 @@
 //! What was written since boot, for Prometheus.
 
-use super::super::exposition::{Labels, metric};
+use super::super::exposition::{labels, metric};
 use super::drive_writes::{DriveSinceBoot, SinceBoot};
 use super::wording;
 
@@ -18,13 +18,14 @@ pub fn prometheus(found: &SinceBoot) -> String {
         ("flushes", "Flushes.", |drive| drive.flushes),
     ];
     for (name, help, value) in counters {
-        let samples = found.devices.iter().map(|drive| (of(drive), value(drive) as f64));
+        let samples =
+            found.devices.iter().map(|drive| (labels(&drive.device), value(drive) as f64));
         metric(&mut text, &format!("{name}_total"), "counter", help, samples);
     }
     let rows = found.devices.iter().flat_map(|drive| {
         drive.rows.iter().map(move |row| {
             let service = [("service", wording::writer(row)), ("cgroup", row.cgroup.clone())];
-            (of(drive).into_iter().chain(service).collect(), row.bytes as f64)
+            (labels(&drive.device).into_iter().chain(service).collect(), row.bytes as f64)
         })
     });
     let help = "Bytes written to the drive by a service since it was started.";
@@ -47,12 +48,9 @@ pub fn prometheus(found: &SinceBoot) -> String {
         }),
     ];
     for (name, help, value) in gauges {
-        let told = found.devices.iter().filter_map(|drive| Some((of(drive), value(drive)?)));
+        let told =
+            found.devices.iter().filter_map(|drive| Some((labels(&drive.device), value(drive)?)));
         metric(&mut text, name, "gauge", help, told);
     }
     text
-}
-
-fn of(drive: &DriveSinceBoot) -> Labels {
-    vec![("device", drive.device.clone())]
 }
