@@ -81,32 +81,18 @@ impl<'a> InspectedMachine<'a> {
 
     /// The disk that a mount is on, or whose partition it is on.
     pub fn disk_of(&self, mount: &Mount) -> Option<&WholeDisk> {
-        let all: Vec<&WholeDisk> = self.disks.iter().collect();
-        let name = whole_disk::device_of(&self.root, mount, &all)?;
-        self.disk_named(&name)
+        whole_disk::disk_of(&self.root, mount, &self.disks)
     }
 
     /// The disk of this name, or with a partition of it.
     pub fn disk_named(&self, name: &str) -> Option<&WholeDisk> {
-        self.disks.iter().find(|disk| disk.has_name(name))
+        whole_disk::named(&self.disks, name)
     }
 
     /// A disk and all below it, from the top down.
     pub fn stack<'m>(&'m self, top: &'m WholeDisk) -> Vec<&'m WholeDisk> {
-        let mut found = vec![top];
-        let mut next = 0;
-        while let Some(disk) = found.get(next) {
-            let file = disk.backing.as_ref();
-            let on = file.and_then(|file| self.disk_of(mounts::holding(&self.mounts, file)?));
-            let slaves = disk.slaves.iter().filter_map(|name| self.disk_named(name));
-            for below in slaves.chain(on).collect::<Vec<_>>() {
-                if found.iter().all(|known| known.name != below.name) {
-                    found.push(below);
-                }
-            }
-            next += 1;
-        }
-        found
+        let below = whole_disk::layers_below(&self.root, top, &self.disks, &self.mounts);
+        std::iter::once(top).chain(below).collect()
     }
 
     /// Whether what is written to a disk is written to flash, as far as that is known: neither a

@@ -180,6 +180,41 @@ pub fn layers_above<'a>(
     }
 }
 
+/// The disks that one is stacked on, at any depth, and those that hold the files of loop devices,
+/// from the top down.
+pub fn layers_below<'a>(
+    root: &Path,
+    disk: &WholeDisk,
+    all: &'a [WholeDisk],
+    mounts: &[Mount],
+) -> Vec<&'a WholeDisk> {
+    let mut found: Vec<&WholeDisk> = Vec::new();
+    let (mut upper, mut looked_below) = (disk, 0);
+    loop {
+        let file = upper.backing.as_ref();
+        let on = file.and_then(|file| disk_of(root, mounts::holding(mounts, file)?, all));
+        let slaves = upper.slaves.iter().filter_map(|name| named(all, name));
+        for below in slaves.chain(on) {
+            let is_new = |known: &&WholeDisk| known.name != below.name;
+            if below.name != disk.name && found.iter().all(is_new) {
+                found.push(below);
+            }
+        }
+        let Some(next) = found.get(looked_below) else { return found };
+        (upper, looked_below) = (*next, looked_below + 1);
+    }
+}
+
+/// The disk of this name, or with a partition of it.
+pub fn named<'a>(all: &'a [WholeDisk], name: &str) -> Option<&'a WholeDisk> {
+    all.iter().find(|disk| disk.has_name(name))
+}
+
+/// The disk that a mount is on, or whose partition it is on.
+pub fn disk_of<'a>(root: &Path, mount: &Mount, all: &'a [WholeDisk]) -> Option<&'a WholeDisk> {
+    named(all, &device_of(root, mount, &all.iter().collect::<Vec<_>>())?)
+}
+
 /// The filesystems that lie on one of these disks, each once, by their mount point.
 pub fn filesystems(root: &Path, disks: &[&WholeDisk], mounts: &[Mount]) -> Vec<DiskFilesystem> {
     let mut seen = BTreeSet::new();

@@ -139,6 +139,7 @@ impl Surroundings<'_> {
         let written = disk.counters.written_bytes;
         let attributed = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
         let above = whole_disk::layers_above(root, disk, self.disks, self.mounts);
+        let below = whole_disk::layers_below(root, disk, self.disks, self.mounts);
         let stack: Vec<&WholeDisk> = std::iter::once(disk).chain(above.iter().copied()).collect();
         let named = part.and_then(|part| {
             let bytes = disk.partition_counters(root, part).ok()?.written_bytes;
@@ -177,7 +178,7 @@ impl Surroundings<'_> {
             named,
             filesystems: whole_disk::filesystems(root, &stack, self.mounts),
             above: above.into_iter().map(stacked).collect(),
-            layers: self.below(disk).into_iter().map(stacked).collect(),
+            layers: below.into_iter().map(stacked).collect(),
             advice: life::advice(disk.kind, &wear, life),
             wear,
             rated_bytes,
@@ -211,29 +212,6 @@ impl Surroundings<'_> {
             }
         };
         writes.map(row).collect()
-    }
-
-    /// The disks below one, at any depth.
-    fn below(&self, disk: &WholeDisk) -> Vec<&WholeDisk> {
-        let mut found: Vec<&WholeDisk> = Vec::new();
-        let mut next: Vec<&WholeDisk> = vec![disk];
-        while let Some(upper) = next.pop() {
-            let file = upper.backing.as_ref();
-            let on = file.and_then(|file| {
-                target::disk_of(&self.machine.root, self.disks, self.mounts, file)
-            });
-            let is_below = |lower: &&WholeDisk| {
-                upper.slaves.iter().any(|slave| lower.has_name(slave))
-                    || on.as_ref().is_some_and(|(disk, _)| disk.name == lower.name)
-            };
-            for lower in self.disks.iter().filter(is_below) {
-                if lower.name != disk.name && !found.iter().any(|own| own.name == lower.name) {
-                    found.push(lower);
-                    next.push(lower);
-                }
-            }
-        }
-        found
     }
 
     fn wear(&self, disk: &WholeDisk) -> DriveWear {

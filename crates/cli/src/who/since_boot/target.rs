@@ -55,7 +55,7 @@ pub fn resolve<'a>(
 }
 
 /// The disk that a path lies on, by its mount.
-pub fn disk_of<'a>(
+fn disk_of<'a>(
     root: &Path,
     disks: &'a [WholeDisk],
     mounts: &[Mount],
@@ -67,7 +67,7 @@ pub fn disk_of<'a>(
 }
 
 fn by_name<'a>(disks: &'a [WholeDisk], name: &str) -> Option<NamedDisk<'a>> {
-    let disk = disks.iter().find(|disk| disk.has_name(name))?;
+    let disk = whole_disk::named(disks, name)?;
     Some((disk, (disk.name != name).then(|| name.to_owned())))
 }
 
