@@ -92,6 +92,12 @@ fn layers_are_found_through_mapper_and_files() {
     let above = layers_above(root, sda, &all, &mounts);
     let names: Vec<&str> = above.iter().map(|disk| disk.name.as_str()).collect();
     assert_eq!(names, ["dm-0", "dm-1", "loop0"]);
+    let below = |name: &str| -> Vec<&str> {
+        let below = layers_below(root, named(&all, name).unwrap(), &all, &mounts);
+        below.iter().map(|disk| disk.name.as_str()).collect()
+    };
+    assert_eq!(below("loop0"), ["dm-1", "dm-0", "sda"]);
+    assert_eq!(below("loop1"), [""; 0]);
     let found = filesystems(root, &above, &mounts);
     let found: Vec<(&str, &Path)> =
         found.iter().map(|own| (own.device.as_str(), own.mount.as_path())).collect();
