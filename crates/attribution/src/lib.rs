@@ -18,7 +18,7 @@ mod recording;
 mod rows;
 mod survey;
 
-pub use marks::BytesByRole;
+pub use marks::CauserBytes;
 pub use names::Naming;
 pub use phases::{PhaseRecording, Remounting};
 pub use recording::{RecordingProcess, WhoRecording};

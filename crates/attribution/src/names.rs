@@ -120,6 +120,8 @@ impl Lives {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     Wanted,
+    /// Only those of cgroups.
+    Services,
     Unwanted,
 }
 
@@ -163,7 +165,7 @@ impl Names {
     /// Looks up files that were just met: soon they may be deleted. What lives for a moment is
     /// named by what its filesystem reported.
     pub fn learn(&mut self, fresh: &[Inode]) {
-        if self.naming == Naming::Unwanted {
+        if self.naming != Naming::Wanted {
             return;
         }
         self.read_reports();
@@ -225,7 +227,7 @@ impl Names {
     /// Looks up what people call cgroups that were just met: soon their containers may be gone.
     pub fn learn_cgroups<'a>(&mut self, fresh: impl Iterator<Item = &'a str>) {
         for cgroup in fresh {
-            if self.naming == Naming::Wanted && !self.services.contains_key(cgroup) {
+            if self.naming != Naming::Unwanted && !self.services.contains_key(cgroup) {
                 let below = cgroup_name::holder(cgroup.trim_start_matches('/'));
                 let folder = self.cgroups.folder_of(below);
                 let name = cgroup_name::name(Path::new("/"), below, folder.as_deref());

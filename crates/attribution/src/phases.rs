@@ -1,16 +1,17 @@
 //! The recording of what an experiment writes to one device, by phases.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ssdlab_causes::{Causer, CounterBalance, WrittenReading};
+use ssdlab_causes::{Causer, CauserName, CounterBalance, WrittenReading};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::processes;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs::{Instance, Sink, monotonic_ns};
 
-use crate::marks::{BytesByRole, DEVICE};
+use crate::marks::{CauserBytes, DEVICE};
 use crate::names::Naming;
 use crate::recording::{RecordingProcess, Shared, WhoRecording, lock};
 use crate::survey::WatchSurvey;
@@ -20,18 +21,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether they were.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Records who causes what an experiment of this process writes to a device.
+/// Records who causes what is written to a device during an experiment of this process.
 pub struct PhaseRecording {
     recording: WhoRecording,
     fault: Option<String>,
 }
 
 impl PhaseRecording {
-    /// Starts recording in an instance of tracefs, with the filesystem mounted. This process is the
-    /// workload.
+    /// Starts recording in an instance of tracefs, with the filesystem mounted. Services have names
+    /// if this process is not the workload.
     pub fn start(
         device: &BlockDevice,
         instance: Instance,
+        own: RecordingProcess,
         interrupt: &Interrupt,
     ) -> io::Result<Self> {
         if !processes::has_numbers_of_kernel() {
@@ -39,11 +41,15 @@ impl PhaseRecording {
                         other numbers";
             return Err(io::Error::other(says));
         }
-        let survey = WatchSurvey::of(std::slice::from_ref(device), Naming::Unwanted, interrupt)?;
+        let naming = match own {
+            RecordingProcess::Watcher => Naming::Services,
+            RecordingProcess::Workload => Naming::Unwanted,
+        };
+        let survey = WatchSurvey::of(std::slice::from_ref(device), naming, interrupt)?;
         if !survey.has_own_events(&device.number) {
             return Err(io::Error::other("its filesystem has no events that say it"));
         }
-        let recording = WhoRecording::start(survey, instance, RecordingProcess::Workload)?;
+        let recording = WhoRecording::start(survey, instance, own)?;
         if let Some(lacking) = &recording.lacking {
             return Err(io::Error::other(lacking.clone()));
         }
@@ -81,7 +87,7 @@ impl PhaseRecording {
 
     /// Ends the recording: the bytes up to each mark since the one before, or why they, or all, are
     /// not known. They add up to what the counter grew by.
-    pub fn finish(self) -> Result<Vec<Result<BytesByRole, String>>, String> {
+    pub fn finish(self) -> Result<Vec<Result<Vec<CauserBytes>, String>>, String> {
         let WhoRecording { trace, shared, .. } = self.recording;
         let (mut feed, losses) = trace.stop().map_err(|error| error.to_string())?;
         feed.advance(u64::MAX);
@@ -91,8 +97,10 @@ impl PhaseRecording {
         if let Some(fault) = feed.trouble.take().or(lost).or(self.fault) {
             return Err(fault);
         }
-        let settled = std::mem::take(&mut lock(&shared).phases.settled);
-        let mut before = BytesByRole::new();
+        let mut shared = lock(&shared);
+        let settled = std::mem::take(&mut shared.phases.settled);
+        let WatchSurvey { watch, names, .. } = &shared.survey;
+        let mut before = BTreeMap::new();
         let grown = settled.into_iter().map(|(balance, bytes)| {
             let before = std::mem::replace(&mut before, bytes.clone());
             if !balance.is_exact() {
@@ -102,7 +110,12 @@ impl PhaseRecording {
                      {attributed_bytes}"
                 ));
             }
-            let since = |(role, bytes)| (role, bytes - before.get(&role).copied().unwrap_or(0));
+            let since = |(causer, bytes): (Causer, u64)| {
+                let CauserName { program, cgroup } = watch.tasks.name(causer).clone();
+                let bytes = bytes - before.get(&causer).unwrap_or(&0);
+                let (role, service) = (watch.tasks.role(causer), names.service(&cgroup));
+                CauserBytes { role, program, service, bytes }
+            };
             Ok(bytes.into_iter().map(since).collect())
         });
         Ok(grown.collect())

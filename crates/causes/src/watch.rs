@@ -19,7 +19,7 @@ use crate::ledger::{Inode, LedgerKey, WrittenKind};
 use crate::readings::{CounterBalance, WrittenReading};
 use crate::shares::CauseShares;
 use crate::state::{FilesystemFinding, FilesystemModel, FilesystemState, Member, SectorMark};
-use crate::tasks::{Causer, CauserRole, Tasks};
+use crate::tasks::{Causer, Tasks};
 use crate::xfs::Xfs;
 
 /// How often what is not needed any more is forgotten.
@@ -279,11 +279,11 @@ impl Watch {
         readings.resume(ledger);
     }
 
-    /// What was written to a device so far, by the role of who caused it.
-    pub fn bytes_by_role(&self, device: usize) -> BTreeMap<CauserRole, u64> {
+    /// What was written to a device so far, by who caused it.
+    pub fn bytes_by_causer(&self, device: usize) -> BTreeMap<Causer, u64> {
         let mut bytes = BTreeMap::new();
         for (key, amounts) in self.devices[device].ledger.rows() {
-            *bytes.entry(self.tasks.role(key.causer)).or_default() += amounts.bytes;
+            *bytes.entry(key.causer).or_default() += amounts.bytes;
         }
         bytes
     }

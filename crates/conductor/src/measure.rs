@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ssdlab_attribution::{BytesByRole, PhaseRecording, Remounting};
+use ssdlab_attribution::{CauserBytes, PhaseRecording, Remounting};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::{self, Counters};
 use ssdlab_host::meter::processor::{self, ProcessorTime};
@@ -23,7 +23,7 @@ const LIFETIME_SLACK_BYTES: u64 = 1023;
 const TRIES: usize = 100;
 
 /// Who caused what was written up to each reading, or why that, or all, is not known.
-pub(super) type RecordedCauses = Result<Vec<Result<BytesByRole, String>>, String>;
+pub(super) type RecordedCauses = Result<Vec<Result<Vec<CauserBytes>, String>>, String>;
 
 /// The counters at one moment.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_attribution::{PhaseRecording, Remounting};
+use ssdlab_attribution::{PhaseRecording, RecordingProcess, Remounting};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::environment;
 use ssdlab_host::meter::smart::Smart;
@@ -108,6 +108,10 @@ impl LocalExecutor<'_> {
         let is_in_place = setup.age.is_some() && self.target.lab() == LabKind::Device;
         let aged = is_in_place.then(|| self.age(setup, *seed, rules)).transpose()?;
         let start = if setup.age.is_some() { DeviceContents::Aged } else { DeviceContents::Blank };
+        let is_stretch = workload.phases.iter().any(|phase| phase.action.is_stretch());
+        let own = if is_stretch { RecordingProcess::Watcher } else { RecordingProcess::Workload };
+        // What ends a stretch undoes all changes since its treatment was put in force.
+        let early = is_stretch.then(|| self.causes(device, own));
         let mut lab_tools = Tools { journal: self.journal, rules };
         let mounted_fs = self.lab.prepare(setup, start, *seed, &mut lab_tools)?;
         measured.applied.clone_from(&mounted_fs.applied);
@@ -117,7 +121,7 @@ impl LocalExecutor<'_> {
         self.use_before(&mounted_fs, device, assignment, rules)?;
 
         let smart_before = self.smart(device, rules);
-        let causes = self.causes(device);
+        let causes = early.unwrap_or_else(|| self.causes(device, own));
         let watched = MeteredDevice::new(device, mounted_fs.is_shared, self.interrupt)?;
         let mut watched = watched.with_causes(causes)?;
         let silence = Duration::from_nanos(workload.quiet_ns);
@@ -141,7 +145,7 @@ impl LocalExecutor<'_> {
             }
         }
         if let Some(bytes) = watched.finish_causes() {
-            write_ledger::add_causes(measured, bytes);
+            write_ledger::add_causes(measured, bytes, own);
         }
         self.unmount(measured, &mounted_fs, setup, rules, &mut watched)?;
         self.attribute(measured, device, setup, told, rules);
@@ -158,11 +162,16 @@ impl LocalExecutor<'_> {
     }
 
     /// Begins to record who writes to the device of a trial, if that is asked for and this user
-    /// may. The live lab reads the machine's own counters.
-    fn causes(&mut self, device: Option<&BlockDevice>) -> Option<Result<PhaseRecording, String>> {
-        let is_wanted = self.write_ledger.has_causes() && self.target.lab() != LabKind::Live;
-        let device = device.filter(|_| is_wanted && processes::is_root_of_machine())?;
-        Some(write_ledger::record_causes(device, self.journal, self.interrupt))
+    /// may. A workload in the live lab has the machine's own counters only.
+    fn causes(
+        &mut self,
+        device: Option<&BlockDevice>,
+        own: RecordingProcess,
+    ) -> Option<Result<PhaseRecording, String>> {
+        let is_wanted = own == RecordingProcess::Watcher || self.target.lab() != LabKind::Live;
+        let device = device.filter(|_| is_wanted && self.write_ledger.has_causes())?;
+        processes::is_root_of_machine()
+            .then(|| write_ledger::record_causes(device, own, self.journal, self.interrupt))
     }
 
     /// Makes the filesystem a used one, beside the workload's directory, writes the files that

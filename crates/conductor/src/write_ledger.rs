@@ -8,7 +8,7 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use ssdlab_attribution::PhaseRecording;
+use ssdlab_attribution::{PhaseRecording, RecordingProcess};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::meter::block::Counters;
@@ -20,7 +20,7 @@ use ssdlab_host::tracefs::{self, Instance};
 use ssdlab_host::undo::{Change, Journal};
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::classification::{self as ledger, KnownFilesystem, ReadDevice};
-use ssdlab_results::{ByCause, ByKind, Executed, KindWrites, PhaseRecord, Record};
+use ssdlab_results::{ByCause, ByKind, ByProgram, Executed, KindWrites, PhaseRecord, Record};
 use ssdlab_trace::{TraceOptions, TraceReader};
 
 use super::failure::Failure;
@@ -124,12 +124,14 @@ fn record(log: PathBuf, device: &BlockDevice, journal: &mut Journal) -> io::Resu
 /// it cannot.
 pub(super) fn record_causes(
     device: &BlockDevice,
+    own: RecordingProcess,
     journal: &mut Journal,
     interrupt: &Interrupt,
 ) -> Result<PhaseRecording, String> {
     let instance = instance(journal, &format!("ssdlab-{}-causes", journal.marker()));
-    let recording = instance
-        .and_then(|instance| PhaseRecording::start(device, Instance::create(instance)?, interrupt));
+    let recording = instance.and_then(|instance| {
+        PhaseRecording::start(device, Instance::create(instance)?, own, interrupt)
+    });
     recording.map_err(|error| error.to_string())
 }
 
@@ -206,8 +208,9 @@ pub(super) fn add_phases(
     }
 }
 
-/// Adds who caused what was written in each phase. Marks come before the first phase, too.
-pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses) {
+/// Adds who caused what was written in each phase: by role beside a workload of this process, else
+/// by program. Marks come before the first phase, too.
+pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses, own: RecordingProcess) {
     let phases = measured.phases.len();
     let mut causes = match causes {
         Ok(causes) if causes.len() >= phases => causes.split_at(causes.len() - phases).1.to_vec(),
@@ -216,9 +219,16 @@ pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses) {
     };
     for (phase, bytes) in measured.phases.iter_mut().zip(causes.drain(..)) {
         let Some(ledger) = &mut phase.ledger else { continue };
-        match bytes {
-            Ok(bytes) => ledger.by_cause = Some(ByCause::new(&bytes)),
-            Err(reason) => ledger.cause_reason = Some(reason),
+        match (bytes, own) {
+            (Ok(all), RecordingProcess::Workload) => {
+                let by_role = all.into_iter().map(|of| (of.role, of.bytes));
+                ledger.by_cause = Some(ByCause::new(by_role));
+            }
+            (Ok(all), RecordingProcess::Watcher) => {
+                let by_name = all.into_iter().map(|of| (of.program, of.service, of.bytes));
+                ledger.by_program = Some(ByProgram::new(by_name, 0));
+            }
+            (Err(reason), _) => ledger.cause_reason = Some(reason),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! The write ledger of a phase: its written bytes by layer and by kind.
+//! The write ledger of a phase: its written bytes by layer, by kind, and by who caused them.
 //!
 //! Each layer has its own counters. Kinds come from the requests, so they add up to the device's
 //! counter to the byte, or are absent.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
@@ -12,6 +13,9 @@ use ssdlab_causes::CauserRole;
 use ssdlab_filesystem::layout::BlockKind;
 use ssdlab_flash::FlashActivity;
 use ssdlab_host::meter::block::Counters;
+
+/// The most programs of which a record keeps the bytes: those beyond them write next to nothing.
+const MOST_PROGRAMS: usize = 20;
 
 /// Where the bytes written in a phase come from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +28,9 @@ pub struct Ledger {
     /// were not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_cause: Option<ByCause>,
+    /// The same by program, in a stretch of the running machine's time (live lab).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_program: Option<ByProgram>,
     /// Why it is unknown who caused it, if that was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause_reason: Option<String>,
@@ -95,6 +102,29 @@ pub struct ByCause {
     pub unseen_bytes: u64,
 }
 
+/// Bytes written to the device by the program that caused them, whoever submitted them; together
+/// the device's own count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ByProgram {
+    /// The programs with the most bytes, the first with most.
+    pub largest: Vec<ProgramBytes>,
+    /// The bytes of all others.
+    pub rest_bytes: u64,
+}
+
+/// What a program caused to be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramBytes {
+    /// The program as the kernel names it (`comm`); or a line in brackets, as for what was dirtied
+    /// before.
+    pub program: String,
+    /// The unit, container or guest that it is of, as people call it; absent for the root cgroup.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub service: String,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
 /// Bytes written of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Written")]
@@ -132,9 +162,13 @@ impl ByLayer {
 }
 
 impl ByCause {
-    /// By who caused them; nothing of roles that are absent.
-    pub fn new(bytes: &BTreeMap<CauserRole, u64>) -> Self {
-        let of = |role| bytes.get(&role).copied().unwrap_or(0);
+    /// By the roles of who caused them; nothing of roles that are absent.
+    pub fn new(bytes: impl IntoIterator<Item = (CauserRole, u64)>) -> Self {
+        let mut by_role = BTreeMap::new();
+        for (role, bytes) in bytes {
+            *by_role.entry(role).or_insert(0) += bytes;
+        }
+        let of = |role| by_role.get(&role).copied().unwrap_or(0);
         Self {
             workload_bytes: of(CauserRole::Workload),
             reader_bytes: of(CauserRole::Reader),
@@ -155,6 +189,30 @@ impl ByCause {
             CauserRole::Others => self.others_bytes,
             CauserRole::Unseen => self.unseen_bytes,
         }
+    }
+}
+
+impl ByProgram {
+    /// By programs and their services, and the bytes that no row is kept of.
+    pub fn new(rows: impl IntoIterator<Item = (String, String, u64)>, rest_bytes: u64) -> Self {
+        let mut by_name: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for (program, service, bytes) in rows {
+            *by_name.entry((program, service)).or_default() += bytes;
+        }
+        let row = |((program, service), bytes)| ProgramBytes { program, service, bytes };
+        let mut largest: Vec<ProgramBytes> =
+            by_name.into_iter().filter(|(_, bytes)| *bytes > 0).map(row).collect();
+        largest.sort_by_key(|row| Reverse(row.bytes));
+        let rest = largest.split_off(MOST_PROGRAMS.min(largest.len()));
+        let rest: u64 = rest.iter().map(|row| row.bytes).sum();
+        Self { largest, rest_bytes: rest_bytes + rest }
+    }
+
+    /// Those of several stretches together.
+    pub fn total<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let rows = all.clone().flat_map(|own| own.largest.iter().cloned());
+        let rows = rows.map(|ProgramBytes { program, service, bytes }| (program, service, bytes));
+        Self::new(rows, all.map(|own| own.rest_bytes).sum())
     }
 }
 

@@ -22,7 +22,9 @@ pub use attempt_id::AttemptId;
 pub use attempts::UnmergedRecords;
 pub use baseline::{BASELINE_SCHEMA, Baseline, PhaseCost, TreatmentCost, UNMOUNTING};
 pub use error::StoreError;
-pub use ledger::{ByCause, ByKind, ByLayer, KindWrites, LayerWrites, Ledger};
+pub use ledger::{
+    ByCause, ByKind, ByLayer, ByProgram, KindWrites, LayerWrites, Ledger, ProgramBytes,
+};
 pub use lines::fuzz_records;
 pub use paths::{ATTEMPTS, REQUEST_LOGS, default_folder, is_of_a_run, is_run, runs_in};
 pub use record::Executed;
