@@ -17,6 +17,8 @@ use super::{Case, Needs, case};
 pub fn cases() -> Vec<Case> {
     vec![
         case("live_stretches_are_measured_and_options_put_back", stretches),
+        case("the_bytes_of_a_live_stretch_are_those_of_its_programs", programs),
+        case("a_live_run_that_may_not_see_who_writes_says_so_and_goes_on", without_programs),
         case("a_live_workload_runs_in_a_folder_of_its_own", workload),
         Case::new(
             "the_virtual_lab_predicts_what_a_live_workload_writes",
@@ -111,13 +113,16 @@ impl Used {
 
     /// A program that appends and syncs.
     fn writer(&self) -> Process {
+        let target = self.mounted.display();
+        self.repeating(&format!("echo line >> {target}/log; sync {target}/log"))
+    }
+
+    /// Does something over and over, until the filesystem is to be unmounted.
+    fn repeating(&self, script: &str) -> Process {
         let flag = self.place.path("writing");
         fs::write(&flag, "").unwrap();
-        let (flag, target) = (flag.display(), self.mounted.display());
-        Process::holding(&format!(
-            "(while [ -e {flag} ]; do echo line >> {target}/log; sync {target}/log; sleep 0.05; \
-             done) &"
-        ))
+        let flag = flag.display();
+        Process::holding(&format!("(while [ -e {flag} ]; do {script}; sleep 0.05; done) &"))
     }
 
     fn mount_line(&self) -> String {
@@ -168,6 +173,73 @@ fn stretches() {
         assert!(phase["reported"]["dirtied_bytes"].is_number(), "{phase}");
     }
     assert_eq!(used.place.left(), [used.mount_line(), used.loop_line()]);
+}
+
+/// Two programs take turns, of which one writes 64 times as much as the other.
+fn programs() {
+    let used = Used::new();
+    let target = used.mounted.display();
+    let write = |name: &str, size: &str| {
+        let program = used.place.path(name).display().to_string();
+        sh(&format!("cp $(command -v dd) {program}"));
+        format!(
+            "{program} if=/dev/zero of={target}/{name} bs={size} count=1 conv=notrunc oflag=dsync \
+             2>/dev/null"
+        )
+    };
+    let _writer = used.repeating(&[write("little", "4k"), write("much", "256k")].join("; "));
+    wait_for(|| fs::metadata(used.mounted.join("much")).is_ok_and(|file| file.len() == 256 << 10));
+    let json = used.run(PLAN, &["--runs", "2"]);
+    let (mut little, mut much) = (0, 0);
+    for treatment in json["treatments"].as_array().unwrap() {
+        let mut all = 0;
+        for trial in treatment["trials"].as_array().unwrap() {
+            let phase = &trial["phases"][0];
+            let rows = &phase["ledger"]["by_program"];
+            assert_eq!(bytes(rows, |_| true), phase["written_bytes"], "{phase:#}");
+            assert_eq!(bytes(rows, |name| name == "(unseen)"), 0, "{phase:#}");
+            all += bytes(rows, |_| true);
+            little += bytes(rows, |name| name == "little");
+            much += bytes(rows, |name| name == "much");
+        }
+        assert_eq!(treatment["by_program"]["stretches"], 2);
+        assert_eq!(bytes(&treatment["by_program"]["total"], |_| true), all);
+    }
+    // Inodes and the journal come on top.
+    assert!((16 * little..70 * little).contains(&much), "little {little}, much {much}");
+    let run = used.place.path(&format!("data/ssdlab/{}", json["run"].as_str().unwrap()));
+    let report = ["report", &run.display().to_string(), "--tables"];
+    let shown = used.place.ssdlab(&report).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let row = |name: &str| shown.lines().position(|line| line.contains(name));
+    assert!(row("much").is_some() && row("much") < row("little"), "{shown}");
+
+    let untraced = used.run(PLAN, &["--runs", "1", "--no-trace"]);
+    assert!(untraced["treatments"][0]["trials"][0]["phases"][0]["ledger"].is_null());
+}
+
+/// The bytes of the programs that are meant; the rest is everybody's.
+fn bytes(by_program: &Value, is_meant: fn(&str) -> bool) -> u64 {
+    let rows = by_program["largest"].as_array().unwrap_or_else(|| panic!("{by_program}"));
+    let meant = rows.iter().filter(|row| is_meant(row["program"].as_str().unwrap()));
+    let rest = if is_meant("") { by_program["rest_bytes"].as_u64().unwrap() } else { 0 };
+    meant.map(|row| row["bytes"].as_u64().unwrap()).sum::<u64>() + rest
+}
+
+/// As in a PID namespace, where the kernel's events have other numbers of threads.
+fn without_programs() {
+    let used = Used::new();
+    let inside = used.command(PLAN, &["--runs", "1"]);
+    let mut command = used.place.program("unshare");
+    command.args(["--pid", "--fork", "--mount-proc"]).args(inside.get_args().skip(1));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let phase = &json["treatments"][0]["trials"][0]["phases"][0];
+    assert!(phase["written_bytes"].is_u64() && phase["ledger"]["by_program"].is_null());
+    let reason = phase["ledger"]["cause_reason"].as_str().unwrap();
+    assert!(reason.contains("PID namespace"), "{reason}");
+    assert!(json["warnings"].to_string().contains("which programs wrote"), "{json:#}");
 }
 
 fn workload() {
@@ -407,6 +479,9 @@ fn tweaked() {
         let is_on = record["levels"]["tweak"] == "on";
         let bytes = record["phases"][0]["written_bytes"].as_u64().unwrap();
         assert_eq!(bytes >= 3 << 20, is_on, "{record:#}");
+        // It is recorded until then who writes.
+        let rows = &record["phases"][0]["ledger"]["by_program"];
+        assert_eq!(self::bytes(rows, |_| true), bytes, "{record:#}");
         let lines = [&record["applied"]["tweak"], &record["applied"]["tweak_undo"]];
         assert_eq!(lines, [command.as_str(), undo.as_str()]);
     }

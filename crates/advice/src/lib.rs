@@ -67,7 +67,9 @@ pub use prediction::Prediction;
 pub use ranking::{RankedTreatment, StepRanking, taking_part};
 pub use separation::{Separation, ThresholdSide};
 pub use ssdlab_stats::FEWEST_RUNS;
-pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
+pub use treatment::{
+    MetricSummary, PhaseSummary, StretchPrograms, TreatmentResult, TreatmentStatus, TrialResult,
+};
 pub use warning::{Warning, WarningMessage};
 pub use warnings::contents;
 

@@ -11,7 +11,8 @@ use ssdlab_operations::cuts::CutOutcome;
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::{
-    AgeingRecord, DriveCourse, Imported, PhaseRecord, Record, Smart, Teardown, TrialStatus,
+    AgeingRecord, ByProgram, DriveCourse, Imported, PhaseRecord, Record, Smart, Teardown,
+    TrialStatus,
 };
 use ssdlab_stats::Summary;
 
@@ -42,6 +43,18 @@ pub struct TreatmentResult {
     pub cuts: Option<CutsResult>,
     /// Means and spreads over the trials that went well, on the published drive.
     pub summary: Vec<PhaseSummary>,
+    /// Whose bytes were written in its stretches of the running machine's time, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_program: Option<StretchPrograms>,
+}
+
+/// The bytes of some stretches by program. They explain a result; no verdict is about them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StretchPrograms {
+    /// The number of stretches.
+    pub stretches: usize,
+    /// Their bytes, together.
+    pub total: ByProgram,
 }
 
 /// Whether a treatment could be measured.
@@ -187,6 +200,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .iter()
             .map(|phase| summary(&phase.name, &summed_up))
             .collect(),
+        by_program: by_program(&summed_up),
     }
 }
 
@@ -225,6 +239,13 @@ pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [R
     for treatment in treatments {
         treatment.trials.sort_by_key(|trial| trial.position);
     }
+}
+
+fn by_program(well: &[&Record]) -> Option<StretchPrograms> {
+    let phases = well.iter().flat_map(|record| &record.phases);
+    let known = phases.filter_map(|phase| phase.ledger.as_ref()?.by_program.as_ref());
+    let stretches = known.clone().count();
+    (stretches > 0).then(|| StretchPrograms { stretches, total: ByProgram::total(known) })
 }
 
 fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {

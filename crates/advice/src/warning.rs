@@ -94,6 +94,13 @@ pub enum Warning {
         /// Why, of the first.
         reason: String,
     },
+    /// It is not known which programs caused what was written in some stretches.
+    NoPrograms {
+        /// How many.
+        trials: usize,
+        /// Why, of the first.
+        reason: String,
+    },
     /// All trials of a treatment ran before those of the next.
     OneAfterAnother {
         /// Treatments.
@@ -383,6 +390,9 @@ impl fmt::Display for Warning {
                 f,
                 "of {trials} trials it is not known what the bytes are that were written: {reason}"
             ),
+            Self::NoPrograms { trials, reason } => {
+                write!(f, "of {trials} stretches it is not known which programs wrote: {reason}")
+            }
             Self::OneAfterAnother { treatments, trials } => write!(
                 f,
                 "all runs of one treatment, then all of the next ({trials} trials of \

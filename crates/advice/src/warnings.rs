@@ -6,10 +6,10 @@ use ssdlab_filesystem::facts;
 use ssdlab_plan::metric::Metric;
 use ssdlab_plan::schedule::Treatment;
 use ssdlab_plan::{
-    CAPACITY_BYTES, Factor, LabKind, SLC_CACHE_BYTES, Schedule, ShortPercentile,
+    CAPACITY_BYTES, Factor, LabKind, Origin, SLC_CACHE_BYTES, Schedule, ShortPercentile,
     WHOLE_SLC_CACHE_BYTES,
 };
-use ssdlab_results::Record;
+use ssdlab_results::{Ledger, Record};
 
 use super::counted::counted;
 use super::method::Check;
@@ -44,6 +44,7 @@ pub(super) fn all(
     warnings.extend(discards(schedule, records).into_iter().map(WarningMessage::from));
     warnings.extend(remarks(records).map(WarningMessage::from));
     warnings.extend(ledgers(records).map(WarningMessage::from));
+    warnings.extend(programs(schedule, records).map(WarningMessage::from));
     warnings.extend(features(schedule, treatments).into_iter().map(WarningMessage::from));
     warnings.extend(no_atime(schedule, treatments).into_iter().map(WarningMessage::from));
     warnings
@@ -137,13 +138,29 @@ fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
 
 /// Trials whose writes could not be attributed, with the first reason.
 fn ledgers(records: &[Record]) -> Option<Warning> {
-    let reason = |record: &Record| {
+    let (trials, reason) = lacking(records, |ledger| ledger.reason.clone())?;
+    Some(Warning::NoLedger { trials, reason })
+}
+
+/// Stretches of the running machine's time in which it is not known who wrote.
+fn programs(schedule: &Schedule, records: &[Record]) -> Option<Warning> {
+    let is_live = schedule.origin() == Origin::Lab(LabKind::Live);
+    let found = lacking(records, |ledger| ledger.cause_reason.clone());
+    let (trials, reason) = found.filter(|_| is_live)?;
+    Some(Warning::NoPrograms { trials, reason })
+}
+
+/// How many trials have a ledger that lacks something, and why the first does.
+fn lacking(
+    records: &[Record],
+    reason: impl Fn(&Ledger) -> Option<String>,
+) -> Option<(usize, String)> {
+    let of_trial = |record: &Record| {
         let mut ledgers = record.phases.iter().filter_map(|phase| phase.ledger.as_ref());
-        ledgers.find_map(|ledger| ledger.reason.clone())
+        ledgers.find_map(&reason)
     };
-    let reasons: Vec<String> = records.iter().filter_map(reason).collect();
-    let first = reasons.first()?.clone();
-    Some(Warning::NoLedger { trials: reasons.len(), reason: first })
+    let reasons: Vec<String> = records.iter().filter_map(of_trial).collect();
+    Some((reasons.len(), reasons.first()?.clone()))
 }
 
 /// The remarks of phases, each once.

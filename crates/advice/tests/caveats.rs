@@ -12,7 +12,7 @@ use ssdlab_plan::{
     WHOLE_SLC_CACHE_BYTES, metric, schedule,
 };
 use ssdlab_results::{
-    Attempt, AttemptId, Ending, Imported, PhaseRecord, Record, StatedMethod, Teardown,
+    Attempt, AttemptId, Ending, Imported, Ledger, PhaseRecord, Record, StatedMethod, Teardown,
 };
 
 fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
@@ -440,4 +440,33 @@ fn two_drives_of_one_model_are_two() {
     assert_eq!(hosts, ["node1 (SSD, ata-SSD_0)", "node1 (SSD, ata-SSD_1)"]);
     let distinct = |levels: &Levels| schedule.distinct(levels).to_string();
     assert_eq!(distinct(&analysis.by_host[0].levels), "discard = on");
+}
+
+/// Only in the live lab is it a result whose bytes they are.
+#[test]
+fn a_stretch_says_why_it_is_not_known_who_wrote() {
+    let told = |lab: LabKind| {
+        let text = r#"
+            name = "p"
+            question = "?"
+            [factors]
+            atime = ["noatime", "relatime"]
+            [workload]
+            phases = [{ do = "sync" }]
+        "#;
+        let mount = (lab == LabKind::Live).then(|| "/".into());
+        let overrides = Overrides { lab: Some(lab), mount, runs: Some(2), ..Overrides::default() };
+        let schedule = schedule("p.toml", text, &overrides, Path::new("/")).unwrap();
+        let analysis = run(&schedule, |record| {
+            let cause_reason =
+                (record.trial.block == 1).then(|| "tracefs cannot be mounted".to_owned());
+            record.phases[0].ledger = Some(Ledger { cause_reason, ..Ledger::default() });
+        });
+        analysis.warnings.into_iter().find_map(|warned| match warned.warning {
+            Warning::NoPrograms { trials, reason } => Some((trials, reason)),
+            _ => None,
+        })
+    };
+    assert_eq!(told(LabKind::Live), Some((2, "tracefs cannot be mounted".to_owned())));
+    assert_eq!(told(LabKind::Image), None);
 }

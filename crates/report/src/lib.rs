@@ -28,6 +28,7 @@ mod nouns;
 mod number;
 mod plausible;
 mod prediction;
+mod programs;
 mod reason;
 mod repeat;
 mod screen;

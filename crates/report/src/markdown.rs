@@ -17,6 +17,7 @@ use super::grid::ReportTable;
 use super::hosts;
 use super::number;
 use super::prediction;
+use super::programs;
 use super::screen::{COLUMNS, drives, tweak};
 use super::table::TableLayout;
 use super::text::{how, main_heading, ranking_heading};
@@ -71,6 +72,9 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
             writeln!(out, "- {}: {}", inline(name), inline(command))?;
         }
         writeln!(out)?;
+    }
+    for table in programs::tables(schedule, analysis, STYLE) {
+        writeln!(out, "{}\n\n{}", programs::HEADING, self::table(&table))?;
     }
     if let Some(table) = prediction::table(schedule, analysis) {
         writeln!(out, "{}\n\n{}", prediction::HEADING, self::table(&table))?;

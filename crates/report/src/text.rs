@@ -19,6 +19,7 @@ use super::grid::ReportTable;
 use super::hosts;
 use super::number;
 use super::prediction;
+use super::programs;
 use super::table::{TableLayout, beside};
 use super::words::{Style, argument, counted, plain, wrapped, written};
 
@@ -168,6 +169,11 @@ fn write_tables(
     if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", drawn(&layout.device_table(style), style))?;
+    }
+    let programs = programs::tables(schedule, analysis, style);
+    if !programs.is_empty() {
+        writeln!(out, "\n{}", wrapped("", programs::HEADING, "", style))?;
+        writeln!(out, "{}", drawn(&programs, style))?;
     }
     if let Some(table) = prediction::table(schedule, analysis) {
         writeln!(out, "\n{}\n{}", prediction::HEADING, table.text(style))?;

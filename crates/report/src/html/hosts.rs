@@ -10,7 +10,7 @@ use crate::hosts::{sentences, tables};
 use crate::words::Style;
 
 /// Unlimited, because tables that are wider than the page scroll.
-const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
+pub(super) const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
 
 /// Hosts by phases, and what follows from them; `None` if fewer than two have measured.
 pub(super) fn hosts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {

@@ -25,6 +25,7 @@ use ssdlab_plan::Schedule;
 use super::answer::answer;
 use super::charts;
 use super::prediction::{HEADING, table};
+use super::programs;
 use super::words::is_unseen;
 
 pub use manual::ManualAddress;
@@ -53,6 +54,7 @@ pub fn html_with(
         ("charts", "Charts", figures::figures(other_charts)),
         ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
         ("cuts", "Power cuts", cuts::cuts(schedule, analysis)),
+        ("programs", "Programs", programs(schedule, analysis)),
         ("predicted", HEADING, prediction(schedule, analysis)),
         ("hosts", "By host", hosts::hosts(schedule, analysis)),
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
@@ -79,6 +81,13 @@ fn prediction(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
         &markup! { (HEADING) },
         &hosts::rows(&table),
     ))
+}
+
+/// Programs by treatments; `None` if it is not known who wrote.
+fn programs(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let table = programs::tables(schedule, analysis, hosts::STYLE).pop()?;
+    let caption = markup! { (programs::HEADING) };
+    Some(cells::boxed("program-bytes", "programs", &caption, &hosts::rows(&table)))
 }
 
 /// HTML does not allow control characters, not even escaped; and characters that change the
