@@ -24,7 +24,7 @@ pub struct Answer {
     /// The claims whose sides the answer's chart shows; those that decide, if it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chart: Vec<String>,
-    /// Names of levels and phases for readers, in the answer's chart.
+    /// Names of levels, phases and metrics for readers, in the answer and its chart.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }

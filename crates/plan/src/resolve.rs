@@ -114,6 +114,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         let mut written = written.flat_map(|(_, levels)| levels.get_ref().levels());
         schedule.phase_names().iter().any(|phase| phase == name)
             || written.any(|level| level == name)
+            || schedule.metrics().any(|metric| metric.name == name)
     };
     schedule.0.answer = claims::answer(plan, &schedule.claims, &wording, is_ranked, is_named)?;
     schedule.0.published = claims::published(plan, &schedule, &factors)?;

@@ -164,7 +164,8 @@ impl<'a> AnswerReader<'a> {
                     let is_compared = parts.peek().is_some_and(
                         |next| matches!(next, SentencePart::Text(text) if text.starts_with(" as ")),
                     );
-                    let is_just = is_compared && found == "1.00 times";
+                    let times = found.strip_suffix(" times").and_then(|times| times.parse().ok());
+                    let is_just = is_compared && times.is_some_and(ranking::is_negligible);
                     filled += if is_just { "just" } else { &found };
                 }
             }

@@ -74,7 +74,8 @@ pub(super) fn answering(
 }
 
 /// What the answer rests on, as bars of at most so many lines below a line that says what they
-/// show, if it fits; `None` if they do not fit, or compare nothing.
+/// show, if it fits: what the plan wants to be shown, or else what decides. `None` if neither fits,
+/// or compares anything.
 pub(super) fn of_answer(
     schedule: &Schedule,
     analysis: &Analysis,
@@ -82,8 +83,17 @@ pub(super) fn of_answer(
     style: Style,
 ) -> Option<String> {
     let ranks = !schedule.is_asked_for && schedule.answer.names_best();
-    let ranked = ranks.then(|| ranked(schedule, analysis, room)).flatten();
-    let Figures { caption, groups, says } = ranked.or_else(|| decisive(schedule, analysis))?;
+    if let Some(ranked) = ranks.then(|| ranked(schedule, analysis, room)).flatten() {
+        return drawn_in(room, ranked, style);
+    }
+    let Answer { decides, .. } = &schedule.answer;
+    let drawn = |charted: &[String]| drawn_in(room, decisive(schedule, analysis, charted)?, style);
+    drawn(schedule.answer.charted()).or_else(|| drawn(decides))
+}
+
+/// Figures as bars of at most so many lines.
+fn drawn_in(room: usize, figures: Figures, style: Style) -> Option<String> {
+    let Figures { caption, groups, says } = figures;
     let group = |(heading, values): ValueGroup| {
         let bar = |(name, value)| Bar { name, value, says: says(value) };
         BarGroup { heading, bars: values.into_iter().map(bar).collect() }
@@ -143,14 +153,14 @@ fn ranked(schedule: &Schedule, analysis: &Analysis, room: usize) -> Option<Figur
     Some(Figures { caption, groups, says: Box::new(number::spoken_ratio) })
 }
 
-/// What the claims that decide compare.
-fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
-    let compared = ComparedTreatments::of_answer(schedule, analysis);
+/// What some claims compare.
+fn decisive(schedule: &Schedule, analysis: &Analysis, charted: &[String]) -> Option<Figures> {
+    let compared = ComparedTreatments::of_answer(schedule, analysis, charted);
     let metric = schedule.answering_claim()?.metric;
     let Answer { labels, .. } = &schedule.answer;
-    let charted = schedule.claims.iter().filter(|own| schedule.answer.charted().contains(&own.id));
+    let claims = schedule.claims.iter().filter(|own| charted.contains(&own.id));
     let mut all_phases: Vec<&[String]> = Vec::new();
-    for claim in charted.filter(|claim| claim.metric == metric) {
+    for claim in claims.filter(|claim| claim.metric == metric) {
         for phases in [&claim.phases[..], claim.other_phases()] {
             if !all_phases.contains(&phases) {
                 all_phases.push(phases);
@@ -175,8 +185,16 @@ fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
     let groups = all_phases.into_iter().map(of);
     let mut groups: Vec<ValueGroup> = groups.filter(|(_, values)| !values.is_empty()).collect();
     let values = groups.iter().flat_map(|(_, values)| values).map(|(_, value)| *value);
-    let digits = distinct_digits(&values.collect::<Vec<_>>());
-    let what = uncounted(&noun(metric));
+    let values: Vec<f64> = values.collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let is_shown = |judged: &&Judgement| {
+        let claim = &judged.claim;
+        claim.metric == metric && charted.contains(&claim.id)
+    };
+    let of_ratios = analysis.claims.iter().filter(is_shown);
+    let of_ratios = of_ratios.map(|judged| facts::digits(analysis, judged));
+    let digits = of_ratios.fold(distinct_digits(&values), i32::max);
+    let what = labels.get(metric.name).cloned().unwrap_or_else(|| uncounted(&noun(metric)));
     let caption = match &groups[..] {
         [(phases, _)] => format!("{what}, {phases}"),
         _ => what,
@@ -186,7 +204,7 @@ fn decisive(schedule: &Schedule, analysis: &Analysis) -> Option<Figures> {
         let values = groups.into_iter().map(|(phases, values)| (phases, values[0].1));
         groups = vec![(String::new(), values.collect())];
     }
-    let says = Box::new(move |value| number::spoken_to(digits, metric.unit, value));
+    let says = Box::new(move |value| number::spoken_beside(most, digits, metric.unit, value));
     Some(Figures { caption, groups, says })
 }
 

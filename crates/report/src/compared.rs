@@ -17,12 +17,11 @@ pub(super) struct ComparedTreatments<'a> {
 }
 
 impl<'a> ComparedTreatments<'a> {
-    /// The treatments that the claims compare which the answer's chart shows. All that were
-    /// selected if the plan names no such claim, or if another metric was asked for.
-    pub fn of_answer(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
+    /// The treatments that these claims of the answer compare. All that were selected if there is
+    /// no such claim, or if another metric was asked for.
+    pub fn of_answer(schedule: &'a Schedule, analysis: &'a Analysis, charted: &[String]) -> Self {
         let answers = |claim: &&Judgement| {
-            schedule.answering_claim().is_some()
-                && schedule.answer.charted().contains(&claim.claim.id)
+            schedule.answering_claim().is_some() && charted.contains(&claim.claim.id)
         };
         let claims: Vec<&Judgement> = analysis.claims.iter().filter(answers).collect();
         let sides = claims.iter().flat_map(|claim| claim.levels.iter().chain(&claim.baseline));

@@ -230,6 +230,22 @@ pub(super) fn spoken_to(digits: i32, unit: Unit, value: f64) -> String {
     }
 }
 
+/// The same beside others, the largest of which has a unit that all of them get: `0.1 ms` beside
+/// `119 ms`. Times of minutes and years, and what would begin with zeros, keep their own.
+pub(super) fn spoken_beside(most: f64, digits: i32, unit: Unit, value: f64) -> String {
+    let units = match unit {
+        Unit::Ns if most < 99.5e9 => &["ns", "us", "ms", "s"][..],
+        Unit::Bytes => &["B", "kB", "MB", "GB", "TB"],
+        _ => return spoken_to(digits, unit, value),
+    };
+    let (of_most, name) = unit_of(most, 1000.0, units);
+    let own = value * of_most / most;
+    if own.is_nan() || own < 0.001 {
+        return spoken_to(digits, unit, value);
+    }
+    format!("{} {name}", rounded(own, digits).trim_end_matches(".0"))
+}
+
 /// Nanoseconds as milliseconds, in two significant digits.
 pub(super) fn spoken_ms(ns: f64) -> String {
     format!("{} ms", two_digits(ns / 1e6).trim_end_matches(".0"))

@@ -13,7 +13,7 @@ use crate::wording::PlanWording;
 use crate::written::{Plan, WrittenAnswer, WrittenCondition, WrittenRemark};
 
 /// The answer, checked: it names only claims of the plan, and gives labels only to what `is_named`
-/// there: levels and phases.
+/// there: levels, phases and metrics.
 pub(crate) fn answer(
     plan: &Plan,
     claims: &[Claim],
@@ -81,7 +81,7 @@ pub(crate) fn answer(
     if let Some(labels) = &table.labels
         && let Some(unknown) = labels.get_ref().keys().find(|name| !is_named(name))
     {
-        let message = format!("`labels` names `{unknown}`, no level or phase of the plan");
+        let message = format!("`labels` names `{unknown}`, no level, phase or metric of the plan");
         return Err(PlanFault::at(labels.span(), message, "copy a name from the plan"));
     }
     let labels = table.labels.as_ref().map(|own| own.get_ref().clone()).unwrap_or_default();

@@ -66,8 +66,8 @@ pub struct AnswerTable {
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(example = ["bfq-slower", "reads"])]
     pub chart: Option<Spanned<Vec<String>>>,
-    /// What the answer and its chart call levels and phases whose names do not explain themselves;
-    /// an empty name leaves a level out.
+    /// What the answer and its chart call levels, phases and the plan's metric whose names do not
+    /// explain themselves; an empty name leaves a level out.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     #[schemars(example = BTreeMap::from([("busy", "beside 100 MB/s"), ("none", "no scheduler")]))]
     pub labels: Option<Spanned<BTreeMap<String, String>>>,

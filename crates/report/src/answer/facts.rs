@@ -95,14 +95,9 @@ impl ClaimFacts<'_> {
         Some(listed(&says.collect::<Vec<_>>()))
     }
 
-    /// Enough digits for readers who divide one side by the other to find the ratio.
     fn digits(&self) -> i32 {
         let [case] = self.cases else { return 2 };
-        let sides = (own(self.analysis, case), other(self.analysis, case), ratio(case));
-        let (Some(own), Some(other), Some(ratio)) = sides else { return 2 };
-        let read = |value: f64| format!("{value:.1e}").parse::<f64>().unwrap_or(value);
-        let found = number::spoken_ratio(read(own) / read(other));
-        if found == number::spoken_ratio(ratio) { 2 } else { 3 }
+        digits(self.analysis, case)
     }
 
     fn value(&self) -> Option<String> {
@@ -146,6 +141,15 @@ fn ratio(case: &Judgement) -> Option<f64> {
 fn median(case: &Judgement) -> Option<f64> {
     let over = case.plausible.as_ref().filter(|over| over.published_differs())?;
     Some(over.spread.median)
+}
+
+/// Enough digits for readers who divide one side by the other to find the ratio.
+pub fn digits(analysis: &Analysis, case: &Judgement) -> i32 {
+    let sides = (own(analysis, case), other(analysis, case), ratio(case));
+    let (Some(own), Some(other), Some(ratio)) = sides else { return 2 };
+    let read = |value: f64| format!("{value:.1e}").parse::<f64>().unwrap_or(value);
+    let found = number::spoken_ratio(read(own) / read(other));
+    if found == number::spoken_ratio(ratio) { 2 } else { 3 }
 }
 
 /// The claim's metric on its own side.

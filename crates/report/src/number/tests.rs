@@ -96,3 +96,15 @@ fn people_say_two_digits() {
         assert_eq!(spoken_change(ratio), says);
     }
 }
+
+#[test]
+fn values_beside_each_other_have_one_unit() {
+    let beside = |least, most, unit| [least, most].map(|value| spoken_beside(most, 3, unit, value));
+    assert_eq!(beside(103e3, 119e6, Unit::Ns), ["0.103 ms", "119 ms"]);
+    assert_eq!(beside(0.5655e9, 40.9e9, Unit::Ns), ["0.566 s", "40.9 s"]);
+    assert_eq!(beside(897e3, 66.3e6, Unit::Bytes), ["0.897 MB", "66.3 MB"]);
+    // A row of zeros is no easier to read than another unit.
+    assert_eq!(beside(12e3, 40.9e9, Unit::Ns), ["12 us", "40.9 s"]);
+    assert_eq!(beside(0.0684, 1.5, Unit::Years), ["25 days", "18 months"]);
+    assert_eq!(beside(0.0, 0.0, Unit::Bytes), ["0 B", "0 B"]);
+}
