@@ -3,6 +3,7 @@
 //! They follow from records that the source keeps, so that an answer can be worded anew without
 //! running its plan again, which may take hours.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write as _};
@@ -12,14 +13,37 @@ use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use ssdlab_advice::{Analysis, analyse};
+use ssdlab_flash::presets;
 use ssdlab_plan::shipped::{self, QuestionEra, ShippedPlan};
-use ssdlab_plan::{LabKind, Origin, Overrides, Schedule, schedule};
+use ssdlab_plan::{Factor, LabKind, Origin, Overrides, Schedule, schedule};
 use ssdlab_report::{AnsweredQuestion, answer, answer_markdown, how, inline, number_word};
 use ssdlab_results::{Ending, Record, RunFolder};
 
 use super::source;
 
 const INDEX: &str = "docs/answers.md";
+
+/// What readers of a page may ask next.
+const NEXT: [(&str, &[&str]); 18] = [
+    ("discard", &["trim-today"]),
+    ("filesystems", &["power-loss"]),
+    ("fsync", &["etcd", "database"]),
+    ("journal", &["power-loss"]),
+    ("schedulers", &["schedulers-today", "filesystems"]),
+    ("wear", &["overprovision", "raspberry"]),
+    ("power-loss", &["filesystems"]),
+    ("btrfs-small-writes", &["database"]),
+    ("etcd", &["database", "sqlite"]),
+    ("sqlite", &["database", "power-loss"]),
+    ("database", &["btrfs-small-writes", "etcd"]),
+    ("raspberry", &["container-host", "power-loss"]),
+    ("trim-today", &["discard"]),
+    ("overprovision", &["discard"]),
+    ("schedulers-today", &["schedulers"]),
+    ("luks", &["trim-today"]),
+    ("proxmox", &["btrfs-small-writes"]),
+    ("container-host", &["raspberry", "btrfs-small-writes"]),
+];
 
 /// Where the records of a plan's run are kept: how it ended, and a line for each record.
 fn records_file(plan: &str) -> String {
@@ -152,6 +176,7 @@ fn page(
         "```console minutes\n$ ssdlab run {name}\n$ ssdlab report {name} --why\n```",
         name = plan.name
     );
+    page += &next(plan.name);
     if plan.asked == QuestionEra::Founding {
         let name = plan.name;
         let _ = writeln!(
@@ -163,6 +188,17 @@ fn page(
     (page, answer(schedule, &analysis))
 }
 
+/// Links to the pages that readers of a page may want next; empty if there are none.
+fn next(name: &str) -> String {
+    let next = NEXT.iter().find(|(own, _)| *own == name).map_or(&[][..], |(_, next)| next);
+    let link = |name: &&str| {
+        let schedule = of(shipped::find(name)?).ok()?;
+        Some(format!("[{}]({name}.md)", inline(&schedule.question)))
+    };
+    let links: Vec<String> = next.iter().filter_map(link).collect();
+    if links.is_empty() { String::new() } else { format!("\nNext: {}\n", links.join("; ")) }
+}
+
 /// What an answer holds for, as people say it.
 fn holds_for(analysis: &Analysis) -> String {
     if analysis.lab != Origin::Lab(LabKind::Virtual) {
@@ -172,7 +208,18 @@ fn holds_for(analysis: &Analysis) -> String {
     let mut capacities: Vec<String> =
         capacities.map(|bytes| format!("{:.0} GB", *bytes as f64 / 1e9)).collect();
     capacities.dedup();
-    let of = if capacities.is_empty() { "" } else { " of " };
+    let drives = analysis.treatments.iter().filter_map(|own| own.levels.0.get(&Factor::Drive));
+    let drives: BTreeSet<&String> = drives.collect();
+    let is_larger = |name: &&String| {
+        let whole = presets::find(name).map_or(0, presets::Preset::capacity_bytes);
+        analysis.capacities_bytes.iter().any(|own| whole > own + own / 10)
+    };
+    let drive = if drives.len() > 1 { "simulated drives" } else { "a simulated drive" };
+    let of = match (capacities.is_empty(), drives.iter().any(is_larger)) {
+        (true, _) => "",
+        (_, true) => " scaled down to ",
+        (_, false) => " of ",
+    };
     let conditions: Vec<&str> = analysis.conditions.iter().map(|name| condition(name)).collect();
     let were = if conditions.is_empty() { "" } else { ", " };
     let before = if conditions.is_empty() { "" } else { " before each run" };
@@ -182,11 +229,13 @@ fn holds_for(analysis: &Analysis) -> String {
         (0, several) => format!("{} runs of each setting", number_word(several)),
         (variants, _) => {
             let variants = number_word(variants);
-            format!("each setting once on the drive as published, and once on {variants} variants")
+            format!(
+                "each setting once on the published drive, and once on {variants} variants of it"
+            )
         }
     };
     let (capacities, conditions) = (capacities.join(" and "), conditions.join(" or "));
-    format!("a simulated drive{of}{capacities}{were}{conditions}{before}: {runs}")
+    format!("{drive}{of}{capacities}{were}{conditions}{before}: {runs}")
 }
 
 /// The state of a drive before a run, as people say it.
@@ -194,21 +243,21 @@ fn condition(name: &str) -> &str {
     match name {
         "purged" => "empty",
         "filled" => "written once from end to end",
-        "steady" => "overwritten at random until its work settled",
+        "steady" => "overwritten at random up to a steady pace",
         other => other,
     }
 }
 
 fn index(rows: &[IndexRow], before: &str) -> String {
     let mut page = "# Answers\n\nEach question is a plan; its page has the numbers, what they are \
-                    worth, and the command that repeats them. `make answers` runs all of them. \
-                    [How sure](how-sure.md) says what the four words mean.\n"
+                    worth, and the command that repeats them. `make answers` runs all of them.\n\n\
+                    All drives here are simulated. An answer is *predicted* by a model that was \
+                    not fitted to it, *reproduced* by one that was, or *assumed*: it follows from \
+                    an assumption. Only your own machine or drive is *measured*; [how \
+                    sure](how-sure.md) has more.\n"
         .to_owned();
     let row_before = |name: &str| before.lines().find(|row| row.contains(&page_link(name)));
-    if rows.iter().any(|row| row.answer.is_none() && row_before(row.plan.name).is_none()) {
-        page += "\nThe others have been run with an earlier version: [the founding \
-                 questions](gallery.md).\n";
-    }
+    let mut unanswered = Vec::new();
     for (era, heading) in [
         (QuestionEra::Founding, "From the posts that ssdlab was made for"),
         (QuestionEra::Today, "What people ask today"),
@@ -226,9 +275,20 @@ fn index(rows: &[IndexRow], before: &str) -> String {
                     writeln!(page, "| [{question}]{link} | {sentence} | {sure} |")
                 }
                 (None, Some(row)) => writeln!(page, "{row}"),
-                (None, None) => writeln!(page, "| {question} | `ssdlab run {name}` | |"),
+                (None, None) => {
+                    unanswered.push(format!("{question} (`ssdlab run {name}`)"));
+                    Ok(())
+                }
             };
         }
+    }
+    if !unanswered.is_empty() {
+        let _ = write!(
+            page,
+            "\nWithout a page, but with a report of an earlier version in [the \
+             gallery](gallery.md):\n\n- {}\n",
+            unanswered.join("\n- ")
+        );
     }
     page
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Completeness, Judgement, OverDrives, Verdict};
 use ssdlab_plan::schedule::Claim;
-use ssdlab_plan::{AnswerBasis, Factor, LabKind, Origin, PublishedBasis, Schedule};
+use ssdlab_plan::{AnswerBasis, ClaimFact, Factor, LabKind, Origin, PublishedBasis, Schedule};
+use ssdlab_quantity::listed;
 
 use super::facts::{ClaimFacts, range, variants};
 use super::ranking;
@@ -67,10 +68,16 @@ pub(super) fn certainty(
         Some(over) => on_drives(&facts, over),
         None => runs(schedule, analysis, is_of_cuts),
     };
-    let found = match (amount, range(first)) {
-        (Some(amount), Some(range)) => format!("{amount}, {range} {on}"),
-        (Some(found), None) | (None, Some(found)) => format!("{found} {on}"),
-        (None, None) => on.trim_start_matches("in ").to_owned(),
+    // What is drawn or cut is so for each filesystem and each drive apart.
+    let is_apart = is_of_cuts || drives(first).len() > 1;
+    let apart = if is_apart { facts.each(ClaimFact::Range) } else { None };
+    let several = || several(schedule, analysis, deciding);
+    let found = match (apart.or_else(several), amount, range(first)) {
+        (Some(found), ..) | (None, Some(found), None) | (None, None, Some(found)) => {
+            format!("{found} {on}")
+        }
+        (None, Some(amount), Some(range)) => format!("{amount}, {range} {on}"),
+        (None, None, None) => on.trim_start_matches("in ").to_owned(),
     };
     let partial = match analysis.status {
         Completeness::Complete => None,
@@ -87,6 +94,42 @@ pub(super) fn certainty(
     (sure, parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
+/// The amounts of all claims that decide, each with its range over plausible drives; `None` if the
+/// first is all that can be named like this.
+fn several(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    deciding: &[Vec<&Judgement>],
+) -> Option<String> {
+    let is_like_first = |cases: &&Vec<&Judgement>| {
+        let first = &deciding[0][0];
+        cases.iter().all(|case| {
+            let claim = &case.claim;
+            case.plausible.is_some()
+                && case.outcome.verdict() != Verdict::Untested
+                && claim.metric == first.claim.metric
+                && claim.is_absolute() == first.claim.is_absolute()
+                && drives(cases) == drives(&deciding[0])
+        })
+    };
+    let of = |cases: &Vec<&Judgement>| {
+        let amount = ClaimFacts { schedule, analysis, cases }.amount()?;
+        let Some(range) = range(cases) else { return Some(amount) };
+        // `170 a second (120 to 190)` has the unit once.
+        let unit = amount.rsplit(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+        let range = range.strip_suffix(unit).unwrap_or(&range);
+        Some(format!("{amount} ({range})"))
+    };
+    let all: Vec<String> = deciding.iter().filter(is_like_first).map(of).collect::<Option<_>>()?;
+    (all.len() > 1).then(|| listed(&all))
+}
+
+/// The drives of the cases.
+fn drives(cases: &[&Judgement]) -> BTreeSet<Option<String>> {
+    let drive = |case: &&Judgement| case.levels.as_ref()?.0.get(&Factor::Drive).cloned();
+    cases.iter().map(drive).collect()
+}
+
 /// What the source measured, to compare a prediction with.
 fn published(case: &Judgement) -> Option<String> {
     let claim = &case.claim;
@@ -97,12 +140,10 @@ fn published(case: &Judgement) -> Option<String> {
 /// On how many plausible drives there is this range, and on how many a claim holds that does not
 /// hold on all.
 fn on_drives(facts: &ClaimFacts<'_>, over: &OverDrives) -> String {
-    let drive = |case: &&Judgement| case.levels.as_ref()?.0.get(&Factor::Drive).cloned();
-    let drives: BTreeSet<Option<String>> = facts.cases.iter().map(drive).collect();
-    let of = if drives.len() > 1 { "each" } else { "the" };
+    let of = if drives(facts.cases).len() > 1 { "each" } else { "the" };
     let holds = match (facts.cases, facts.holds_on()) {
         ([first, ..], Some([holds, of])) if (1..of).contains(&holds) => {
-            format!(" ({} on {})", bounds(first, claimed), number_word(holds))
+            format!(" ({} on {} of them)", bounds(first, claimed), number_word(holds))
         }
         _ => String::new(),
     };
