@@ -451,6 +451,8 @@ fn root_disk() {
         place.path("").display()
     );
     let here = place.path("").display().to_string();
+    // What others dirtied before has no program's name.
+    sh("sync");
     let mut who = place.ssdlab(&["who", &here, "--json", "--", "sh", "-c", &script]);
     let output = who.stderr(Stdio::piped()).output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
