@@ -170,13 +170,15 @@ fn set_by(
     if before == value {
         return Ok(());
     }
-    let change = change(before);
+    let change = change(before.clone());
     tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
     fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
     let found = read().map_err(LabError::step("read", attribute))?;
     if found == value {
         return Ok(());
     }
+    // Undoing leaves alone what is neither the value before nor the one that was asked for.
+    fs::write(attribute, before).map_err(LabError::step("set back", attribute))?;
     Err(LabError::Mismatch { what: what.to_owned(), asked: value.to_owned(), found })
 }
 

@@ -8,7 +8,7 @@ use super::factor::{DEFAULT, Factor};
 use super::host_model::HOSTS;
 use super::layer::LAYERS;
 use super::level_error::{SWITCH, named};
-use super::scheduler::{QUEUE, SCHEDULERS};
+use super::scheduler::{SCHEDULERS, queue_levels};
 use super::setup::{ATIMES, DISCARDS, WRITEBACK};
 use super::simulated::{DEFAULT_DRIVE, FLUSHES, POWER_FAULTS};
 
@@ -27,7 +27,7 @@ impl Factor {
             Self::SchedulerTunables => {
                 format!("{DEFAULT}, or kernel tunables with numbers (\"read_expire=100\")")
             }
-            Self::Queue => format!("{DEFAULT}, or {} with numbers", QUEUE.join(", ")),
+            Self::Queue => queue_levels(),
             Self::Mkfs => "options for mkfs".to_owned(),
             Self::Mount => "options for mount".to_owned(),
             Self::Sysctl => {

@@ -8,9 +8,14 @@ use super::level_error::{LevelError, unknown};
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
 pub const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
 
-/// Attributes of a device's queue that can be put back exactly.
-pub(super) const QUEUE: [&str; 5] =
-    ["nr_requests", "read_ahead_kb", "nomerges", "rq_affinity", "add_random"];
+/// Attributes of a device's queue that can be put back exactly, and the largest value of each.
+pub(super) const QUEUE: [(&str, u64); 5] = [
+    ("nr_requests", u32::MAX as u64),
+    ("read_ahead_kb", u32::MAX as u64),
+    ("nomerges", 2),
+    ("rq_affinity", 2),
+    ("add_random", 1),
+];
 
 /// The one that does nothing on one processor.
 pub(super) const OF_SEVERAL_PROCESSORS: &str = "rq_affinity";
@@ -58,10 +63,21 @@ pub(super) fn tunables(
 
 /// Reads a level of `queue`.
 pub(super) fn queue(level: &str) -> Result<BTreeMap<String, u64>, LevelError> {
-    numbers(level, |name| QUEUE.contains(&name)).ok_or_else(|| {
-        let known = format!("default, or {} with numbers", QUEUE.join(", "));
-        unknown(Factor::Queue, level, &known)
-    })
+    let is_known = |name: &str| QUEUE.iter().any(|(known, _)| *known == name);
+    let is_within = |(name, value): (&String, &u64)| {
+        QUEUE.iter().any(|(known, most)| known == name && value <= most)
+    };
+    let read = numbers(level, is_known).filter(|numbers| numbers.iter().all(is_within));
+    read.ok_or_else(|| unknown(Factor::Queue, level, &queue_levels()))
+}
+
+/// The levels of `queue`, for people.
+pub(super) fn queue_levels() -> String {
+    let ranges = QUEUE.map(|(name, most)| match most {
+        1 | 2 => format!("{name} (0 to {most})"),
+        _ => name.to_owned(),
+    });
+    format!("{DEFAULT}, or {} with numbers", ranges.join(", "))
 }
 
 /// Numbers by name, separated by spaces, each name once; none of the default.

@@ -10,7 +10,8 @@ fn tunables_are_numbers_by_name() {
         assert!(read(bad).unwrap_err().help.contains("read_expire=100"), "{bad}");
     }
     assert_eq!(queue("nomerges=2 nr_requests=8").unwrap().len(), 2);
-    for bad in ["wbt_lat_usec=0", "nomerges", "scheduler=1", "nomerges=1 nomerges=2"] {
+    for bad in ["wbt_lat_usec=0", "nomerges", "scheduler=1", "nomerges=3", "nomerges=1 nomerges=2"]
+    {
         assert!(queue(bad).unwrap_err().help.contains("read_ahead_kb"), "{bad}");
     }
     assert!(tunables("read_expire=100", None).unwrap_err().help.contains("mq-deadline"));
