@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -96,6 +96,12 @@ impl Journal {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
         }
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+        // Its folder may have been others' when it was made, and a line may be a command.
+        let found = file.metadata()?;
+        if found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+            let says = "others could have written it";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, says));
+        }
         let here = ThisMachine::now()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
@@ -139,8 +145,10 @@ impl Journal {
         &self.marker
     }
 
-    /// Records a change. Make the change only after this has succeeded.
+    /// Records a change. Make the change only after this has succeeded. Refuses one that it would
+    /// refuse to undo.
     pub fn will(&mut self, change: Change) -> io::Result<()> {
+        change.check(&self.marker).map_err(io::Error::other)?;
         let offset = self.file.seek(SeekFrom::End(0))?;
         let mut line = serde_json::to_vec(&change)?;
         line.push(b'\n');
@@ -289,6 +297,12 @@ impl ThisMachine {
         Ok(Self { boot, machine: Machine::this() })
     }
 
+    /// Whether a journal is of an earlier boot.
+    fn has_booted_since(&self, journal: &[u8]) -> io::Result<bool> {
+        let line = lines(journal).next();
+        Ok(line.map(header).transpose()?.is_some_and(|header| header.boot != self.boot))
+    }
+
     /// The machine that a journal names, if it is another one. With the same boot id it is this
     /// machine, even if its name has changed.
     fn another_of(&self, journal: &[u8]) -> io::Result<Option<Machine>> {
@@ -357,18 +371,18 @@ pub fn restore(folder: &Path) -> io::Result<RestoreOutcome> {
 /// Whether a dead run of this machine seems to have left changes, which `restore` would undo or
 /// name. It takes no lock, so it disturbs nobody, and may miss one.
 pub fn has_leftovers(folder: &Path) -> bool {
-    let is_of_another = |path: &Path| -> io::Result<bool> {
+    let is_left = |path: &Path| -> io::Result<bool> {
         let text = regular_file::read_own(path)?;
-        Ok(ThisMachine::now()?.another_of(&text)?.is_some())
+        let here = ThisMachine::now()?;
+        // After a reboot the number in its name may be another process's.
+        let may_be_alive = !here.has_booted_since(&text)? && process_exists(path);
+        let is_dead = !may_be_alive && lock::holder(path).is_none();
+        Ok(is_dead && here.another_of(&text)?.is_none())
     };
-    let is_left = |path: &PathBuf| {
-        let is_dead = !process_exists(path) && lock::holder(path).is_none();
-        is_dead
-            && match is_of_another(path) {
-                Ok(is_of_another) => !is_of_another,
-                // Its own run may just have removed it.
-                Err(error) => error.kind() != io::ErrorKind::NotFound,
-            }
+    let is_left = |path: &PathBuf| match is_left(path) {
+        Ok(is_left) => is_left,
+        // Its own run may just have removed it.
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
     };
     with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_left))
 }

@@ -36,21 +36,66 @@ fn a_value_that_somebody_else_set_since_is_left_alone() {
 fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("undo");
-    let left = place.path().join("ssdlab-dead");
     let mut journal = Journal::create(&folder).unwrap();
-    journal.make_folder(&left).unwrap();
+    let [alive, left] =
+        [journal.marker(), "dead"].map(|of| place.path().join(format!("ssdlab-{of}")));
+    journal.make_folder(&alive).unwrap();
+    fs::create_dir(&left).unwrap();
     assert_eq!(restore(&folder).unwrap().alive.len(), 1);
-    assert!(left.exists());
+    assert!(alive.exists());
 
     // As if killed: the file stays, the lock is released. The last line was truncated by the kill.
     let copy = folder.join("dead.undo");
-    let mut text = fs::read(&journal.path).unwrap();
-    text.extend(b"{\"mount\":{\"tar");
-    fs::write(&copy, text).unwrap();
+    let text = fs::read_to_string(&journal.path).unwrap().replace(journal.marker(), "dead");
+    fs::write(&copy, text + "{\"mount\":{\"tar").unwrap();
     let restored = restore(&folder).unwrap();
     assert_eq!(restored.undone, 1);
     assert!(restored.failed.is_empty());
     assert!(!left.exists() && !copy.exists());
+}
+
+#[test]
+fn a_journal_that_others_could_have_written_runs_no_command() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    let trace = place.path().join("trace");
+    let mut journal = Journal::create(&folder).unwrap();
+    journal.will(Change::Tweak { undo: format!("echo >> {}", trace.display()) }).unwrap();
+    let text = fs::read(&journal.path).unwrap();
+    let planted = folder.join("planted.undo");
+    for (mode, failed) in [(0o666, 1), (0o600, 0)] {
+        fs::write(&planted, &text).unwrap();
+        fs::set_permissions(&planted, PermissionsExt::from_mode(mode)).unwrap();
+        let restored = restore(&folder).unwrap();
+        assert_eq!((restored.failed.len(), trace.exists()), (failed, failed == 0), "{mode:o}");
+    }
+}
+
+#[test]
+fn a_command_that_fails_keeps_nothing_else_from_being_undone() {
+    let place = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+    let left = place.path().join(format!("ssdlab-{}", journal.marker()));
+    journal.make_folder(&left).unwrap();
+    journal.will(Change::Tweak { undo: "echo no such service >&2; exit 5".to_owned() }).unwrap();
+    let error = journal.undo_to(0).unwrap_err().to_string();
+    assert!(error.contains("no such service"), "{error}");
+    assert!(!left.exists());
+}
+
+#[test]
+fn what_could_not_be_undone_is_not_journaled() {
+    let place = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+    let change = Change::Sysfs {
+        path: "/sys/devices/virtual/block/loop0/queue/nomerges".into(),
+        disk: None,
+        before: "0".to_owned(),
+        after: "3".to_owned(),
+    };
+    assert!(journal.will(change).is_err());
+    assert_eq!(journal.mark(), 0);
 }
 
 #[test]
