@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use crate::base_folder::{base_folder, named_by};
 
 pub use attribute::Attribute;
-pub use change::{Change, is_writeback, writeback_path};
+pub use change::{Change, TWEAK_LIMIT, is_writeback, writeback_path};
 pub use error::UndoError;
 #[doc(hidden)]
 #[cfg(fuzzing)]

@@ -14,7 +14,7 @@ use ssdlab_host::mounts::{self, Mount};
 use ssdlab_host::program::{self, Rules};
 use ssdlab_host::remount;
 use ssdlab_host::sysfs::{self, BlockDevice};
-use ssdlab_host::undo::{Change, Journal, is_writeback, writeback_path};
+use ssdlab_host::undo::{Change, Journal, TWEAK_LIMIT, is_writeback, writeback_path};
 use ssdlab_plan::{Atime, Discard, Setup, TWEAK, TWEAK_UNDO};
 
 use super::block::write_back;
@@ -180,14 +180,17 @@ impl LiveLab<'_> {
         let (Some(on), Some(Tweak { command, undo })) = (on, self.tweak) else {
             return Ok(BTreeMap::new());
         };
+        let mark = tools.journal.mark();
+        let journaled = tools.journal.will(Change::Tweak { undo: undo.to_owned() });
+        journaled.map_err(LabError::step("journal what takes back", Path::new(command)))?;
         if on {
-            self.before_tweak = Some(tools.journal.mark());
-            let journaled = tools.journal.will(Change::Tweak { undo: undo.to_owned() });
-            journaled.map_err(LabError::step("journal what takes back", Path::new(command)))?;
+            self.before_tweak = Some(mark);
+            let rules = Rules { limit: TWEAK_LIMIT, ..tools.rules };
+            program::run(program::shell(command), rules)?;
+        } else {
+            // The tweak may have been in force before the run.
+            tools.journal.undo_to(mark)?;
         }
-        // Also without the tweak: it may have been in force before the run.
-        let line = if on { command } else { undo };
-        program::run(program::shell(line), tools.rules)?;
         let lines = [(TWEAK, command), (TWEAK_UNDO, undo)];
         Ok(lines.map(|(name, line)| (name.to_owned(), line.to_owned())).into())
     }

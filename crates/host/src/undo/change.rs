@@ -27,8 +27,8 @@ use super::{UndoError, attribute, name};
 /// How long to wait for a busy mount or loop device.
 const UNDO_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long the user's own command may take: a service that stops has 90 s.
-const TWEAK_TIMEOUT: Duration = Duration::from_mins(5);
+/// How long each of the user's own commands may take: a service that stops has 90 s.
+pub const TWEAK_LIMIT: Duration = Duration::from_mins(5);
 
 /// How long to wait for a killed daemon to close its socket.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
@@ -145,9 +145,10 @@ impl Change {
         matches!(self, Self::Folder { .. } | Self::WriteCache { .. } | Self::Tweak { .. })
     }
 
-    /// Whether earlier changes can be undone before it is: a drive may be missing for long.
+    /// Whether earlier changes can be undone before it is: a drive may be missing for long, and a
+    /// command of the user's may fail.
     pub(super) fn stands_alone(&self) -> bool {
-        matches!(self, Self::WriteCache { .. })
+        matches!(self, Self::WriteCache { .. } | Self::Tweak { .. })
     }
 
     /// The marker in the environment of this run's daemon. It differs from the run's own: ending a
@@ -353,7 +354,9 @@ fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
 /// Runs the command that takes back the user's own.
 fn take_back(undo: &str, marker: &str) -> Result<(), UndoError> {
     let interrupt = Interrupt::default();
-    let rules = Rules { marker, limit: TWEAK_TIMEOUT, interrupt: &interrupt };
+    // A daemon that it starts again is the machine's own, and must not end with the run.
+    let marker = format!("{marker}-undo");
+    let rules = Rules { marker: &marker, limit: TWEAK_LIMIT, interrupt: &interrupt };
     program::run(program::shell(undo), rules)
         .map(drop)
         .map_err(|error| UndoError::by_user(undo, io::Error::other(error)))
