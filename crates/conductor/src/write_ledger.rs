@@ -18,6 +18,7 @@ use ssdlab_host::regular_file;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::tracefs::{self, Instance};
 use ssdlab_host::undo::{Change, Journal};
+use ssdlab_plan::STRETCH;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::classification::{self as ledger, KnownFilesystem, ReadDevice};
 use ssdlab_results::{ByCause, ByKind, ByProgram, Executed, KindWrites, PhaseRecord, Record};
@@ -208,8 +209,9 @@ pub(super) fn add_phases(
     }
 }
 
-/// Adds who caused what was written in each phase: by role beside a workload of this process, else
-/// by program. Marks come before the first phase, too.
+/// Adds who caused what was written: in each phase by role beside a workload of this process, else
+/// by program in a stretch, which is the last phase. Marks come before the first phase, too, and
+/// within the stretch.
 pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses, own: RecordingProcess) {
     let phases = measured.phases.len();
     let mut causes = match causes {
@@ -218,6 +220,9 @@ pub(super) fn add_causes(measured: &mut Record, causes: RecordedCauses, own: Rec
         Err(reason) => vec![Err(reason); phases],
     };
     for (phase, bytes) in measured.phases.iter_mut().zip(causes.drain(..)) {
+        if own == RecordingProcess::Watcher && phase.name != STRETCH {
+            continue;
+        }
         let Some(ledger) = &mut phase.ledger else { continue };
         match (bytes, own) {
             (Ok(all), RecordingProcess::Workload) => {

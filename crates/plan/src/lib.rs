@@ -91,6 +91,7 @@ pub use host_model::{
 pub use lab_kind::{LabKind, Origin};
 pub use layer::{LAYERS, Layer};
 pub use level_error::LevelError;
+pub use live::STRETCH;
 pub use needs::differ_in_machine;
 pub use overrides::Overrides;
 pub use percentile::ShortPercentile;
