@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use ssdlab_plan::metric::{DIRTIED_BYTES, FEWEST_ERASES, Metric, Source};
-use ssdlab_plan::{LabKind, Schedule, differ_in_machine};
+use ssdlab_plan::{Factor, LabKind, Schedule, differ_in_machine};
 use ssdlab_results::{PhaseRecord, Record};
 use ssdlab_stats::{LogRatio, UnpairedRatio};
 
@@ -219,7 +219,13 @@ impl<'a> Blocks<'a> {
             metric.source,
             Source::WrittenBytes | Source::WriteRequests | Source::WriteMerges
         );
-        let asked = is_of_written.then(|| values([side, baseline].map(dirtied)).ok()).flatten();
+        // A tweak may be what changes them, as a log in memory does.
+        let tweak =
+            |treatment: usize| self.schedule.treatments[treatment].levels.0.get(&Factor::Tweak);
+        let is_same_tweak = tweak(side.treatment) == tweak(baseline.treatment);
+        let asked = (is_of_written && is_same_tweak)
+            .then(|| values([side, baseline].map(dirtied)).ok())
+            .flatten();
         let asked = asked.filter(|asked| asked.len() == found.len());
         LiveRatio::of(&found, asked.as_deref()).ok_or_else(|| {
             format!("{metric} is 0 in every stretch: nothing against nothing has no ratio")
