@@ -127,10 +127,7 @@ pub fn with_executor<T>(
             lab::open_device(node, run_options.wipe, &mut tools)?
         }
         Target::Directory { path } => open_directory(path, schedule)?,
-        Target::Live { mount } => {
-            check_tweak(schedule, run_options.tweak)?;
-            open_live(mount.as_deref(), schedule, run_options.tweak)?
-        }
+        Target::Live { mount } => open_live(mount.as_deref(), schedule, run_options.tweak)?,
     };
     let here = LocalExecutor {
         target,
@@ -217,7 +214,7 @@ pub fn check_same_tweak(records: &[Record], tweak: Option<Tweak<'_>>) -> Result<
 }
 
 /// Refuses a schedule whose treatments need commands that are not given, or the other way round.
-fn check_tweak(schedule: &Schedule, tweak: Option<Tweak<'_>>) -> Result<(), Report> {
+pub fn check_tweak(schedule: &Schedule, tweak: Option<Tweak<'_>>) -> Result<(), Report> {
     let is_asked = schedule.setups().any(|setup| setup.tweak.is_some());
     match (is_asked, tweak) {
         (true, None) => Err(UsageError::report(

@@ -87,8 +87,8 @@ pub struct RunArguments {
     /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
-    /// Do not record block requests and who causes them (image, device and directory labs): this
-    /// disables the write ledger and the request logs.
+    /// Do not record block requests and who causes them (image, device, directory and live labs):
+    /// this disables the write ledger and the request logs.
     #[arg(long)]
     no_trace: bool,
     /// Keep the report as a page in the run's folder, which is rewritten between trials, and which
@@ -256,6 +256,7 @@ impl RunArguments {
         let mut planned = planned.with_inputs()?;
         let schedule = planned.resolved.schedule.clone();
         let lab = executors::target(&schedule)?.lab();
+        executors::check_tweak(&schedule, self.tweak())?;
         if schedule.verify && matches!(lab, LabKind::Directory | LabKind::Live) {
             return Err(UsageError::report(
                 format!("--verify reads back from the device, but the {lab} lab does not unmount"),
