@@ -32,6 +32,7 @@ pub fn cases() -> Vec<Case> {
         case("a_queue_s_attributes_are_set_and_put_back", queue),
         case("what_taking_back_a_tweak_writes_counts_as_the_tweak_s", tweaked),
         case("a_tweak_is_taken_back_after_a_kill_and_if_it_fails", tweak_taken_back),
+        case("what_starts_as_a_tweak_is_taken_back_goes_on", tweak_restarts),
         case("a_tweak_comes_from_the_command_line_alone", tweak_asked_for),
         Case::new(
             "the_live_lab_refuses_to_change_another_subvolume",
@@ -261,6 +262,17 @@ fn workload() {
         phases.as_array().unwrap().iter().map(|phase| &phase["name"]).collect();
     assert_eq!(names, ["unpack", "delete"]);
     assert!(phases[0]["written_bytes"].as_u64().unwrap() >= 200_000);
+
+    // The machine's own work after it has programs; it has none of them.
+    let plan = format!("metric = \"written_bytes\"\nlive = {{ stretch = \"1 s\" }}\n{PLAN}");
+    let records = used.records(&used.run(&plan, &["--runs", "1"]));
+    for record in &records {
+        let [unpacked, deleted, stretch] = [0, 1, 2].map(|index| &record["phases"][index]);
+        assert!(unpacked["ledger"]["by_program"].is_null(), "{record:#}");
+        assert!(deleted["ledger"]["by_program"].is_null(), "{record:#}");
+        let all = stretch["written_bytes"].as_u64().unwrap();
+        assert_eq!(bytes(&stretch["ledger"]["by_program"], |_| true), all);
+    }
 }
 
 fn predicted() {
@@ -431,6 +443,11 @@ fn queue() {
         }
         assert_eq!(applied["nr_requests"] == "64", is_set, "{record:#}");
     }
+    // The kernel rounds it.
+    let rounded = ["--runs", "1", "--set", "queue=default,read_ahead_kb=6"];
+    let output = used.command(PLAN, &rounded).output().unwrap();
+    assert!(said(&output).contains("was set to `6`, but reads back as `4`"), "{}", shown(&output));
+    assert_eq!(used.state(), before);
 }
 
 const TWEAKED: &str = r#"
@@ -487,6 +504,20 @@ fn tweaked() {
     }
 }
 
+/// A daemon that the user's command starts again is not one of the run's.
+fn tweak_restarts() {
+    let used = Used::new();
+    let daemon = used.place.path("daemon");
+    let daemon = daemon.display();
+    let undo = format!("kill $(cat {daemon}); sleep 1000 & echo $! > {daemon}");
+    sh(&format!("sleep 1000 & echo $! > {daemon}"));
+    used.run(
+        TWEAKED,
+        &["--runs", "1", "--tweak", &format!("kill $(cat {daemon})"), "--undo", &undo],
+    );
+    sh(&format!("kill $(cat {daemon})"));
+}
+
 fn tweak_taken_back() {
     let used = Used::new();
     let [command, undo] = used.tweak();
@@ -511,6 +542,9 @@ fn tweak_asked_for() {
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
     assert!(said(&output).contains("--tweak 'systemctl stop"), "{}", shown(&output));
     let commands = ["--tweak", "true", "--undo", "true"];
+    let virtually = [&["run", "sqlite"], &commands[..]].concat();
+    let output = used.place.ssdlab(&virtually).output().unwrap();
+    assert!(said(&output).contains("which sqlite has not"), "{}", shown(&output));
     let output = used.command(ANY, &commands).output().unwrap();
     assert!(said(&output).contains("which any has not"), "{}", shown(&output));
 
