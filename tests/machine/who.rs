@@ -104,6 +104,7 @@ pub fn cases() -> Vec<Case> {
     cases.push(case("who_shows_lines_and_a_file_meanwhile", meanwhile));
     cases.push(case("who_says_what_it_may_not_see", without_privileges));
     cases.push(case("who_without_a_journal_and_with_files", without_a_journal));
+    cases.push(case("who_names_files_that_have_the_number_of_a_folder", numbers_of_folders));
     cases
 }
 
@@ -432,6 +433,30 @@ fn through_a_later_loop() {
         assert!(own >= 60 << 20 && share(own, all) >= 90.0, "{json:#}");
         remove_groups(&["above"]);
     }
+}
+
+/// Files that live for a moment, and have one after the other the number that a folder had: each is
+/// named by what the filesystem reported of it.
+fn numbers_of_folders() {
+    let place = Place::new();
+    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
+    sh(&format!("mkdir {}/in", disk.mount.display()));
+    disk.settle();
+    let script = format!(
+        "cd {}/in; mkdir folder; rmdir folder; for i in 1 2 3 4; do \
+         dd if=/dev/urandom of=f$i bs=4096 count=$i conv=fsync status=none; rm f$i; done; {}",
+        disk.mount.display(),
+        settling(&disk.mount)
+    );
+    let json = who(&place, &disk, &script);
+    let mut seen = 0;
+    for row in rows(&json).iter().filter(|row| row["program"] == "dd" && row["kind"] == "data") {
+        let path = row["path"].as_str().unwrap_or_else(|| panic!("{json:#}"));
+        let count = path.strip_prefix(&format!("{}/in/f", disk.mount.display())).unwrap();
+        assert_eq!(row["bytes"], 4096 * count.parse::<u64>().unwrap(), "{row}");
+        seen += 1;
+    }
+    assert_eq!(seen, 4, "{json:#}");
 }
 
 /// The disk below `/var/tmp`, whose counters are only read, while files and loop devices on it are

@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// The most folders whose paths are kept.
 const MOST_FOLDERS: usize = 10_000;
 
-/// A file that was made or deleted.
+/// A file or a folder that was made or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedFile {
     /// Which.
@@ -65,8 +65,9 @@ impl NameWatch {
         }
         // SAFETY: the kernel has just opened it for this process.
         let queue = unsafe { File::from_raw_fd(descriptor) };
-        let (how, what) =
-            (libc::FAN_MARK_ADD | libc::FAN_MARK_FILESYSTEM, libc::FAN_CREATE | libc::FAN_DELETE);
+        let how = libc::FAN_MARK_ADD | libc::FAN_MARK_FILESYSTEM;
+        // Folders, too: files may have their numbers afterwards.
+        let what = libc::FAN_CREATE | libc::FAN_DELETE | libc::FAN_ONDIR;
         let (group, folder) = (queue.as_raw_fd(), mount.as_raw_fd());
         // SAFETY: a missing path means the open folder.
         let done = unsafe { libc::fanotify_mark(group, how, what, folder, std::ptr::null()) };
