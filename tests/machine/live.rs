@@ -510,7 +510,7 @@ fn tweak_restarts() {
     let daemon = used.place.path("daemon");
     let daemon = daemon.display();
     let undo = format!("kill $(cat {daemon}); sleep 1000 & echo $! > {daemon}");
-    sh(&format!("sleep 1000 & echo $! > {daemon}"));
+    sh(&format!("sleep 1000 > /dev/null 2>&1 & echo $! > {daemon}"));
     used.run(
         TWEAKED,
         &["--runs", "1", "--tweak", &format!("kill $(cat {daemon})"), "--undo", &undo],
