@@ -215,13 +215,11 @@ fn set_writeback(setup: &Setup, tools: &mut Tools<'_>) -> Result<(), LabError> {
                 reason: format!("{name} is {before}; from {after} it could not be put back"),
             });
         }
-        let change = Change::Sysctl { name: name.clone(), before, after: after.clone() };
-        tools.journal.will(change).map_err(LabError::step("journal", &path))?;
-        fs::write(&path, &after).map_err(LabError::step("set", &path))?;
-        let found = sysfs::read(&path).map_err(LabError::step("read", &path))?;
-        if found != after {
-            return Err(LabError::Mismatch { what: name.clone(), asked: after, found });
-        }
+        settings::set_by(&path, name, &after, tools, |before| Change::Sysctl {
+            name: name.clone(),
+            before,
+            after: after.clone(),
+        })?;
     }
     Ok(())
 }

@@ -158,7 +158,7 @@ fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Resu
 }
 
 /// Writes a value and reads it back; the change to journal is made from the value before.
-fn set_by(
+pub(super) fn set_by(
     attribute: &Path,
     what: &str,
     value: &str,
