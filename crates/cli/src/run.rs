@@ -353,7 +353,7 @@ impl RunArguments {
         let act = |mut ready: ReadyExecutor<'_>| {
             let mut session = session(&interrupt)?;
             ready.check_drive(&session.records)?;
-            executors::check_same_tweak(&session.records, self.run_options().tweak)?;
+            executors::check_same_tweak(&session.records, self.tweak())?;
             announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join(REQUEST_LOGS))?;
             let page = self.page(&session);

@@ -63,11 +63,10 @@ pub(super) fn tunables(
 
 /// Reads a level of `queue`.
 pub(super) fn queue(level: &str) -> Result<BTreeMap<String, u64>, LevelError> {
-    let is_known = |name: &str| QUEUE.iter().any(|(known, _)| *known == name);
-    let is_within = |(name, value): (&String, &u64)| {
+    let is_known = |(name, value): (&String, &u64)| {
         QUEUE.iter().any(|(known, most)| known == name && value <= most)
     };
-    let read = numbers(level, is_known).filter(|numbers| numbers.iter().all(is_within));
+    let read = numbers(level, |_| true).filter(|numbers| numbers.iter().all(is_known));
     read.ok_or_else(|| unknown(Factor::Queue, level, &queue_levels()))
 }
 
