@@ -225,7 +225,10 @@ impl<'a> Guests<'a> {
         queue: &Mutex<VecDeque<Trial>>,
         news: &mpsc::Sender<WorkerMessage>,
     ) {
-        pin(worker);
+        // A guest alone may as well run where it is quiet, beside those of other runs.
+        if self.jobs > 1 {
+            pin(worker);
+        }
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while !self.hypervisor.interrupt.is_set()
             && let Some(trial) = next()

@@ -18,7 +18,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_send_signal,
     set_parent_process_death_signal, waitid,
 };
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use ssdlab_flash::Nanos;
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::processes::MARKER_VARIABLE;
@@ -164,6 +164,7 @@ impl GuestMachine<'_> {
         };
         let confinement = Confinement::new(needs).map_err(step("confine the lab kernel"))?;
         let namespace = Namespace::new(self.root.in_place());
+        let _processor = KeptProcessor::current();
         let mut guest = Guest::start(command, namespace, confinement)?;
         let process =
             GuestProcess::new(&guest.child, self.timeout).map_err(step("watch the guest"))?;
@@ -265,16 +266,41 @@ pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
     Err(MachineError::NoMemory { bytes, tried: tried.join(", ") })
 }
 
-/// Pins this thread, and the guests it starts, to the n-th allowed processor. A guest and its
-/// server alternate, and migrating between processors would cost more than it gains.
+/// Pins this thread, and the guests it starts, to the n-th allowed processor, so that several
+/// threads do not share one.
 pub fn pin(nth: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
     let Some(cpu) = allowed.get(nth % allowed.len().max(1)) else { return };
+    keep_to(*cpu);
+}
+
+/// Keeps this thread to one processor. If that is not allowed, the run only takes longer.
+fn keep_to(cpu: usize) {
     let mut one = CpuSet::new();
-    one.set(*cpu);
-    // If that is not allowed, the run only takes longer.
+    one.set(cpu);
     let _ = sched_setaffinity(None, &one);
+}
+
+/// This thread, kept to the processor that it runs on, until this is dropped. A guest and its
+/// server alternate, thousands of times a second: to wake each other on another processor may take
+/// longer than what they do.
+struct KeptProcessor(Option<CpuSet>);
+
+impl KeptProcessor {
+    fn current() -> Self {
+        let allowed = sched_getaffinity(None).ok();
+        keep_to(sched_getcpu());
+        Self(allowed)
+    }
+}
+
+impl Drop for KeptProcessor {
+    fn drop(&mut self) {
+        if let Some(allowed) = &self.0 {
+            let _ = sched_setaffinity(None, allowed);
+        }
+    }
 }
 
 /// A guest's processes: a group of their own, which ends with this thread at the latest.
@@ -353,3 +379,6 @@ fn attend(mut console: io::PipeReader, kernel: &OwnedFd, interrupt: &Interrupt) 
     let text = String::from_utf8_lossy(&kept[kept.len().saturating_sub(CONSOLE_BYTES)..]);
     text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
 }
+
+#[cfg(test)]
+mod tests;
