@@ -289,9 +289,7 @@ struct KeptProcessor(Option<CpuSet>);
 
 impl KeptProcessor {
     fn current() -> Self {
-        let allowed = sched_getaffinity(None).ok();
-        keep_to(sched_getcpu());
-        Self(allowed)
+        Self(sched_getaffinity(None).ok().inspect(|_| keep_to(sched_getcpu())))
     }
 }
 
