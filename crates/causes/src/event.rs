@@ -75,8 +75,12 @@ pub enum EventPoint {
     XfsInodePinned,
     /// A log ticket ended: its reservation.
     XfsTicketEnded,
-    /// The last link of an inode is gone: inode.
+    /// An inode leaves memory, deleted or with space behind its end: inode.
     XfsUnlinked,
+    /// A worker does what is left to do for an inode that left memory: inode.
+    XfsInactivating,
+    /// The inode that is inactivated was deleted, and is freed. Linux 6.18 says it twice.
+    XfsInodeFreed,
     /// fsync(2) on XFS: inode.
     XfsSynced,
     /// btrfs placed a file's range: inode, offset, logical address, length, length on disk, tree.
@@ -134,6 +138,8 @@ impl EventPoint {
             | Self::XfsInodePinned
             | Self::XfsTicketEnded
             | Self::XfsUnlinked
+            | Self::XfsInactivating
+            | Self::XfsInodeFreed
             | Self::XfsSynced
             | Self::F2fsPlaced => SourceKey::Device,
         }

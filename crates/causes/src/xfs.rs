@@ -6,7 +6,7 @@
 //! dirtied each part of that range is known. The log belongs to those whose items joined the
 //! checkpoint. Buffers in place belong to those who logged them since they were last written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
@@ -46,7 +46,6 @@ const EVENTS: &[WantedEvent] = {
         at_work(&["xfs/xfs_map_blocks_found"]),
         at_work(&["xfs/xfs_setfilesize"]),
         at_work(&["xfs/xfs_unwritten_convert"]),
-        at_work(&["xfs/xfs_inode_inactivating"]),
         WantedEvent::new(
             EventPoint::XfsBufferLogged,
             &["xfs/xfs_trans_log_buf"],
@@ -59,6 +58,8 @@ const EVENTS: &[WantedEvent] = {
             &["unit_res"],
         ),
         WantedEvent::new(EventPoint::XfsUnlinked, &["xfs/xfs_inode_set_need_inactive"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsInactivating, &["xfs/xfs_inode_inactivating"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsInodeFreed, &["xfs/xfs_iunlink_remove"], &["agino"]),
         WantedEvent::new(EventPoint::XfsSynced, &["xfs/xfs_file_fsync"], &["ino"]),
     ]
 };
@@ -69,22 +70,36 @@ pub struct Xfs {
     places: Option<InodePlaces>,
     /// The first block of each cluster whose inodes were logged.
     clusters: BTreeSet<u64>,
-    /// Inodes whose last link is gone, and whose numbers were not met since.
-    unlinked: BTreeSet<u64>,
+    /// What workers inactivate, by thread, until it is freed.
+    inactivating: BTreeMap<u32, u64>,
+    /// Inodes that were freed, and whose numbers were not met since.
+    freed: BTreeSet<u64>,
     /// Whether a checkpoint was formatted whose last record is still to be written.
     has_ended: bool,
 }
 
 impl Xfs {
     pub fn new(places: Option<InodePlaces>) -> Self {
-        Self { places, clusters: BTreeSet::new(), unlinked: BTreeSet::new(), has_ended: false }
+        let (clusters, inactivating, freed) = Default::default();
+        Self { places, clusters, inactivating, freed, has_ended: false }
     }
 
-    /// Whoever changes an inode whose last link went has a new file with its number.
+    /// Whoever changes an inode that was freed has a new file with its number.
     fn begin_if_reused(&mut self, state: &mut FilesystemState, inode: u64) {
-        if self.unlinked.remove(&inode) {
+        if self.freed.remove(&inode) {
             state.files.freed(inode);
         }
+    }
+
+    /// What the worker still writes for the file is the file's.
+    fn inode_freed(&mut self, state: &mut FilesystemState, inode: u64) {
+        // Meanwhile it was an empty file's, or a folder's, that nobody was seen to change.
+        self.begin_if_reused(state, inode);
+        state.deleted(inode);
+        if self.freed.len() >= MOST_CLUSTERS {
+            self.freed.clear();
+        }
+        self.freed.insert(inode);
     }
 
     fn inode_pinned(&mut self, state: &mut FilesystemState, causes: &CauseShares, inode: u64) {
@@ -146,12 +161,20 @@ impl FilesystemModel for Xfs {
                 }
             }
             EventPoint::XfsUnlinked if !actor.is_kernel => {
-                state.deleted(first);
                 state.files.deleted_by(first, actor.causer);
-                if self.unlinked.len() >= MOST_CLUSTERS {
-                    self.unlinked.clear();
+            }
+            EventPoint::XfsInactivating => {
+                state.works_at(actor, first);
+                if self.inactivating.len() >= MOST_CLUSTERS {
+                    self.inactivating.clear();
                 }
-                self.unlinked.insert(first);
+                self.inactivating.insert(actor.thread, first);
+            }
+            // Outside of that, a file of O_TMPFILE gets a name.
+            EventPoint::XfsInodeFreed => {
+                if let Some(inode) = self.inactivating.remove(&actor.thread) {
+                    self.inode_freed(state, inode);
+                }
             }
             EventPoint::XfsBufferLogged => {
                 let causes = state.cause(actor);
