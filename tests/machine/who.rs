@@ -105,6 +105,7 @@ pub fn cases() -> Vec<Case> {
     cases.push(case("who_says_what_it_may_not_see", without_privileges));
     cases.push(case("who_without_a_journal_and_with_files", without_a_journal));
     cases.push(case("who_names_files_that_have_the_number_of_a_folder", numbers_of_folders));
+    cases.push(case("who_names_files_after_those_without_a_name", numbers_of_unnamed));
     cases
 }
 
@@ -438,13 +439,32 @@ fn through_a_later_loop() {
 /// Files that live for a moment, and have one after the other the number that a folder had: each is
 /// named by what the filesystem reported of it.
 fn numbers_of_folders() {
+    names_after("ext4", "mkdir folder; rmdir folder");
+}
+
+/// Files of `O_TMPFILE`, and files that a rename replaces, which were there before.
+fn numbers_of_unnamed() {
+    for kind in ["ext4", "xfs"] {
+        names_after(
+            kind,
+            "python3 -c 'import os; f = os.open(\".\", os.O_TMPFILE | os.O_RDWR); \
+             os.write(f, bytes(5000)); os.fsync(f)'; : > new; mv new old",
+        );
+    }
+}
+
+/// Makes and deletes files behind a command that frees inodes: whichever has whose number, each
+/// has its own name.
+fn names_after(kind: &str, command: &str) {
     let place = Place::new();
-    let disk = Disk::new(&place, "mnt", mkfs("ext4"));
-    sh(&format!("mkdir {}/in", disk.mount.display()));
+    let disk = Disk::new(&place, "mnt", mkfs(kind));
+    sh(&format!("mkdir {0}/in; : > {0}/in/old", disk.mount.display()));
     disk.settle();
+    // XFS frees a number a moment after its file.
     let script = format!(
-        "cd {}/in; mkdir folder; rmdir folder; for i in 1 2 3 4; do \
-         dd if=/dev/urandom of=f$i bs=4096 count=$i conv=fsync status=none; rm f$i; done; {}",
+        "cd {}/in; for i in 1 2 3 4; do {command}; sleep 0.1; \
+         dd if=/dev/urandom of=f$i bs=4096 count=$i conv=fsync status=none; rm f$i; \
+         sleep 0.1; done; {}",
         disk.mount.display(),
         settling(&disk.mount)
     );

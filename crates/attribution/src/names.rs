@@ -9,7 +9,7 @@ use ssdlab_causes::Inode;
 use ssdlab_host::cgroup_io::CgroupTree;
 use ssdlab_host::file_handle::{self, HandleKind};
 use ssdlab_host::mounts::Mount;
-use ssdlab_host::name_watch::{NameWatch, NamedFile};
+use ssdlab_host::name_watch::{NameWatch, ReportedFile};
 use ssdlab_host::sysfs::major_minor;
 use ssdlab_host::tracefs::monotonic_ns;
 use ssdlab_host::{btrfs, cgroup_name, whole_disk};
@@ -91,14 +91,16 @@ impl NamedFilesystem {
 struct Lives {
     /// The life of the first that is kept.
     first: u32,
-    /// Their generations and paths.
-    files: VecDeque<(u32, String)>,
+    /// Their generations, and paths if they had any.
+    files: VecDeque<(u32, Option<String>)>,
 }
 
 impl Lives {
     /// Adds a file, unless it is known, and returns by how many more are kept.
-    fn add(&mut self, generation: u32, path: String) -> usize {
-        if self.files.iter().rev().any(|(own, _)| *own == generation) {
+    fn add(&mut self, generation: u32, path: Option<String>) -> usize {
+        if let Some((_, own)) = self.files.iter_mut().rev().find(|(own, _)| *own == generation) {
+            // That a file is no more may be reported before the name that it had.
+            *own = own.take().or(path);
             return 0;
         }
         let is_full = self.files.len() >= MOST_LIVES;
@@ -112,7 +114,13 @@ impl Lives {
 
     fn path(&self, life: u32) -> Option<&String> {
         let index = usize::try_from(life.checked_sub(self.first)?).ok()?;
-        self.files.get(index).map(|(_, path)| path)
+        self.files.get(index)?.1.as_ref()
+    }
+
+    /// Forgets the files, and not how many they were.
+    fn forget(&mut self) {
+        self.first += u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        self.files = VecDeque::new();
     }
 }
 
@@ -208,13 +216,14 @@ impl Names {
         for (place, filesystem) in &mut self.filesystems {
             let Some(watch) = &mut filesystem.watch else { continue };
             // Without reports, what lives for a moment has no name.
-            for NamedFile { file, path } in watch.take().unwrap_or_default() {
+            for ReportedFile { file, path } in watch.take().unwrap_or_default() {
                 if self.reported_files >= MOST_NAMES {
-                    self.reported.clear();
+                    self.reported.values_mut().for_each(Lives::forget);
                     self.reported_files = 0;
                 }
                 let lives = self.reported.entry((*place, file.tree, file.inode)).or_default();
-                self.reported_files += lives.add(file.generation, path.display().to_string());
+                let path = path.map(|path| path.display().to_string());
+                self.reported_files += lives.add(file.generation, path);
             }
         }
     }

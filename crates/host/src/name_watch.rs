@@ -3,7 +3,9 @@
 //!
 //! Source: fanotify(7) with `FAN_REPORT_DFID_NAME_TARGET` (Linux 5.17) on a whole filesystem. The
 //! kernel merges events of one name and reports no times, so what an event gives is a name, and
-//! the order of the files that had one inode number. It needs `CAP_SYS_ADMIN`.
+//! the order of the files that had one inode number. Files without a name count in that order,
+//! too: `O_TMPFILE` makes them, and what a rename replaces is never reported by its name. It needs
+//! `CAP_SYS_ADMIN`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -25,10 +27,11 @@ const MOST_FOLDERS: usize = 10_000;
 
 /// A file or a folder that was made or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedFile {
+pub struct ReportedFile {
     /// Which.
     pub file: HandledFile,
-    pub path: PathBuf,
+    /// `None` if only its end was reported.
+    pub path: Option<PathBuf>,
 }
 
 /// Watches a filesystem for names. Nothing but names is reported, and nothing is held up.
@@ -41,12 +44,11 @@ pub struct NameWatch {
     folders: BTreeMap<FileHandle, PathBuf>,
 }
 
-/// A name in a folder, as the kernel reports it.
+/// What the kernel reports of a file: its name in a folder, or that it is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct NameEvent {
-    folder: FileHandle,
-    name: OsString,
+struct FileEvent {
     file: HandledFile,
+    name: Option<(FileHandle, OsString)>,
 }
 
 impl NameWatch {
@@ -67,7 +69,7 @@ impl NameWatch {
         let queue = unsafe { File::from_raw_fd(descriptor) };
         let how = libc::FAN_MARK_ADD | libc::FAN_MARK_FILESYSTEM;
         // Folders, too: files may have their numbers afterwards.
-        let what = libc::FAN_CREATE | libc::FAN_DELETE | libc::FAN_ONDIR;
+        let what = libc::FAN_CREATE | libc::FAN_DELETE | libc::FAN_DELETE_SELF | libc::FAN_ONDIR;
         let (group, folder) = (queue.as_raw_fd(), mount.as_raw_fd());
         // SAFETY: a missing path means the open folder.
         let done = unsafe { libc::fanotify_mark(group, how, what, folder, std::ptr::null()) };
@@ -78,7 +80,7 @@ impl NameWatch {
     }
 
     /// What was reported since the last call, in order.
-    pub fn take(&mut self) -> io::Result<Vec<NamedFile>> {
+    pub fn take(&mut self) -> io::Result<Vec<ReportedFile>> {
         let mut found = Vec::new();
         let mut fresh = BTreeMap::new();
         let mut buffer = vec![0; BUFFER_BYTES];
@@ -88,10 +90,12 @@ impl NameWatch {
                 Ok(length) => {
                     // Kept open, it could not be unmounted.
                     let mount = File::open(&self.path)?;
-                    for NameEvent { folder, name, file } in events(&buffer[..length]) {
-                        let folder =
-                            fresh.entry(folder).or_insert_with_key(|key| self.folder(&mount, key));
-                        found.push(NamedFile { file, path: folder.join(name) });
+                    for FileEvent { file, name } in events(&buffer[..length]) {
+                        let path = name.map(|(folder, name)| {
+                            let folder = fresh.entry(folder);
+                            folder.or_insert_with_key(|key| self.folder(&mount, key)).join(name)
+                        });
+                        found.push(ReportedFile { file, path });
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -115,7 +119,7 @@ impl NameWatch {
 }
 
 /// The events in what a read returned.
-fn events(mut bytes: &[u8]) -> Vec<NameEvent> {
+fn events(mut bytes: &[u8]) -> Vec<FileEvent> {
     let mut found = Vec::new();
     while let Some(length) = bytes.first_chunk().map(|first| u32::from_ne_bytes(*first)) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -126,25 +130,28 @@ fn events(mut bytes: &[u8]) -> Vec<NameEvent> {
     found
 }
 
-/// An event by the records behind its head: the folder's handle with the name, and the file's.
-fn event_of(mut records: &[u8]) -> Option<NameEvent> {
-    let (mut folder, mut file) = (None, None);
+/// An event by the records behind its head: the folder's handle with the name, and the file's. A
+/// folder's end names itself, as `.`.
+fn event_of(mut records: &[u8]) -> Option<FileEvent> {
+    let (mut name, mut file) = (None, None);
     while let [kind, _, low, high, ..] = *records {
         let length = usize::from(u16::from_ne_bytes([low, high]));
         let record = records.get(INFO_HEAD_BYTES..length)?;
         let (handle, end) = FileHandle::parse(record)?;
         match kind {
             libc::FAN_EVENT_INFO_TYPE_DFID_NAME => {
-                let name = record[end..].split(|byte| *byte == 0).next()?;
-                folder = Some((handle, OsStr::from_bytes(name).to_owned()));
+                let text = record[end..].split(|byte| *byte == 0).next()?;
+                name = Some((handle, OsStr::from_bytes(text).to_owned()));
             }
             libc::FAN_EVENT_INFO_TYPE_FID => file = handle.file(),
             _ => {}
         }
         records = &records[length..];
     }
-    let (folder, name) = folder?;
-    Some(NameEvent { folder, name, file: file? })
+    match name {
+        Some((folder, name)) if name == "." => Some(FileEvent { file: folder.file()?, name: None }),
+        name => Some(FileEvent { file: file?, name }),
+    }
 }
 
 #[cfg(test)]

@@ -29,17 +29,23 @@ fn names_and_files_are_read_from_events() {
         event(&[]),
         event(&[record(2, 0x4d, &[256, 0, 5, 0, 1], b"two\0"), of_btrfs]),
         event(&[record(2, 0x81, &[1, 1, 3], b"three\0"), record(1, 0x81, &[2, 1, 4], b"")]),
+        // The ends of a file and of a folder.
+        event(&[record(1, 1, &[12, 77], b"")]),
+        event(&[record(2, 1, &[13, 78], b".\0")]),
     ]
     .concat();
     let found = events(&bytes);
-    let shown = |event: &NameEvent| {
+    let shown = |event: &FileEvent| {
         let HandledFile { tree, inode, generation } = event.file;
-        (event.name.to_str().unwrap().to_owned(), tree, inode, generation)
+        let name = event.name.as_ref().map(|(_, name)| name.to_str().unwrap().to_owned());
+        (name.unwrap_or_default(), tree, inode, generation)
     };
     let expected = [
         ("one".to_owned(), 0, 12, 77),
         ("two".to_owned(), 5, 257, 9),
         ("three".to_owned(), 0, (1 << 32) + 2, 4),
+        (String::new(), 0, 12, 77),
+        (String::new(), 0, 13, 78),
     ];
     assert_eq!(found.iter().map(shown).collect::<Vec<_>>(), expected);
 }
