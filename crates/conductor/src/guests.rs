@@ -225,7 +225,7 @@ impl<'a> Guests<'a> {
         queue: &Mutex<VecDeque<Trial>>,
         news: &mpsc::Sender<WorkerMessage>,
     ) {
-        // A guest alone may as well run where it is quiet, beside those of other runs.
+        // A guest alone stays where it starts, so that several runs need not share a processor.
         if self.jobs > 1 {
             pin(worker);
         }
