@@ -34,9 +34,13 @@ pub const SOURCE: &str = "tracefs";
 /// The folder of its instances.
 pub const INSTANCES: &str = "instances";
 
-/// The buffer per processor. 100,000 requests a second make 20 MB a second, and when the thread had
-/// to wait for other work, up to 2.4 MB accumulated before it ran.
-const BUFFER_KIB: u32 = 4096;
+/// The least buffer per processor. 100,000 requests a second make 20 MB a second, and when the
+/// thread had to wait for other work, up to 2.4 MB accumulated before it ran.
+const LEAST_BUFFER_KIB: usize = 4096;
+
+/// The buffers of all processors, where they are few: there the thread waits longest, as beside a
+/// compiler, while `who` records many events for each request.
+const BUFFERS_KIB: usize = 64 << 10;
 
 /// At least the size of the buffer of tracefs (`TRACE_SEQ_BUFFER_SIZE`).
 const LONGEST_TEXT_BYTES: usize = 64 << 10;
@@ -225,12 +229,14 @@ impl<S: Sink> TraceRecording<S> {
         sink: S,
     ) -> io::Result<Self> {
         instance.write("trace_clock", "mono")?;
-        instance.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
+        let processors = instance.processors()?;
+        let each = (BUFFERS_KIB / processors.len().max(1)).max(LEAST_BUFFER_KIB);
+        instance.write("buffer_size_kb", &each.to_string())?;
         for event in events.iter().filter(|event| !event.filter.is_empty()) {
             instance.write(&format!("events/{}/filter", event.name), &event.filter)?;
         }
         let pipes: Vec<File> =
-            instance.processors()?.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?;
+            processors.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let reader = Reader {
             pipes,
