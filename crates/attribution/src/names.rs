@@ -96,6 +96,11 @@ struct Lives {
 }
 
 impl Lives {
+    /// Those of a number of which it is not known how many files it had before.
+    fn uncounted() -> Self {
+        Self { first: u32::MAX, files: VecDeque::new() }
+    }
+
     /// Adds a file, unless it is known, and returns by how many more are kept.
     fn add(&mut self, generation: u32, path: Option<String>) -> usize {
         if let Some((_, own)) = self.files.iter_mut().rev().find(|(own, _)| *own == generation) {
@@ -105,8 +110,7 @@ impl Lives {
         }
         let is_full = self.files.len() >= MOST_LIVES;
         if is_full {
-            self.files.pop_front();
-            self.first += 1;
+            self.drop_first();
         }
         self.files.push_back((generation, path));
         usize::from(!is_full)
@@ -117,10 +121,20 @@ impl Lives {
         self.files.get(index)?.1.as_ref()
     }
 
-    /// Forgets the files, and not how many they were.
+    /// Forgets the paths, and not how many files they were of. The last file may still be there.
     fn forget(&mut self) {
-        self.first += u32::try_from(self.files.len()).unwrap_or(u32::MAX);
-        self.files = VecDeque::new();
+        while self.files.len() > 1 {
+            self.drop_first();
+        }
+        for (_, path) in &mut self.files {
+            *path = None;
+        }
+        self.files.shrink_to_fit();
+    }
+
+    fn drop_first(&mut self) {
+        self.files.pop_front();
+        self.first = self.first.saturating_add(1);
     }
 }
 
@@ -212,19 +226,54 @@ impl Names {
         }
     }
 
-    fn read_reports(&mut self) {
-        for (place, filesystem) in &mut self.filesystems {
-            let Some(watch) = &mut filesystem.watch else { continue };
+    /// What filesystems reported since the last call, with their places.
+    fn take_reports(&mut self) -> Vec<(usize, ReportedFile)> {
+        let of = |(place, filesystem): (&usize, &mut NamedFilesystem)| {
             // Without reports, what lives for a moment has no name.
-            for ReportedFile { file, path } in watch.take().unwrap_or_default() {
-                if self.reported_files >= MOST_NAMES {
-                    self.reported.values_mut().for_each(Lives::forget);
-                    self.reported_files = 0;
-                }
-                let lives = self.reported.entry((*place, file.tree, file.inode)).or_default();
-                let path = path.map(|path| path.display().to_string());
-                self.reported_files += lives.add(file.generation, path);
+            let reports = filesystem.watch.as_mut()?.take().unwrap_or_default();
+            Some(reports.into_iter().map(|report| (*place, report)).collect::<Vec<_>>())
+        };
+        self.filesystems.iter_mut().filter_map(of).flatten().collect()
+    }
+
+    fn read_reports(&mut self) {
+        for (place, ReportedFile { file, path }) in self.take_reports() {
+            if self.reported_files >= MOST_NAMES {
+                self.forget_reports();
             }
+            let lives = self.reported.entry((place, file.tree, file.inode)).or_default();
+            let path = path.map(|path| path.display().to_string());
+            self.reported_files += lives.add(file.generation, path);
+        }
+    }
+
+    fn forget_reports(&mut self) {
+        let is_reused = |place: &usize| {
+            // btrfs gives each number once.
+            self.filesystems.get(place).is_some_and(|named| named.source != NameSource::Btrfs)
+        };
+        self.reported.retain(|(place, ..), _| is_reused(place));
+        self.reported.values_mut().for_each(Lives::forget);
+        self.reported_files = 0;
+        if self.reported.len() >= MOST_NAMES {
+            self.reported.clear();
+            // Reports that follow could no longer be counted.
+            for filesystem in self.filesystems.values_mut() {
+                filesystem.watch = None;
+            }
+        }
+    }
+
+    /// Drops what was reported before the recording: its events begin at life 0.
+    pub fn discard_reports(&mut self) {
+        self.take_reports();
+    }
+
+    /// Tells no names by order of numbers that were reported while the recording started: whether
+    /// these reports or its events came first is not known.
+    pub fn distrust_reports(&mut self) {
+        for (place, ReportedFile { file, .. }) in self.take_reports() {
+            self.reported.insert((place, file.tree, file.inode), Lives::uncounted());
         }
     }
 

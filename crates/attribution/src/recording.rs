@@ -119,8 +119,10 @@ impl WhoRecording {
             shared: Arc::clone(&shared),
         };
         // Events wait until tasks and counters are known.
-        let guard = lock(&shared);
+        let mut guard = lock(&shared);
+        guard.survey.names.discard_reports();
         let trace = TraceRecording::start(instance, &tracepoints, sub_buffer_bytes, feed)?;
+        guard.survey.names.distrust_reports();
         let began_ns = monotonic_ns();
         let (began, targets) = begin(guard, targets, own)?;
         Ok(Self {

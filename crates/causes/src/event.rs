@@ -71,15 +71,15 @@ pub enum EventPoint {
     XfsAtWork,
     /// XFS changed a buffer of metadata: sector, sectors.
     XfsBufferLogged,
-    /// XFS logged an inode: inode.
+    /// XFS logged an inode for the first time since a checkpoint: inode.
     XfsInodePinned,
     /// A log ticket ended: its reservation.
     XfsTicketEnded,
     /// An inode leaves memory, deleted or with space behind its end: inode.
-    XfsUnlinked,
+    XfsInodeLeft,
     /// A worker does what is left to do for an inode that left memory: inode.
     XfsInactivating,
-    /// The inode that is inactivated was deleted, and is freed. Linux 6.18 says it twice.
+    /// The inode that is inactivated was deleted, and is freed. Newer kernels say it twice.
     XfsInodeFreed,
     /// fsync(2) on XFS: inode.
     XfsSynced,
@@ -137,7 +137,7 @@ impl EventPoint {
             | Self::XfsBufferLogged
             | Self::XfsInodePinned
             | Self::XfsTicketEnded
-            | Self::XfsUnlinked
+            | Self::XfsInodeLeft
             | Self::XfsInactivating
             | Self::XfsInodeFreed
             | Self::XfsSynced
@@ -213,6 +213,9 @@ impl WantedEvent {
             EventPoint::DirectBegan | EventPoint::DirectEnded => "the files of direct I/O",
             EventPoint::IoendAdded => "data by page; it is charged by file",
             EventPoint::JournalHandle => "who changed metadata",
+            EventPoint::ExtInodeFreed | EventPoint::XfsInactivating | EventPoint::XfsInodeFreed => {
+                "files that have one inode number after another"
+            }
             EventPoint::BtrfsChunkAdded => {
                 "where chunks lie that are allocated during the recording"
             }

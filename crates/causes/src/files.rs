@@ -15,6 +15,8 @@ use crate::tasks::Causer;
 const FORGOTTEN_AFTER_NS: u64 = 3600 * 1_000_000_000;
 /// The most inode numbers whose reuse is counted.
 const MOST_LIVES: usize = 1 << 20;
+/// More than a number can have had when counts are dropped.
+const DROPPED_LIVES: u32 = 1 << 24;
 
 #[derive(Debug, Default)]
 struct FileCauses {
@@ -35,7 +37,10 @@ struct FileCauses {
 #[derive(Debug, Default)]
 pub struct Files {
     by_inode: BTreeMap<u64, FileCauses>,
+    /// How often each number was freed.
     lives: BTreeMap<u64, u32>,
+    /// The life of those that were not freed since their counts were dropped.
+    first_life: u32,
     /// The time of the current event.
     pub now_ns: u64,
 }
@@ -135,13 +140,15 @@ impl Files {
         self.by_inode.remove(&inode);
         if self.lives.len() >= MOST_LIVES {
             self.lives.clear();
+            self.first_life = self.first_life.saturating_add(DROPPED_LIVES);
         }
         *self.lives.entry(inode).or_default() += 1;
     }
 
-    /// How often a number was freed.
+    /// Which file of its number an inode is: how often that was freed, or more than it can have
+    /// been if that is no longer known.
     pub fn life(&self, inode: u64) -> u32 {
-        self.lives.get(&inode).copied().unwrap_or(0)
+        self.first_life.saturating_add(self.lives.get(&inode).copied().unwrap_or(0))
     }
 
     /// Forgets what was not touched for long.

@@ -239,13 +239,14 @@ impl FilesystemState {
         self.work.entry(actor.thread).or_default()
     }
 
-    /// Takes what every filesystem has in common; false if the event is not among that.
+    /// Takes what every filesystem has in common; false if the model has to take it, too.
     pub fn take_common(&mut self, actor: &Actor, event: &CauseEvent) -> bool {
         let [inode, offset, length, ..] = event.numbers;
         match event.point {
             EventPoint::DirectBegan => {
                 let parts = actor.changes(offset..offset.saturating_add(length));
                 self.work_of(actor).direct = Some((inode, parts));
+                return false;
             }
             EventPoint::DirectEnded => {
                 if let Some(work) = self.work.get_mut(&actor.thread) {

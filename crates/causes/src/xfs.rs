@@ -57,9 +57,9 @@ const EVENTS: &[WantedEvent] = {
             &["xfs/xfs_log_ticket_ungrant"],
             &["unit_res"],
         ),
-        WantedEvent::new(EventPoint::XfsUnlinked, &["xfs/xfs_inode_set_need_inactive"], &["ino"]),
+        WantedEvent::new(EventPoint::XfsInodeLeft, &["xfs/xfs_inode_set_need_inactive"], &["ino"]),
         WantedEvent::new(EventPoint::XfsInactivating, &["xfs/xfs_inode_inactivating"], &["ino"]),
-        WantedEvent::new(EventPoint::XfsInodeFreed, &["xfs/xfs_iunlink_remove"], &["agino"]),
+        WantedEvent::new(EventPoint::XfsInodeFreed, &["xfs/xfs_iunlink_remove"], &[]),
         WantedEvent::new(EventPoint::XfsSynced, &["xfs/xfs_file_fsync"], &["ino"]),
     ]
 };
@@ -93,11 +93,11 @@ impl Xfs {
 
     /// What the worker still writes for the file is the file's.
     fn inode_freed(&mut self, state: &mut FilesystemState, inode: u64) {
-        // Meanwhile it was an empty file's, or a folder's, that nobody was seen to change.
-        self.begin_if_reused(state, inode);
         state.deleted(inode);
         if self.freed.len() >= MOST_CLUSTERS {
-            self.freed.clear();
+            for inode in std::mem::take(&mut self.freed) {
+                state.files.freed(inode);
+            }
         }
         self.freed.insert(inode);
     }
@@ -160,18 +160,23 @@ impl FilesystemModel for Xfs {
                     state.files.changed_range(first, actor, range);
                 }
             }
-            EventPoint::XfsUnlinked if !actor.is_kernel => {
-                state.files.deleted_by(first, actor.causer);
+            // A number that was freed is another file's by now, which nobody was seen to change.
+            EventPoint::XfsInodeLeft => {
+                self.begin_if_reused(state, first);
+                if !actor.is_kernel {
+                    state.files.deleted_by(first, actor.causer);
+                }
             }
             EventPoint::XfsInactivating => {
+                self.begin_if_reused(state, first);
                 state.works_at(actor, first);
                 if self.inactivating.len() >= MOST_CLUSTERS {
                     self.inactivating.clear();
                 }
                 self.inactivating.insert(actor.thread, first);
             }
-            // Outside of that, a file of O_TMPFILE gets a name.
-            EventPoint::XfsInodeFreed => {
+            // Others give a name to a file of O_TMPFILE, or to a rename's whiteout.
+            EventPoint::XfsInodeFreed if actor.is_kernel => {
                 if let Some(inode) = self.inactivating.remove(&actor.thread) {
                     self.inode_freed(state, inode);
                 }
@@ -199,7 +204,11 @@ impl FilesystemModel for Xfs {
                 }
                 self.has_ended = true;
             }
-            EventPoint::XfsSynced => state.synced(state.inode(first), actor),
+            EventPoint::DirectBegan => self.begin_if_reused(state, first),
+            EventPoint::XfsSynced => {
+                self.begin_if_reused(state, first);
+                state.synced(state.inode(first), actor);
+            }
             _ => {}
         }
     }

@@ -3,9 +3,9 @@
 //!
 //! Source: fanotify(7) with `FAN_REPORT_DFID_NAME_TARGET` (Linux 5.17) on a whole filesystem. The
 //! kernel merges events of one name and reports no times, so what an event gives is a name, and
-//! the order of the files that had one inode number. Files without a name count in that order,
-//! too: `O_TMPFILE` makes them, and what a rename replaces is never reported by its name. It needs
-//! `CAP_SYS_ADMIN`.
+//! the order of the files that had one inode number. The ends of files are reported without names,
+//! so that those count in that order, too, which never had one (`O_TMPFILE`), or had it before and
+//! lost it to a rename. It needs `CAP_SYS_ADMIN`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -34,7 +34,8 @@ pub struct ReportedFile {
     pub path: Option<PathBuf>,
 }
 
-/// Watches a filesystem for names. Nothing but names is reported, and nothing is held up.
+/// Watches a filesystem for names. Only names and ends of files are reported, and nothing is held
+/// up.
 #[derive(Debug)]
 pub struct NameWatch {
     queue: File,
@@ -89,11 +90,13 @@ impl NameWatch {
                 Ok(0) => break,
                 Ok(length) => {
                     // Kept open, it could not be unmounted.
-                    let mount = File::open(&self.path)?;
+                    let mount = File::open(&self.path).ok();
                     for FileEvent { file, name } in events(&buffer[..length]) {
                         let path = name.map(|(folder, name)| {
                             let folder = fresh.entry(folder);
-                            folder.or_insert_with_key(|key| self.folder(&mount, key)).join(name)
+                            folder
+                                .or_insert_with_key(|key| self.folder(mount.as_ref(), key))
+                                .join(name)
                         });
                         found.push(ReportedFile { file, path });
                     }
@@ -111,8 +114,8 @@ impl NameWatch {
     }
 
     /// The path of a folder, as it was when it was last there.
-    fn folder(&self, mount: &File, handle: &FileHandle) -> PathBuf {
-        let now = file_handle::path_by(mount, handle).ok().flatten();
+    fn folder(&self, mount: Option<&File>, handle: &FileHandle) -> PathBuf {
+        let now = mount.and_then(|mount| file_handle::path_by(mount, handle).ok()?);
         let last = || self.folders.get(handle).cloned();
         now.or_else(last).unwrap_or_else(|| self.path.join("(deleted)"))
     }

@@ -26,7 +26,17 @@ fn a_file_without_a_name_has_a_life_and_may_be_named_later() {
     let paths = |lives: &Lives| [0, 1, 2].map(|life| lives.path(life).cloned());
     assert_eq!(paths(&lives), [None, Some("named".to_owned()), Some("third".to_owned())]);
     lives.forget();
+    // It was there still: its end is reported.
+    lives.add(8, Some("third".to_owned()));
     lives.add(9, Some("fourth".to_owned()));
-    assert_eq!(paths(&lives), [None, None, None]);
+    assert_eq!(paths(&lives), [None, None, Some("third".to_owned())]);
     assert_eq!(lives.path(3).map(String::as_str), Some("fourth"));
+}
+
+#[test]
+fn a_number_whose_files_were_not_counted_from_the_beginning_tells_no_names() {
+    let mut lives = Lives::uncounted();
+    lives.add(3, Some("first".to_owned()));
+    lives.add(4, Some("second".to_owned()));
+    assert_eq!([0, 1, u32::MAX - 1].map(|life| lives.path(life).cloned()), [None, None, None]);
 }
