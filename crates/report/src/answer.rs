@@ -70,7 +70,14 @@ pub fn answer(schedule: &Schedule, analysis: &Analysis) -> AnsweredQuestion {
         Completeness::Complete => sentence,
         Completeness::Partial => format!("So far: {sentence}"),
     };
-    let (sure, because) = certainty::certainty(schedule, analysis, &reader.deciding());
+    let is_judged = match verdict {
+        AnswerVerdict::Depends => true,
+        AnswerVerdict::Yes | AnswerVerdict::No | AnswerVerdict::InPart => {
+            !asks_which(&analysis.question)
+        }
+        AnswerVerdict::Undecided | AnswerVerdict::Untested | AnswerVerdict::Answered => false,
+    };
+    let (sure, because) = certainty::certainty(schedule, analysis, &reader.deciding(), is_judged);
     AnsweredQuestion {
         verdict,
         sentence,

@@ -40,7 +40,7 @@ const NEXT: [(&str, &[&str]); 18] = [
     ("trim-today", &["discard"]),
     ("overprovision", &["discard"]),
     ("schedulers-today", &["schedulers"]),
-    ("luks", &["trim-today"]),
+    ("luks", &["overprovision", "trim-today"]),
     ("proxmox", &["btrfs-small-writes"]),
     ("container-host", &["raspberry", "btrfs-small-writes"]),
 ];

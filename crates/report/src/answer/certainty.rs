@@ -38,17 +38,17 @@ ssdlab_operations::words! {
     }
 }
 
-/// What the answer of the claims that decide is worth, and why.
+/// What the answer of the claims that decide is worth, and why. It is judged if it is a yes or a
+/// no, which a bound decides, and not numbers alone.
 pub(super) fn certainty(
     schedule: &Schedule,
     analysis: &Analysis,
     deciding: &[Vec<&Judgement>],
+    is_judged: bool,
 ) -> (Certainty, String) {
     let is_virtual = analysis.lab == Origin::Lab(LabKind::Virtual);
-    let all = || deciding.iter().flatten();
-    // One claim that the models do not decide is a prediction.
-    let constructed = all().map(|case| case.by_construction.as_deref()).collect::<Option<Vec<_>>>();
-    let constructed = constructed.and_then(|why| why.first().copied());
+    // An answer is worth what the weakest of its claims is.
+    let constructed = deciding.iter().flatten().find_map(|case| case.by_construction.as_deref());
     let (sure, basis) = match (is_virtual, constructed, &schedule.answer.rests_on) {
         (false, ..) => (Certainty::Measured, None),
         (_, None, _) => (Certainty::Predicted, None),
@@ -90,8 +90,30 @@ pub(super) fn certainty(
     let where_ = matches!(sure, Certainty::Measured).then(|| measured_on(analysis)).flatten();
     let published =
         first.first().filter(|_| sure == Certainty::Predicted).and_then(|case| published(case));
-    let parts = [Some(found), published, where_, partial, basis.map(str::to_owned)];
+    let stronger = basis.and_then(|_| predicted(schedule, analysis, deciding));
+    let late = is_judged.then(|| afterthought(deciding)).flatten();
+    let basis = basis.map(str::to_owned);
+    let parts = [Some(found), published, where_, partial, basis, stronger, late];
     (sure, parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// What is predicted, where other claims that decide follow from the model; `None` if nothing is.
+fn predicted(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    deciding: &[Vec<&Judgement>],
+) -> Option<String> {
+    let is_predicted =
+        |cases: &&Vec<&Judgement>| cases.iter().all(|case| case.by_construction.is_none());
+    let of = |cases: &Vec<&Judgement>| ClaimFacts { schedule, analysis, cases }.amount();
+    let amounts: Vec<String> = deciding.iter().filter(is_predicted).filter_map(of).collect();
+    (!amounts.is_empty()).then(|| format!("predicted: {}", listed(&amounts)))
+}
+
+/// That a claim which decides was made when results were known, if one was.
+fn afterthought(deciding: &[Vec<&Judgement>]) -> Option<String> {
+    let is_late = deciding.iter().flatten().any(|case| case.claim.exploratory.is_some());
+    is_late.then(|| "part of the test was chosen after a first run".to_owned())
 }
 
 /// The amounts of all claims that decide, each with its range over plausible drives; `None` if the
