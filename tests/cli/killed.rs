@@ -1,4 +1,5 @@
-//! What is said after a run was killed: that `ssdlab restore` has something to undo.
+//! What is said after a run was killed: that `ssdlab restore` has something to remove. It is no
+//! change to the machine: a run in a directory makes folders only.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -46,9 +47,11 @@ fn run_and_report_name_restore_until_it_has_run() {
         String::from_utf8(place.ssdlab(&arguments).stderr).unwrap()
     };
     let told = String::from_utf8(place.ssdlab(&run).stderr).unwrap();
-    assert!(told.contains("`ssdlab restore` undoes them"), "{told}");
+    let left = "a killed run has left temporary folders; `ssdlab restore` removes them";
+    assert!(told.contains(left), "{told}");
     for command in [&["report"][..], &["run", "--resume"]] {
-        assert!(says(command).contains("`ssdlab restore` undoes them"), "{command:?}");
+        let told = says(command);
+        assert!(told.contains(left) && !told.contains("changes"), "{command:?}: {told}");
     }
     assert!(place.ssdlab(&["restore"]).status.success());
     assert!(!says(&["report"]).contains("restore"));

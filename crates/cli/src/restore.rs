@@ -3,7 +3,7 @@
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::kernel;
-use ssdlab_host::undo::{self as undo, Journal};
+use ssdlab_host::undo::{self as undo, Journal, Leftovers};
 use ssdlab_lab::LabError;
 use ssdlab_report::counted;
 
@@ -20,7 +20,7 @@ pub struct RestoreCommand {
 
 /// Undoes the changes of killed runs before a run takes what it finds for the machine's own state.
 pub fn before_run() -> Result<(), Report> {
-    if !undo::folders().iter().any(|folder| undo::has_leftovers(folder)) {
+    if leftovers() != Some(Leftovers::Changes) {
         return Ok(());
     }
     output::tell("a killed run has left changes on this machine, which are undone first");
@@ -33,11 +33,21 @@ pub fn before_run() -> Result<(), Report> {
     }
 }
 
-/// Says so if a killed run has left changes on this machine.
+/// Says so if a killed run has left changes on this machine, or folders.
 pub fn remind() {
-    if undo::folders().iter().any(|folder| undo::has_leftovers(folder)) {
-        output::tell("a killed run has left changes on this machine; `ssdlab restore` undoes them");
-    }
+    output::tell(match leftovers() {
+        None => return,
+        Some(Leftovers::Folders) => {
+            "a killed run has left temporary folders; `ssdlab restore` removes them"
+        }
+        Some(Leftovers::Changes) => {
+            "a killed run has left changes on this machine; `ssdlab restore` undoes them"
+        }
+    });
+}
+
+fn leftovers() -> Option<Leftovers> {
+    undo::folders().iter().filter_map(|folder| undo::leftovers(folder)).max()
 }
 
 /// Starts an undo journal.

@@ -21,7 +21,7 @@ pub use error::UndoError;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub use fuzzing::fuzz_journal;
-pub use journal::{Journal, RestoreOutcome, has_leftovers, restore};
+pub use journal::{Journal, Leftovers, RestoreOutcome, leftovers, restore};
 
 /// The location of undo journals: `$XDG_STATE_HOME/ssdlab/undo`, where the variable defaults to
 /// `/var/lib` for root (also via sudo) and `~/.local/state` for others; for a user without a

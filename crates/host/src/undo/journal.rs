@@ -115,7 +115,7 @@ impl Journal {
         text.clear();
         file.rewind()?;
         file.read_to_end(&mut text)?;
-        let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let marker = marker_of(path);
         let JournalContents { changes, unsound } = parse(&text, &here.boot, &marker)?;
         let kept_bytes = unsound.last().map_or(0, |line| line.place.end());
         let path = path.to_owned();
@@ -271,8 +271,8 @@ fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Whether there is a process with the number in the name of a journal.
 fn process_exists(path: &Path) -> bool {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let pid = name.split('-').next().unwrap_or_default();
+    let marker = marker_of(path);
+    let pid = marker.split('-').next().unwrap_or_default();
     Path::new("/proc").join(pid).exists()
 }
 
@@ -368,23 +368,47 @@ pub fn restore(folder: &Path) -> io::Result<RestoreOutcome> {
     Ok(restored)
 }
 
-/// Whether a dead run of this machine seems to have left changes, which `restore` would undo or
-/// name. It takes no lock, so it disturbs nobody, and may miss one.
-pub fn has_leftovers(folder: &Path) -> bool {
-    let is_left = |path: &Path| -> io::Result<bool> {
-        let text = regular_file::read_own(path)?;
-        let here = ThisMachine::now()?;
-        // After a reboot the number in its name may be another process's.
-        let may_be_alive = !here.has_booted_since(&text)? && process_exists(path);
-        let is_dead = !may_be_alive && lock::holder(path).is_none();
-        Ok(is_dead && here.another_of(&text)?.is_none())
-    };
-    let is_left = |path: &PathBuf| match is_left(path) {
-        Ok(is_left) => is_left,
+/// What dead runs of a machine have left; what weighs more comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leftovers {
+    /// Temporary folders, which only take space.
+    Folders,
+    /// Changes to the machine, or a journal that cannot be read.
+    Changes,
+}
+
+/// What dead runs of this machine seem to have left, which `restore` would undo or name. It takes
+/// no lock, so it disturbs nobody, and may miss one.
+pub fn leftovers(folder: &Path) -> Option<Leftovers> {
+    let left = |path: &PathBuf| match left_by(path) {
+        Ok(left) => left,
         // Its own run may just have removed it.
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
+        Err(error) => (error.kind() != io::ErrorKind::NotFound).then_some(Leftovers::Changes),
     };
-    with_ending(folder, ENDING).is_ok_and(|paths| paths.iter().any(is_left))
+    with_ending(folder, ENDING).ok()?.iter().filter_map(left).max()
+}
+
+/// What the run of a journal has left, if it is a dead one of this machine.
+fn left_by(path: &Path) -> io::Result<Option<Leftovers>> {
+    let text = regular_file::read_own(path)?;
+    let here = ThisMachine::now()?;
+    // After a reboot the number in its name may be another process's.
+    let may_be_alive = !here.has_booted_since(&text)? && process_exists(path);
+    if may_be_alive || lock::holder(path).is_some() || here.another_of(&text)?.is_some() {
+        return Ok(None);
+    }
+    let JournalContents { changes, unsound } = parse(&text, &here.boot, &marker_of(path))?;
+    let is_folder = |(_, change): &(LinePlace, Change)| matches!(change, Change::Folder { .. });
+    Ok(if !unsound.is_empty() || !changes.iter().all(is_folder) {
+        Some(Leftovers::Changes)
+    } else {
+        (!changes.is_empty()).then_some(Leftovers::Folders)
+    })
+}
+
+/// The marker of the run of a journal.
+fn marker_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Removes what a run left that was killed as it started its journal: it had changed nothing yet.

@@ -208,7 +208,7 @@ fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
         fs::write(folder.join(name).with_extension(ENDING), format!("{header}\n{change}\n"))
             .unwrap();
     }
-    assert!(has_leftovers(&folder));
+    assert_eq!(leftovers(&folder), Some(Leftovers::Folders));
     let restored = restore(&folder).unwrap();
     let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();
     left.retain(|entry| entry.file_name().to_string_lossy().starts_with("ssdlab-"));
@@ -216,7 +216,37 @@ fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
     let hosts: Vec<_> = restored.elsewhere.iter().map(|(_, host)| host.as_str()).collect();
     assert_eq!(hosts, ["clone", "other"]);
     assert!(restored.elsewhere.iter().all(|(path, _)| path.exists()));
-    assert!(!has_leftovers(&folder));
+    assert_eq!(leftovers(&folder), None);
+}
+
+/// A killed run of the virtual lab, or `ssdlab cut`, has only made folders.
+#[test]
+fn folders_that_a_killed_run_has_left_are_no_changes_to_the_machine() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+    let boot = ThisMachine::now().unwrap().boot;
+    let temporary = Change::Folder { path: "/var/tmp/ssdlab-x".into() };
+    let target = "/var/tmp/ssdlab-x/mnt".into();
+    let mount = Change::Mount { target, mounted: MountIdentity::Device("7:0".to_owned()) };
+    let [temporary, mount] =
+        [temporary, mount].map(|change| serde_json::to_string(&change).unwrap());
+    let left = |boot: &str, lines: &[&str]| {
+        let text = format!("{{\"boot\":\"{boot}\"}}\n{}", lines.concat());
+        fs::write(folder.join("x.undo"), text).unwrap();
+        leftovers(&folder)
+    };
+    let [line, other] = [format!("{temporary}\n"), format!("{mount}\n")];
+    assert_eq!(left(&boot, &[]), None);
+    assert_eq!(left(&boot, &[&line]), Some(Leftovers::Folders));
+    assert_eq!(left(&boot, &[&line, &other]), Some(Leftovers::Changes));
+    assert_eq!(left(&boot, &[&line, "{\"moon\":1}\n"]), Some(Leftovers::Changes));
+    // The mount has ended with its boot, and one that was never completely written was never made.
+    assert_eq!(left("another", &[&line, &other]), Some(Leftovers::Folders));
+    assert_eq!(left(&boot, &[&line, &mount]), Some(Leftovers::Folders));
+    // The worst of several journals counts.
+    fs::write(folder.join("y.undo"), "no journal\n").unwrap();
+    assert_eq!(leftovers(&folder), Some(Leftovers::Changes));
 }
 
 #[test]
