@@ -1,12 +1,13 @@
 //! Power cuts lose data if they must, and do not if they must not.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::support::Place;
+use super::support::{Place, kernel};
 
-pub const CASES: [(&str, fn()); 13] = [
+pub const CASES: [(&str, fn()); 14] = [
     ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
     ("a_drive_that_ignores_flushes_breaks_promises_on_every_filesystem", ignored_anywhere),
     ("a_journal_of_data_keeps_what_ordered_data_keeps", journalled),
@@ -20,6 +21,7 @@ pub const CASES: [(&str, fn()); 13] = [
     ("cuts_fall_at_events_or_at_random_moments_where_the_plan_says_so", placed),
     ("short_sequences_are_kept_with_a_journal_and_not_without", sequences),
     ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
+    ("a_terminal_shows_how_many_states_are_recovered", shown_on_a_terminal),
 ];
 
 /// Records that are synced in groups of five, and files that are replaced and synced.
@@ -228,4 +230,40 @@ fn forgetful() {
     // Records come every 100 ms, so syncs every 500 ms.
     let (Some(first), Some(last)) = (at.first(), at.last()) else { panic!("{cuts:?}") };
     assert!(last - first < 600_000_000, "{at:?}");
+}
+
+/// Recoveries may take minutes, after the last phase.
+fn shown_on_a_terminal() {
+    let place = Place::new();
+    let (plan, kernel) = (place.path("plan.toml"), kernel().as_ref().unwrap());
+    let text = format!(
+        "name = \"shown\"\nquestion = \"?\"\ntarget = {{ lab = \"virtual\" }}\n\
+         cuts = {{ number = 8 }}\nworkload = {{ phases = [{SYNCED}] }}\n\
+         [factors]\nfilesystem = \"ext4\"\n"
+    );
+    fs::write(&plan, text).unwrap();
+    let [plan, kernel] = [&plan, kernel].map(|path| path.to_str().unwrap());
+    let run = place.command(&["run", plan, "--runs", "1", "--kernel", kernel]);
+    let words = [run.get_program()].into_iter().chain(run.get_args());
+    let words: Vec<&str> = words.map(|word| word.to_str().unwrap()).collect();
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command"])
+        .arg(format!("stty columns 200 && {}", words.join(" ")))
+        .arg("/dev/null")
+        .envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let terminal = String::from_utf8_lossy(&output.stdout);
+    let counts: Vec<(u32, u32)> = terminal
+        .split("power cuts, ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(" states recovered")?.0.split_once(" of "))
+        .filter_map(|(recovered, states)| Some((recovered.parse().ok()?, states.parse().ok()?)))
+        .collect();
+    let Some((_, states)) = counts.first() else { panic!("no count in {terminal}") };
+    assert!((2..=8).contains(states), "{counts:?}");
+    let grows = counts.is_sorted() && counts.iter().all(|(recovered, of)| recovered <= of);
+    assert!(grows && counts.iter().all(|(_, of)| of == states), "{counts:?}");
 }

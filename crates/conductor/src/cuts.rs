@@ -93,8 +93,13 @@ impl CaseSeries<'_> {
 
 impl Guests<'_> {
     /// Cuts the power of a trial's drive, and examines what is left each time. Where the same is
-    /// left as after another cut, its recovery is that one's.
-    pub(super) fn cut(&self, evidence: &CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure> {
+    /// left as after another cut, its recovery is that one's. Tells how many states have been
+    /// recovered, and of how many, which may take minutes.
+    pub(super) fn cut(
+        &self,
+        evidence: &CuttableTrial<'_>,
+        tell: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Vec<CutOutcome>, Failure> {
         let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
         if evidence.asked.check.is_some() {
@@ -110,9 +115,10 @@ impl Guests<'_> {
             let cut = cuts.at(case.at);
             images.of(&cut, &cut.survivor(case.seed))
         };
-        let mut recoveries = Vec::new();
+        let (mut recoveries, states) = (Vec::new(), different.len());
         self.recover_each(evidence, different, &mut image, &mut |_, recovery, _| {
             recoveries.push(recovery);
+            tell(recoveries.len(), states);
         })?;
         let recovered = cases.iter().zip(recovery_of);
         let outcome = |(case, of): (&CutCase, usize)| {

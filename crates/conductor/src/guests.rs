@@ -235,7 +235,12 @@ impl<'a> Guests<'a> {
         {
             let _ = news.send(WorkerMessage::Begun(trial));
             let began = TrialTimer::now();
-            let performed = self.trial(self.schedule, trial, news, |evidence| self.cut(evidence));
+            let tell = |recovered, states| {
+                let name = format!("power cuts, {recovered} of {states} states recovered");
+                let _ = news.send(WorkerMessage::Phase(trial, name));
+            };
+            let cut = |evidence: &CuttableTrial<'_>| self.cut(evidence, &tell);
+            let performed = self.trial(self.schedule, trial, news, cut);
             let mut performed = performed.unwrap_or_else(TrialOutcome::from);
             performed.ended =
                 performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
