@@ -2,14 +2,16 @@
 //!
 //! This test program is the guests' first process, and fails as its job says.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_remount};
+use rustix::process::geteuid;
 use rustix::system::{RebootCommand, reboot};
 use serde::{Deserialize, Serialize};
 use ssdlab_disk::guest::{
@@ -23,13 +25,14 @@ use ssdlab_plan::HOSTS;
 
 use super::support::{Place, kernel};
 
-pub const CASES: [(&str, fn()); 8] = [
+pub const CASES: [(&str, fn()); 9] = [
     ("a_guest_that_panics_is_reported_with_its_console", panics),
     ("a_guest_that_computes_for_ever_is_ended", computes),
     ("a_guest_that_waits_for_ever_is_ended", waits),
     ("a_guest_that_powers_off_has_ended_well", powers_off),
     ("a_guest_that_reboots_is_ended_and_reported", reboots),
     ("a_guest_cannot_mount_the_files_of_its_host", reaches),
+    ("the_process_of_a_guest_has_no_privileges_and_gains_none", confined),
     ("an_interrupt_ends_a_guest", interrupted),
     ("a_killed_run_leaves_no_process_and_nothing_after_restore", killed),
 ];
@@ -143,6 +146,46 @@ fn reboots() {
 
 fn reaches() {
     run(Job::Reach, &Interrupt::default()).unwrap();
+}
+
+/// The `/proc/PID/status` of a guest of this test program.
+fn status_of_a_guest() -> Option<BTreeMap<String, String>> {
+    let statuses = fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
+        let status = fs::read_to_string(process.path().join("status")).ok()?;
+        let fields = status.lines().filter_map(|line| line.split_once(":\t"));
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.trim().to_owned());
+        Some(fields.map(owned).collect::<BTreeMap<_, _>>())
+    });
+    let this = std::process::id().to_string();
+    // A lab kernel starts itself again, as /proc/self/exe.
+    let is_guest = |status: &BTreeMap<String, String>| {
+        status.get("PPid") == Some(&this) && ["linux", "exe"].contains(&&*status["Name"])
+    };
+    let mut guests = statuses.filter(is_guest);
+    guests.next()
+}
+
+/// The confinement has tests of its own, in which it is entered; here, whether a guest enters it.
+fn confined() {
+    let interrupt = Interrupt::default();
+    let (status, ended) = thread::scope(|scope| {
+        let guest = scope.spawn(|| run(Job::Compute, &interrupt));
+        let status = loop {
+            match status_of_a_guest() {
+                None if !guest.is_finished() => sleep(Duration::from_millis(1)),
+                status => break status,
+            }
+        };
+        interrupt.set();
+        (status, guest.join().unwrap())
+    });
+    let status = status.unwrap_or_else(|| panic!("the guest was never seen: {ended:?}"));
+    assert_eq!(status["NoNewPrivs"], "1", "{status:?}");
+    // CAP_DAC_READ_SEARCH.
+    let keeps = |set: &str| u64::from_str_radix(&status[set], 16).unwrap() & !(1 << 2);
+    assert_eq!(["CapInh", "CapPrm", "CapEff", "CapAmb"].map(keeps), [0; 4], "{status:?}");
+    // Only root could gain what is left in it.
+    assert!(keeps("CapBnd") == 0 || !geteuid().is_root(), "{status:?}");
 }
 
 fn interrupted() {

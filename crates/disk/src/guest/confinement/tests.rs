@@ -3,13 +3,15 @@
 
 use std::ffi::{CString, OsStr};
 use std::fs;
+use std::net::{SocketAddr, SocketAddrV4, TcpListener};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_getfd};
-use rustix::process::{getrlimit, getuid};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use rustix::process::{getpid, getrlimit, getuid, test_kill_process};
 use rustix::thread::no_new_privs;
 use tempfile::TempDir;
 
@@ -113,6 +115,44 @@ fn a_confined_process_has_no_privileges_and_gains_none() {
         if is_fine { Ok(()) } else { Err(Errno::CANCELED) }
     });
     assert!(NOTHING.contains(&found), "{found:?}");
+}
+
+#[test]
+fn a_confined_process_connects_to_no_tcp_port_and_takes_none() {
+    let needed = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessNet::from_all(ABI::V4));
+    assert!(needed.is_ok(), "this machine's kernel is older than Linux 6.7, which the test needs");
+    // Without Landlock the connection is made.
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let SocketAddr::V4(address) = server.local_addr().unwrap() else { panic!("it is of IPv4") };
+    let free = SocketAddrV4::new(*address.ip(), 0);
+    let tcp = || socket(AddressFamily::INET, SocketType::STREAM, None);
+    let place = Place::new();
+    let connects = place.finds(move || {
+        let refused = connect(&tcp()?, &address).err();
+        Err(refused.unwrap_or(Errno::CANCELED))
+    });
+    assert_eq!(connects, Errno::ACCESS);
+    let binds = place.finds(move || {
+        let refused = bind(&tcp()?, &free).err();
+        Err(refused.unwrap_or(Errno::CANCELED))
+    });
+    assert_eq!(binds, Errno::ACCESS);
+}
+
+#[test]
+fn a_confined_process_signals_no_other() {
+    let needed =
+        Ruleset::default().set_compatibility(CompatLevel::HardRequirement).scope(Scope::Signal);
+    assert!(needed.is_ok(), "this machine's kernel is older than Linux 6.12, which the test needs");
+    // This process, of the same user, may be signalled without Landlock.
+    let test = getpid();
+    let found = Place::new().finds(move || {
+        let refused = test_kill_process(test).err();
+        Err(refused.unwrap_or(Errno::CANCELED))
+    });
+    assert_eq!(found, Errno::PERM);
 }
 
 #[test]
