@@ -241,10 +241,11 @@ fn departure(listening: &Listening) -> Departure {
     }
 }
 
-/// Asserts that a disk is served to whoever comes next.
-fn is_served(listening: &Listening) {
-    let read = Request { number: 0, sector: 0, data: &[] };
-    assert_eq!(Machine::new(listening).perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+/// Asserts that a disk is served to whoever comes next, with the contents of its first sector.
+fn is_served(listening: &Listening, contents: &[u8; 512]) {
+    let (mut found, read) = ([9; 512], Request { number: 0, sector: 0, data: &[] });
+    assert_eq!(Machine::new(listening).perform(Nanos::ZERO, &read, &mut found).0, 0);
+    assert_eq!(&found, contents);
 }
 
 fn senseless() {
@@ -258,7 +259,7 @@ fn senseless() {
     let told = departure(&listening);
     assert!(told.to_string().contains("ring index"), "{told}");
     assert!(machine.is_let_go());
-    is_served(&listening);
+    is_served(&listening, &[0; 512]);
 }
 
 fn short_memory() {
@@ -272,22 +273,27 @@ fn short_memory() {
         let told = departure(&listening);
         assert!(told.to_string().contains("not within the 1048576 of its file"), "{told}");
     }
-    is_served(&listening);
+    is_served(&listening, &[0; 512]);
 }
 
 fn shortened_memory() {
     let listening = Listening::new(Memory::new(1 << 20));
+    let mut written = [0; 512];
     // More often than ranges can be watched at once.
-    for _ in 0..1100 {
+    for round in 0..1100 {
         let mut machine = Machine::new(&listening);
-        let read = Request { number: 0, sector: 0, data: &[] };
-        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+        let (mut found, read) = ([9; 512], Request { number: 0, sector: 0, data: &[] });
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut found).0, 0);
+        assert_eq!(found, written, "what the one before has written");
+        written = [u8::try_from(round % 200).unwrap() + 20; 512];
+        let write = Request { number: 1, sector: 0, data: &written };
+        assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
         ftruncate(machine.ring.file(), 0).unwrap();
         machine.kick();
         let told = departure(&listening);
         assert!(told.to_string().contains("the file of its memory is shorter"), "{told}");
     }
-    is_served(&listening);
+    is_served(&listening, &written);
 }
 
 /// QEMU with more queues than the disk has asks what it can do, and goes.
@@ -300,7 +306,7 @@ fn unused() {
     frontend.ask(15, false, &[]);
     drop(frontend);
     assert_eq!(departure(&listening), Departure::Unused);
-    is_served(&listening);
+    is_served(&listening, &[0; 512]);
     let (_, error) = listening.disk.close();
     assert_eq!(error, None);
 }
