@@ -2,7 +2,7 @@
 //! behind.
 //!
 //! The files in `tests/data` are the output of fio 3.33, bonnie++ 2.00a and hyperfine 1.15, except
-//! those that were made by hand: the composite.xml, the CSV after the founding post, and fio's
+//! those that were made by hand: those of Phoronix, the CSV after the founding post, and fio's
 //! other versions and modes.
 
 use std::collections::BTreeMap;
@@ -201,6 +201,38 @@ fn phoronix_s_systems_are_treatments_and_its_tests_phases() {
     assert_eq!(run.records[0].applied["scheduler"], "none");
     assert_eq!(outcome(&run, Criterion::Environment).outcome, CheckOutcome::Met);
     assert_eq!(outcome(&run, Criterion::Variance).outcome, CheckOutcome::NotMet);
+}
+
+/// Case `phoronix-monitor-blocks`: a graph of a sensor is skipped, and the other tests are read.
+#[test]
+fn case_phoronix_monitor_blocks_other_tests_have_their_means() {
+    let (run, _) = imported(&["phoronix-monitor.xml"]);
+    let mut found: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+    for record in &run.records {
+        for phase in &record.phases {
+            let unit = phase.name.rsplit_once('(').unwrap().1.trim_end_matches(')');
+            let key = (record.levels.to_string(), unit.to_owned());
+            found.entry(key).or_default().extend(phase.reported.values());
+        }
+    }
+    let found: Vec<_> = found
+        .iter()
+        .map(|((levels, unit), values)| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            (levels.as_str(), unit.as_str(), mean, values.len())
+        })
+        .collect();
+    let expected = [
+        ("label = ext4", "IOPS", 511_000.0 / 3.0, 3),
+        ("label = ext4", "MB/s", 665.0, 3),
+        ("label = ext4", "Seconds", 10.5, 1),
+        ("label = f2fs", "IOPS", 538_000.0 / 3.0, 3),
+        ("label = f2fs", "MB/s", 700.0, 3),
+        ("label = f2fs", "Seconds", 9.5, 1),
+    ];
+    assert_eq!(found, expected);
+    let skipped = run.schedule.notes.iter().any(|note| note.contains("SSD Temp Monitor"));
+    assert!(skipped, "{:?}", run.schedule.notes);
 }
 
 struct Place(tempfile::TempDir);
