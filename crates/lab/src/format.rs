@@ -146,11 +146,15 @@ pub(super) fn replay(
 
 /// The reason why this machine cannot make and mount a filesystem; `None` if it can.
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
-    let is_driven = kernel::has_filesystem(filesystem.name);
+    missing_with(filesystem, kernel::has_filesystem(filesystem.name), &Toolbox::Machine)
+}
+
+/// The same, given whether the kernel has its driver, and where programs are from.
+fn missing_with(filesystem: &Filesystem, is_driven: bool, programs: &Toolbox) -> Option<String> {
     match filesystem.pool {
         // The daemon's programs are not needed if the kernel has the driver.
-        _ if is_driven => lacking(filesystem.package, &[filesystem.mkfs], &Toolbox::Machine),
-        Some(pool) => lacking(filesystem.package, &filesystem.programs(), &Toolbox::Machine)
+        _ if is_driven => lacking(filesystem.package, &[filesystem.mkfs], programs),
+        Some(pool) => lacking(filesystem.package, &filesystem.programs(), programs)
             .or_else(|| pool::missing(pool)),
         // No package helps.
         None => Some(format!("this kernel has no {}", filesystem.name)),

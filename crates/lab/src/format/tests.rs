@@ -39,3 +39,16 @@ fn a_uuid_in_use_is_told_with_what_may_hold_it() {
     assert!(told.contains("non-unique UUID") && told.contains("`ssdlab restore`"), "{told}");
     assert!(!of("ERROR: the device is too small").contains("restore"));
 }
+
+/// The kernel is named first: installing a mkfs that is missing, too, would be in vain.
+#[test]
+fn a_filesystem_that_the_kernel_lacks_is_not_blamed_on_its_mkfs() {
+    let empty = tempfile::tempdir().unwrap();
+    let programs = Toolbox::Shipped(empty.path().to_owned());
+    let bcachefs = ssdlab_filesystem::find("bcachefs").unwrap();
+    let both = missing_with(bcachefs, false, &programs);
+    assert_eq!(both.as_deref(), Some("this kernel has no bcachefs"));
+    let of_mkfs = missing_with(bcachefs, true, &programs);
+    let says = "mkfs.bcachefs is not installed (package bcachefs-tools)";
+    assert_eq!(of_mkfs.as_deref(), Some(says));
+}
