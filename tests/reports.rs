@@ -213,7 +213,7 @@ fn a_treatment_alone_is_answered_by_what_it_takes() {
 
 /// fio-numjobs-lost: "No: with , the fio c read iops in fio is 500/s".
 #[test]
-fn a_claim_about_the_only_treatment_reads_as_a_sentence() {
+fn case_fio_numjobs_lost_a_claim_about_the_only_treatment_reads_as_a_sentence() {
     let plan = r#"
         name = "alone"
         question = "Do four readers get 2,000 reads a second?"

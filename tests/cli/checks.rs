@@ -107,7 +107,7 @@ fn a_directory_in_which_nothing_can_be_compared_is_refused_before_anything_is_wr
 
 /// The case `check-ignores-rate`: 59.8 GB were announced for 12 trials that write 72 MB each.
 #[test]
-fn a_rate_is_counted_in_what_is_written() {
+fn case_check_ignores_rate_a_rate_is_counted_in_what_is_written() {
     let place = Place::new();
     let phases = "[workload]\nphases = [{ do = \"io\", io = { size = \"64 MiB\", \
                   sync = \"every 1 write\", rate = \"10/s\", time = \"2 min\" } }]\n";

@@ -20,7 +20,7 @@ fn checked(job: &str, arguments: &[&str]) -> (Option<i32>, String) {
 
 /// fio-job-options-refused: ordinary options are accepted, and what a run refuses, `check` does.
 #[test]
-fn fio_job_options_are_refused_with_a_reason_or_not_at_all() {
+fn case_fio_job_options_refused_with_a_reason_or_not_at_all() {
     let here = &["--lab", "directory", "--dir", "d"];
     let real = "; derived from axboe/fio#492, #1065, #662\n[global]\nioengine=libaio\ndirect=1\n\
                 size=16m\nruntime=2\ntime_based\ngroup_reporting\n\

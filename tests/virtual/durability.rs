@@ -9,7 +9,7 @@ use super::support::{Place, kernel};
 
 pub const CASES: [(&str, fn()); 2] = [
     ("a_commit_is_a_flush_and_a_write_with_fua_or_two_flushes_or_neither", commits),
-    ("turso_1864_every_fsync_of_an_overwrite_commits", overwrites),
+    ("case_fsync_timestamps_tick_turso_1864_every_fsync_of_an_overwrite_commits", overwrites),
 ];
 
 /// A fast drive with a cache, as small as its kind of test.

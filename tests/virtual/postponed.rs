@@ -9,9 +9,15 @@ const SEGMENTS: &str = "file = \"segment\", files = 4, size = \"4 MiB\", pattern
     block = \"128 KiB\", direct = true, depth = 8, amount = \"16 MiB\"";
 
 pub const CASES: [(&str, fn()); 3] = [
-    ("scylladb_632_discards_are_of_the_phase_that_a_claim_ends_with", followed),
-    ("scylladb_632_a_deliberate_wait_is_not_time_until_quiet", idle),
-    ("scylladb_632_discards_of_an_unmount_are_told", told),
+    (
+        "case_deferred_discard_in_unmount_scylladb_632_discards_are_of_the_claims_last_phase",
+        followed,
+    ),
+    (
+        "case_deferred_discard_in_unmount_scylladb_632_a_deliberate_wait_is_not_time_until_quiet",
+        idle,
+    ),
+    ("case_deferred_discard_in_unmount_scylladb_632_discards_of_an_unmount_are_told", told),
 ];
 
 /// What is deleted: 4 segments of a commit log.

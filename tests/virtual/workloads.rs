@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::support::Place;
 
 pub const CASES: [(&str, fn()); 6] = [
-    ("turso_1864_phases_are_compared_by_what_they_flush", syncs_compared),
+    (
+        "case_phases_cannot_be_compared_turso_1864_phases_are_compared_by_what_they_flush",
+        syncs_compared,
+    ),
     ("fedora_2021_contents_compress_as_they_say", compressed),
     ("an_appended_record_is_on_the_drive_however_it_is_synced", appended),
     ("a_tree_is_read_from_the_drive_or_from_memory", read),

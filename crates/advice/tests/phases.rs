@@ -69,7 +69,7 @@ fn is_xfs(levels: &Levels) -> bool {
 /// Trials differ tenfold, and what one trial says of its two phases hardly: only their being paired
 /// within the trial can show it.
 #[test]
-fn turso_1864_phases_of_one_trial_are_the_pair() {
+fn case_phases_cannot_be_compared_turso_1864_phases_of_one_trial_are_the_pair() {
     let schedule = plan(TWICE, &Overrides::default());
     let records = records(&schedule, |trial, levels| {
         let of_trial = f64::from(1 + trial.block) * if is_xfs(levels) { 10.0 } else { 1.0 };

@@ -76,7 +76,7 @@ fn run(schedule: &Schedule) -> Analysis {
 }
 
 #[test]
-fn turso_1864_the_answer_says_how_the_phases_compare_and_why() {
+fn case_phases_cannot_be_compared_turso_1864_the_answer_says_how_the_phases_compare_and_why() {
     let schedule = plan("\"ext4\"", "at_least = 1.5");
     let analysis = run(&schedule);
     let sentence = answer(&schedule, &analysis).sentence;

@@ -59,7 +59,7 @@ const READS: &str = "metric = \"reader.max_ns\"\nphases = [\"sync\"]\n\
                      compare = { mount = \"discard\" }\nat_least = \"1 s\"";
 
 #[test]
-fn a_claim_whose_work_was_left_to_unmounting_is_not_refuted() {
+fn case_deferred_discard_in_unmount_a_claim_whose_work_was_left_to_unmounting_is_not_refuted() {
     for claim in [QUIET, READS] {
         assert_eq!(verdict(claim, "", 0), Verdict::Refuted, "{claim}");
         let analysis = deleted(claim, "", 73);

@@ -6,7 +6,7 @@ fn lists(filesystem: &str, option: &str, listed: &str) -> bool {
 
 /// The case `btrfs-discard-sync`: with `discard=sync` /proc/mounts shows `discard`.
 #[test]
-fn btrfs_lists_what_it_was_asked_for_in_its_own_words() {
+fn case_btrfs_discard_sync_is_listed_in_the_words_of_btrfs() {
     let btrfs = |option, listed| lists("btrfs", option, listed);
     assert!(btrfs("discard=sync", "rw,relatime,discard,space_cache=v2"));
     assert!(!btrfs("discard=sync", "rw,discard=async"));

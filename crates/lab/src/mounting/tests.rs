@@ -93,7 +93,7 @@ fn free_options_are_looked_for_where_the_kernel_lists_them() {
 
 /// The case `btrfs-discard-sync`.
 #[test]
-fn an_option_is_in_force_under_the_name_by_which_the_kernel_lists_it() {
+fn case_btrfs_discard_sync_is_in_force_under_the_name_by_which_the_kernel_lists_it() {
     let sync = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Mount, "discard=sync")]);
     let table = |options| mounted("btrfs", options);
     let listed = "rw,relatime,discard,space_cache=v2,subvolid=5,subvol=/";

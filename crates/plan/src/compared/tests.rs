@@ -41,7 +41,7 @@ fn resolved(claim: &str) -> Result<Schedule, PlanError> {
 const COMPARE: &str = "compare = { phase = \"fdatasync\" }\nagainst = { phase = \"fsync\" }\n";
 
 #[test]
-fn turso_1864_phases_are_compared() {
+fn case_phases_cannot_be_compared_turso_1864_phases_are_compared() {
     let schedule = resolved(&format!("{COMPARE}at_least = 1.5")).unwrap();
     let claim = &schedule.claims[0];
     assert_eq!(claim.phases, ["fdatasync"]);

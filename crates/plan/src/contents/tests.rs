@@ -37,7 +37,7 @@ fn claim(id: &str, phase: &str, more: &str) -> String {
 const BTRFS: &str = "filesystem = \"btrfs\"\nmount = [\"defaults\", \"compress=zstd:1\"]";
 
 #[test]
-fn fedora_2021_a_claim_about_compression_says_what_its_phases_write() {
+fn case_io_contents_unsaid_fedora_2021_a_claim_about_compression_says_what_its_phases_write() {
     let claims = [
         claim("big", "big", ""),
         claim("unpack", "unpack", ""),

@@ -117,7 +117,7 @@ fn of_io(keys: &str) -> Estimate {
 
 /// The plan of the case `check-ignores-rate`: 1,200 writes of 4 KiB to a file of 64 MiB.
 #[test]
-fn a_rate_decides_how_much_a_time_writes() {
+fn case_check_ignores_rate_a_rate_decides_how_much_a_time_writes() {
     let keys = "size = \"64 MiB\", block = \"4 KiB\", sync = \"every 1 write\"";
     let estimate = of_io(&format!("{keys}, rate = \"10/s\", time = \"2 min\""));
     assert_eq!(estimate.written_bytes, (64 << 20) + 1_200 * 4096);

@@ -84,7 +84,7 @@ fn a_job_is_read_once() {
 /// fio-job-options-refused: options after axboe/fio#492, #1065 and #662 that only concern the job's
 /// own files.
 #[test]
-fn ordinary_options_are_accepted() {
+fn case_fio_job_options_refused_ordinary_options_are_accepted() {
     for good in [
         "bssplit=4k/60:64k/40",
         "filename_format=$jobname.$jobnum.$filenum",
@@ -156,7 +156,7 @@ fn metrics(jobs: &[serde_json::Value]) -> PhaseOutcome {
 /// fio-numjobs-lost: four copies of 500 reads a second are 2,000; and so are two sections of one
 /// name.
 #[test]
-fn copies_of_a_job_are_added() {
+fn case_fio_numjobs_lost_copies_of_a_job_are_added() {
     let read = |rate: f64| job("c", 0, (rate, 2000), (0.0, 0));
     for jobs in [vec![read(500.0); 4], vec![read(500.0), read(1500.0)]] {
         let done = metrics(&jobs);
@@ -175,7 +175,7 @@ fn copies_of_a_job_are_added() {
 
 /// fio-numjobs-lost: a later job of one name does not replace the earlier.
 #[test]
-fn successive_jobs_of_one_name_are_kept_apart() {
+fn case_fio_numjobs_lost_successive_jobs_of_one_name_are_kept_apart() {
     let read = |group: u64, rate: f64| job("a", group, (rate, 2000), (0.0, 0));
     let done = metrics(&[read(0, 400.0), read(1, 100.0)]);
     assert_eq!(done.reported.get("fio.a.read_iops"), Some(&400.0));
