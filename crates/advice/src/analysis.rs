@@ -64,6 +64,9 @@ pub struct Analysis {
     pub capacity_bytes: Option<u64>,
     /// Every capacity in bytes that trials had.
     pub capacities_bytes: BTreeSet<u64>,
+    /// The same for each drive, as far as trials name theirs.
+    #[serde(skip)]
+    pub capacities_of_drives: BTreeMap<String, BTreeSet<u64>>,
     /// The conditions to which simulated drives were brought before the trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
@@ -214,6 +217,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         plausible_drives: plausible::measured(records),
         capacity_bytes: capacities_bytes.first().copied().filter(|_| capacities_bytes.len() == 1),
         capacities_bytes,
+        capacities_of_drives: capacities_of_drives(records),
         conditions: schedule.conditions(),
         environment,
         applied,
@@ -354,10 +358,27 @@ fn environments(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
     facts
 }
 
+/// The capacity in bytes of the device that a trial ran on.
+fn capacity(record: &Record) -> Option<u64> {
+    record.applied.get(CAPACITY_BYTES)?.parse().ok()
+}
+
+/// The capacities in bytes of drives, by the names of these.
+fn capacities_of_drives(records: &[Record]) -> BTreeMap<String, BTreeSet<u64>> {
+    let mut capacities: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+    for record in records {
+        let simulated = record.levels.0.get(&Factor::Drive);
+        let drive = simulated.or(record.environment.drive_model.as_ref());
+        if let Some((drive, capacity)) = drive.zip(capacity(record)) {
+            capacities.entry(drive.clone()).or_default().insert(capacity);
+        }
+    }
+    capacities
+}
+
 /// The capacities in bytes of the devices that trials ran on; without records, the target's.
 fn capacities(schedule: &Schedule, records: &[Record]) -> BTreeSet<u64> {
-    let of = |record: &Record| record.applied.get(CAPACITY_BYTES)?.parse().ok();
-    let mut capacities: BTreeSet<u64> = records.iter().filter_map(of).collect();
+    let mut capacities: BTreeSet<u64> = records.iter().filter_map(capacity).collect();
     if capacities.is_empty() {
         capacities.extend(schedule.capacity_bytes());
     }

@@ -7,6 +7,7 @@ use std::iter;
 use ssdlab_advice::{Analysis, StepRanking, TreatmentResult, TreatmentStatus, Verdict};
 use ssdlab_plan::metric::Source;
 use ssdlab_plan::{Bytes, Factor, LabKind, Origin, Schedule};
+use ssdlab_quantity::listed;
 use ssdlab_results::Ending;
 
 use super::aged;
@@ -274,15 +275,30 @@ fn drive(analysis: &Analysis) -> String {
 /// The scale of the workload, the capacity, and the drives' condition.
 fn size(analysis: &Analysis) -> String {
     let mut size = format!(", scale {}", analysis.scale);
-    let mut capacities: Vec<String> =
-        analysis.capacities_bytes.iter().map(|bytes| Bytes(*bytes).to_string()).collect();
-    capacities.dedup();
+    let capacities = capacities(analysis);
     for (what, values) in [("capacity", &capacities), ("condition", &analysis.conditions)] {
         if !values.is_empty() {
-            let _ = write!(size, ", {what} {}", values.join(" and "));
+            let _ = write!(size, ", {what} {}", listed(values));
         }
     }
     size
+}
+
+/// The capacities of the drives; where they differ, each with the drives that have it.
+fn capacities(analysis: &Analysis) -> Vec<String> {
+    let shown = |bytes: &u64| Bytes(*bytes).to_string();
+    let mut capacities: Vec<String> = analysis.capacities_bytes.iter().map(shown).collect();
+    capacities.dedup();
+    if capacities.len() < 2 {
+        return capacities;
+    }
+    let with_drives = |capacity: String| {
+        let drives = analysis.capacities_of_drives.iter();
+        let drives = drives.filter(|(_, own)| own.iter().any(|bytes| shown(bytes) == capacity));
+        let drives: Vec<String> = drives.map(|(drive, _)| drive.clone()).collect();
+        if drives.is_empty() { capacity } else { format!("{capacity} ({})", listed(&drives)) }
+    };
+    capacities.into_iter().map(with_drives).collect()
 }
 
 /// The heading of the main table.

@@ -1,5 +1,8 @@
 //! The shipped plans answer their questions in the first sentence, alike in every format.
 
+#[path = "answers/capacities.rs"]
+mod capacities;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
