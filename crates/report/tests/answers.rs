@@ -2,6 +2,8 @@
 
 #[path = "answers/capacities.rs"]
 mod capacities;
+#[path = "answers/narrowed.rs"]
+mod narrowed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
