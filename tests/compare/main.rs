@@ -109,6 +109,24 @@ fn two_kernels_in_virtual_time_are_paired_by_seed() {
     insta::assert_snapshot!(comparison(&found, Style::default()));
 }
 
+/// NEWCOMER.md, B9: "corrected for 0 comparisons".
+#[test]
+fn with_one_trial_each_nothing_is_tested_or_corrected() {
+    let schedule = schedule(LabKind::Virtual, |overrides| overrides.runs = Some(1));
+    let of = |run: &str, slower: u64| {
+        candidate(run, &schedule, &records(&schedule, "6.1.0", slower), "time_ns")
+    };
+    let found = advice::compare(&[of("before", 80), of("after", 10)]).unwrap();
+    assert_eq!(found.tests, 0);
+    assert!(found.rows.iter().all(|row| row.cells[1].effect.unwrap().interval.is_none()));
+    for text in [comparison(&found, Style::default()), comparison_markdown(&found)] {
+        assert!(text.contains("no ratio has an interval, so that none is tested"), "{text}");
+        for word in ["corrected for", "0 comparisons", "95 %", "if shown"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+    }
+}
+
 #[test]
 fn what_has_no_pair_is_in_means_and_not_in_ratios_which_is_said() {
     let schedule = schedule(LabKind::Virtual, |_| {});
