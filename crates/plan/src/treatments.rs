@@ -151,3 +151,6 @@ fn excluded(plan: &Plan, factors: &[VariedFactor]) -> Result<Vec<Levels>, PlanFa
     };
     plan.exclude.iter().map(check).collect()
 }
+
+#[cfg(test)]
+mod tests;
