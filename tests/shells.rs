@@ -49,8 +49,20 @@ fn completions(shell: &str) -> (TempDir, String) {
     (folder, file)
 }
 
+/// The name of a run in the default folder of results below this one.
+fn run_in(data: &Path) -> &'static str {
+    let name = "discard-20261128-101112";
+    let run = data.join("ssdlab").join(name);
+    fs::create_dir_all(&run).unwrap();
+    for file in ["schedule.json", "records.jsonl"] {
+        fs::write(run.join(file), "").unwrap();
+    }
+    name
+}
+
 fn bash() {
-    let (_folder, file) = completions("bash");
+    let (folder, file) = completions("bash");
+    let data = folder.path().display();
     sh(&format!("bash -n {file}"));
     let offered = |words: &str, at: usize| {
         let script = format!(
@@ -59,7 +71,7 @@ fn bash() {
              echo \"${{COMPREPLY[@]}}\""
         );
         let bin = Path::new(SSDLAB).parent().unwrap().display();
-        sh(&format!("env -u BASH_ENV PATH={bin}:$PATH bash -c '{script}'"))
+        sh(&format!("env -u BASH_ENV PATH={bin}:$PATH XDG_DATA_HOME={data} bash -c '{script}'"))
     };
     assert_eq!(offered("rep", 1), "report");
     assert_eq!(offered("drive sh", 2), "show");
@@ -71,6 +83,17 @@ fn bash() {
     assert_eq!(offered("report --metric years_by", 3), "years_by_bytes");
     let two = offered("report --metric time_ns,years_by", 3);
     assert_eq!(two, "time_ns,years_by_bytes");
+    for command in ["report", "compare", "run --resume"] {
+        let line = format!("{command} discard-");
+        let at = line.split(' ').count();
+        assert_eq!(offered(&line, at), "", "{line}");
+    }
+    let run = run_in(folder.path());
+    for command in ["report", "compare", "run --resume"] {
+        let line = format!("{command} discard-");
+        let at = line.split(' ').count();
+        assert_eq!(offered(&line, at), run, "{line}");
+    }
     // What ssdlab runs itself is offered to nobody.
     for start in ["gu", "nod", "ref"] {
         assert_eq!(offered(start, 1), "");
@@ -83,13 +106,19 @@ fn zsh() {
 }
 
 fn fish() {
-    let (_folder, file) = completions("fish");
+    let (folder, file) = completions("fish");
     let offered = sh(&format!("fish --no-config -c 'source {file}; complete -C \"ssdlab rep\"'"));
     assert!(offered.starts_with("report"), "{offered}");
     let bin = Path::new(SSDLAB).parent().unwrap().display();
-    let path = format!("env PATH={bin}:$PATH");
-    for (line, name) in [("run trim", "trim-today"), ("report --metric years_by", "years_by_bytes")]
-    {
+    let path = format!("env PATH={bin}:$PATH XDG_DATA_HOME={}", folder.path().display());
+    let run = run_in(folder.path());
+    for (line, name) in [
+        ("run trim", "trim-today"),
+        ("report --metric years_by", "years_by_bytes"),
+        ("report discard-", run),
+        ("compare discard-", run),
+        ("run --resume discard-", run),
+    ] {
         let line = format!("source {file}; complete -C \"ssdlab {line}\"");
         let offered = sh(&format!("{path} fish --no-config -c '{line}'"));
         assert!(offered.lines().any(|own| own == name), "{offered}");
