@@ -30,6 +30,8 @@ mod kernels;
 mod killed;
 #[path = "cli/lists.rs"]
 mod lists;
+#[path = "cli/reports.rs"]
+mod reports;
 #[path = "cli/who.rs"]
 mod who;
 #[path = "cli/words.rs"]
@@ -390,43 +392,6 @@ fn a_wrong_kernel_source_is_named() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("nowhere.tar.xz: No such file"), "{message}");
-}
-
-#[test]
-fn a_report_goes_to_a_file_whole_or_not_at_all() {
-    let place = Place::new();
-    let plan = format!(
-        "{HEAD}[workload]\ntree = {{ files = 9, size = \"9 kB\" }}\n\
-         phases = [{{ do = \"unpack\" }}]\n"
-    );
-    fs::write(place.0.path().join("plan.toml"), plan).unwrap();
-    let arguments = ["--lab", "directory", "--dir", ".", "--runs", "1", "--results", "runs"];
-    assert!(place.ssdlab(&[&["run", "plan.toml"], &arguments[..]].concat()).status.success());
-    let run = fs::read_dir(place.0.path().join("runs")).unwrap().next().unwrap().unwrap().path();
-    let run = run.to_str().unwrap();
-    let printed = place.ssdlab(&["report", run, "--format", "json"]);
-    assert!(printed.status.success());
-    fs::write(place.0.path().join("a.json"), "before").unwrap();
-    assert!(place.ssdlab(&["report", run, "--json", "--out", "a.json"]).status.success());
-    assert_eq!(fs::read(place.0.path().join("a.json")).unwrap(), printed.stdout);
-    std::os::unix::fs::symlink("a.json", place.0.path().join("link")).unwrap();
-    for out in ["/dev/full", ".", "none/a.json", "link"] {
-        let output = place.ssdlab(&["report", run, "--out", out]);
-        assert_eq!(output.status.code(), Some(1), "{out}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{out}");
-        assert!(output.stdout.is_empty(), "{out}");
-    }
-    assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
-    // A file has the format that its name promises, unless another is asked for.
-    let written = |arguments: &[&str], file: &str| {
-        let output = place.ssdlab(&[&["report", run, "--out", file], arguments].concat());
-        assert!(output.status.success(), "{file}");
-        String::from_utf8(fs::read(place.0.path().join(file)).unwrap()).unwrap()
-    };
-    assert!(written(&[], "a.HTML").starts_with("<!"));
-    assert!(written(&[], "a.csv").starts_with("run,"));
-    assert!(written(&[], "b.md").contains("| "));
-    assert!(!written(&["--format", "text"], "b.html").contains('<'));
 }
 
 #[test]
