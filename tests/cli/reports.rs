@@ -61,3 +61,16 @@ fn a_file_of_a_format_that_reports_lack_is_refused_and_not_written() {
         assert!(output.stdout.is_empty() && !place.0.path().join(name).exists(), "{name}");
     }
 }
+
+#[test]
+fn several_metrics_of_a_run_are_in_one_report() {
+    let (place, run) = &place_with_run();
+    let shown = |metrics: &str| {
+        let output = place.ssdlab(&["report", run, "--tables", "--metric", metrics]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let both = shown("application_bytes,time_ns");
+    assert!(both.contains("application_bytes, below it time_ns"), "{both}");
+    assert!(!shown("application_bytes").contains("below it"));
+}

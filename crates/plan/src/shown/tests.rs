@@ -23,6 +23,11 @@ fn the_first_of_several_metrics_is_the_plan_s() {
     assert_eq!(names(&schedule), ["settled_ns", "written_bytes", "flushes"]);
     let schedule = schedule.showing("flushes").unwrap();
     assert_eq!(names(&schedule), ["flushes"]);
+    let schedule = schedule.showing("flushes, time_ns").unwrap();
+    assert_eq!(names(&schedule), ["flushes", "time_ns"]);
+    for wrong in ["flushes,flushes", "flushes,", "flushes,times"] {
+        assert!(schedule.clone().showing(wrong).is_err(), "{wrong}");
+    }
     let one = read("metrics = [\"settled_ns\"]").unwrap();
     assert_eq!(names(&one), ["settled_ns"]);
 }
