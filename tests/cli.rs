@@ -355,6 +355,8 @@ fn a_missing_lab_kernel_is_4_and_says_how_to_build_one() {
     let place = Place::new();
     let output = place.ssdlab(&["kernel", "info"]);
     let message = String::from_utf8(output.stderr).unwrap();
+    // No repository has a package of this name.
+    assert!(!message.contains("ssdlab-kernel"), "{message}");
     if Path::new(INSTALLED_KERNEL).exists() {
         assert_eq!(output.status.code(), Some(0), "{message}");
         return;
