@@ -6,7 +6,7 @@ use serde_json::Value;
 use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
 
-use super::Place;
+use super::{HEAD, Place};
 
 const BOX: [&str; 14] = [
     "drive",
@@ -89,5 +89,36 @@ fn ratings_that_no_such_drive_has_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{ratings:?}: {said}");
         assert!(said.contains(expected), "{expected}: {said}");
         assert!(!place.0.path().join("mine.toml").exists(), "{ratings:?}");
+    }
+}
+
+/// The shipped drive is not at fault if it cannot be as small as somebody asks.
+#[test]
+fn a_capacity_that_is_too_small_is_blamed_on_who_gave_it() {
+    let place = Place::new();
+    let work = "[workload]\ntree = { files = 10, size = \"100 kB\" }\n\
+                phases = [{ do = \"unpack\", sync = true }]\n";
+    fs::write(place.0.path().join("bare.toml"), format!("{HEAD}{work}")).unwrap();
+    for (capacity, told) in [
+        ("1 MB", "a size of 1.0 MB is too small for ext4"),
+        ("17 MB", "with 17.0 MB the drive `sata-tlc` has fewer than 100 superblocks"),
+    ] {
+        let plan = format!("{HEAD}[virtual]\ncapacity = \"{capacity}\"\n{work}");
+        fs::write(place.0.path().join("small.toml"), plan).unwrap();
+        let cases: [&[&str]; 2] = [&["small.toml"], &["bare.toml", "--capacity", capacity]];
+        for arguments in cases {
+            for does in ["check", "run"] {
+                let output = place.ssdlab(&[&[does], arguments].concat());
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(output.status.code(), Some(2), "{does} {arguments:?}: {said}");
+                let said = said.replace('│', " ");
+                let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+                for told in [told, "--capacity", "`capacity` in [virtual]"] {
+                    assert!(said.contains(told), "{does} {arguments:?}: {said}");
+                }
+                // No line of a file is shown, such as the drive's.
+                assert!(!said.contains('╭') && !said.contains("kernel"), "{said}");
+            }
+        }
     }
 }

@@ -105,6 +105,9 @@ pub fn plausible(drive: &str, capacity: Option<Bytes>) -> Result<Plausible, Repo
     })
 }
 
+/// Where people give a drive a capacity that is not its file's.
+const GIVEN: &str = "by --capacity, or as `capacity` in [virtual] of the plan";
+
 /// The text of a drive file.
 struct Source {
     /// The file, or the shipped drive.
@@ -130,7 +133,9 @@ impl Source {
     fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
         let file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
         if let Some(capacity) = capacity {
-            let refused = |error: DriveFileError| UsageError::report(error.message, error.help);
+            let refused = |error: DriveFileError| {
+                UsageError::report(error.message, format!("{}: {GIVEN}", error.help))
+            };
             file.check_capacity(capacity).map_err(refused)?;
         }
         self.of_any_size(capacity)
@@ -148,7 +153,7 @@ impl Source {
             Err(own) => self.at_its_place(own),
             Ok(_) => UsageError::report(
                 format!("{} cannot have a capacity of {capacity}: {}", self.name, error.message),
-                "name another: by --capacity, or as `capacity` in [virtual] of the plan",
+                format!("name another: {GIVEN}"),
             ),
         })
     }

@@ -280,13 +280,14 @@ fn guests<'a>(
              only the lab kernel keeps guests from this user's files. Run no strangers' plans",
         );
     }
-    let kernels = kernels(schedule, run_options.kernel)?;
     let load = if run_options.any_size { drive::load_of_any_size } else { drive::load };
     let load = |name: &str, capacity| match run_options.drives.and_then(|all| all.get(name)) {
         Some(text) => drive::load_text(name, text, capacity),
         None => check_unchanged(name, schedule, interrupt).and_then(|()| load(name, capacity)),
     };
+    // The plan's own faults are told before what this machine lacks.
     let Models { drives, plausible, hosts } = models(schedule, &load, interrupt)?;
+    let kernels = kernels(schedule, run_options.kernel)?;
     let maps_bytes = maps_bytes(schedule, &drives);
     check_memory(maps_bytes)?;
     let jobs = run_options.jobs.unwrap_or_else(|| fitting_jobs(&hosts, maps_bytes));

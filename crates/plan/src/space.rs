@@ -16,7 +16,9 @@ const BUILD_GROWTH: f64 = 1.8;
 pub(super) fn check(workload: &Workload, setup: &Setup, target: &Target) -> Result<(), PlanFault> {
     let (device, what, help) = match *target {
         Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
-        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
+        Target::Virtual { capacity_bytes: Some(capacity) } => {
+            (capacity, "drive", "--capacity (`capacity` in [virtual])")
+        }
         _ => return Ok(()),
     };
     if let Some(filesystem) = setup.filesystem
