@@ -351,13 +351,35 @@ fn every_sample_is_a_dot() {
     assert_eq!(find(&charts, "samples").svg.matches("<rect ").count(), 2);
 }
 
+/// How many whiskers a chart has: lines through three points at each end, for the caps.
+fn whiskers(chart: &Chart) -> usize {
+    let lines = chart.svg.split("<polyline").skip(1);
+    lines.filter(|line| attribute(line, "points").unwrap().split_whitespace().count() == 6).count()
+}
+
+/// Asserts how many whiskers the samples and the effects have, and that their notes explain those
+/// that there are.
+fn assert_whiskers(charts: &[Chart], drawn: [usize; 2]) {
+    for (id, drawn) in ["samples", "effects"].into_iter().zip(drawn) {
+        let chart = find(charts, id);
+        assert_eq!(whiskers(chart), drawn, "{id}");
+        let texts: Vec<String> = texts(&chart.svg).into_iter().map(|(text, _)| text).collect();
+        let texts = texts.join(" ");
+        assert_eq!(texts.contains("Whisker: its 95 % interval"), drawn > 0, "{id}: {texts}");
+        assert_eq!(texts.contains("Whisker"), drawn > 0, "{id}: {texts}");
+    }
+}
+
 /// A sample on a plausible drive is a dot, which the notes say; means and drift are of the
-/// published drive.
+/// published drive. Whiskers are in the legend if they are drawn (NEWCOMER.md, B8).
 #[test]
 fn samples_on_plausible_drives_are_told_from_the_mean() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
     let mut records = records(&schedule, slow_sync);
     with_drives(&mut records, |record| record.trial.block > 0);
+    // Two treatments and two phases have intervals, one treatment has a ratio in each phase and in
+    // both together.
+    assert_whiskers(&drawn(&schedule, &records), [2 * 2, 3]);
     let told = "mean on the published drive";
     assert!(!find(&drawn(&schedule, &records), "samples").svg.contains(told));
     for record in records.iter_mut().filter(|record| record.trial.block > 0) {
@@ -367,6 +389,8 @@ fn samples_on_plausible_drives_are_told_from_the_mean() {
     let samples = find(&charts, "samples");
     assert_eq!(count(&samples.svg, "circle"), 6 * 2 * 2);
     assert!(samples.svg.contains(told) && samples.svg.contains("plausible one"));
+    // One trial of each treatment is on the published drive, and has no interval.
+    assert_whiskers(&charts, [0, 0]);
     assert!(samples.says.starts_with("Means of time_ns on the published drive: unpack 1.21 s"));
     // Only the drawn drives had to collect garbage, and one trial has no drift.
     assert_eq!(
