@@ -1,6 +1,7 @@
 //! The labs end to end: what is created, what is read back, what the JSON contains.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
@@ -28,6 +29,7 @@ pub fn cases() -> Vec<Case> {
         case("a_folder_with_a_blank_in_its_name_is_no_trap", blank_in_name),
         case("a_device_is_measured_and_left_blank", device_lab),
         Case::new("a_directory_is_measured_without_root", Needs::Nothing, directory_lab),
+        case("a_directory_that_is_read_only_is_refused_at_once", read_only_directory),
         case("nobody_is_told_what_the_image_lab_needs", image_lab_needs_root),
     ]
 }
@@ -500,6 +502,32 @@ fn directory_lab() {
     // It is not traced, so there is no folder of traces.
     let results = data.join("ssdlab").join(json["run"].as_str().unwrap());
     assert!(results.join("records.jsonl").exists() && !results.join("requests").exists());
+}
+
+/// NEWCOMER.md, B7: an unwritable `--dir` failed 20 times over.
+fn read_only_directory() {
+    let folder = of_nobody();
+    let [run, data, work] = ["run", "data", "work"].map(|name| folder.path().join(name));
+    fs::set_permissions(&work, fs::Permissions::from_mode(0o555)).unwrap();
+    for does in ["check", "run"] {
+        let output = std::process::Command::new(folder.path().join("ssdlab"))
+            .args([does, "discard", "--runs", "2", "--set", "filesystem=any"])
+            .args(["--set", "discard=off", "--set", "mount=defaults", "--set", "mount=rw"])
+            .args(["--lab", "directory", "--dir"])
+            .arg(&work)
+            .env("XDG_STATE_HOME", &run)
+            .env("XDG_DATA_HOME", &data)
+            .uid(65534)
+            .gid(65534)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{does}: {}", shown(&output));
+        assert!(said.contains("cannot write into the directory"), "{does}: {said}");
+        assert_eq!(said.matches("Permission denied").count(), 1, "{does}: {said}");
+        assert!(output.stdout.is_empty() && !data.exists(), "{does}: {}", shown(&output));
+    }
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
 }
 
 fn image_lab_needs_root() {
