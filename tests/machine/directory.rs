@@ -1,70 +1,32 @@
-//! The directory lab performs every workload and every shipped log.
+//! The directory lab and the image lab perform every workload and every shipped log.
 
 use std::fs;
 
-use ssdlab_plan::recordings;
-
+use super::every_workload;
 use super::support::{Place, shown};
 use super::{Case, Needs};
 
 pub fn cases() -> Vec<Case> {
-    vec![Case::new(
-        "every_workload_and_shipped_log_runs_in_a_directory",
-        Needs::Nothing,
-        every_workload,
-    )]
-}
-
-/// The phases of each workload, with the tables that they need.
-const WORKLOADS: [&str; 13] = [
-    "tree = { files = 20, size = \"1 MB\" }
-     phases = [{ do = \"unpack\", sync = true }, { do = \"read\" }, { do = \"sync\" },
-               { do = \"delete\" }]",
-    "build = { files = 200, size = \"2 MB\" }
-     phases = [{ do = \"clone\" }, { do = \"make\" }, { do = \"clean\", sync = true }]",
-    "bonnie = { size = \"4 MiB\", char_size = \"1 MiB\", files = \"1:2000:0:2\", least = \"5 ms\" }
-     phases = [{ do = \"bonnie\" }]",
-    "phases = [{ do = \"command\", run = \"sh -c 'test ! -e a && echo b > a'\" }]",
-    "phases = [{ do = \"io\", io = { size = \"1 MiB\", operations = 20, sync = \"end\" } }]",
-    "phases = [{ do = \"transactions\", transactions = { database = \"1 MiB\", number = 5 } }]",
-    "phases = [{ do = \"transactions\", transactions = { database = \"1 MiB\", journal = \"wal\",
-                                                         pages = 2, number = 5 } }]",
-    "phases = [{ do = \"replace\", replace = { files = 2, rounds = 2 } }]",
-    "phases = [{ do = \"append\", append = { records = 10, sync_every = 5 } }]",
-    "phases = [{ do = \"database\", database = { size = \"8 MiB\", commits = 10 } }]",
-    "phases = [{ do = \"sequences\", sequences = { operations = 1 } }]",
-    "phases = [{ do = \"maildir\", maildir = { messages = 10, think = \"1 ms\" } }]",
-    "phases = [{ do = \"rotate\", rotate = { records = 50, size = \"1 KiB\", keep = 2 } }]",
-];
-
-fn every_workload() {
-    for workload in WORKLOADS {
-        runs(workload);
-    }
-    // The logs of a build go on where the one before them ended.
-    let phase = |name: &str| format!("{{ do = \"replay\", name = \"{name}\", log = \"{name}\" }}");
-    let of = |is_wanted: fn(&str) -> bool| {
-        let names = recordings::ALL.iter().map(|(name, _)| *name).filter(|name| is_wanted(name));
-        names.map(phase).collect::<Vec<_>>()
+    let case = |lab: &'static str, filesystem, needs| {
+        let name = Box::leak(format!("every_workload_and_shipped_log_runs_in_lab_{lab}").into());
+        Case::new(name, needs, move || runs(lab, filesystem))
     };
-    let is_build = |name: &str| ["zstd-clone", "zstd-make", "zstd-clean"].contains(&name);
-    let [build, others] = [of(is_build), of(|name| !name.starts_with("zstd-"))];
-    assert_eq!((build.len(), others.len()), (3, recordings::ALL.len() - 3));
-    for phases in [vec![build.join(", ")], others].concat() {
-        runs(&format!("phases = [{phases}]"));
-    }
+    vec![case("directory", "any", Needs::Nothing), case("image", "ext4", Needs::Root)]
 }
 
-/// Runs a workload in the directory lab, which leaves nothing behind.
-fn runs(workload: &str) {
-    let place = Place::new();
-    let plan = place.plan(&format!(
-        "name = \"directory\"\nquestion = \"Does it run?\"\n[target]\nlab = \"directory\"\n\
-         [factors]\nfilesystem = \"any\"\n[repetitions]\nleast = 1\nmost = 1\n\
-         [workload]\n{workload}\n"
-    ));
-    let folder = place.path("images");
-    let output = place.ssdlab(&["run", &plan, "--dir"]).arg(&folder).output().unwrap();
-    assert!(output.status.success(), "{workload}: {}", shown(&output));
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{workload}");
+/// Runs all workloads in a lab, which leaves nothing behind.
+fn runs(lab: &str, filesystem: &str) {
+    for workload in every_workload::all() {
+        let place = Place::new();
+        let size = if lab == "image" { "size = \"2 GiB\"\n" } else { "" };
+        let plan = place.plan(&format!(
+            "name = \"all\"\nquestion = \"Does it run?\"\n[target]\nlab = \"{lab}\"\n{size}\
+             [factors]\nfilesystem = \"{filesystem}\"\n[repetitions]\nleast = 1\nmost = 1\n\
+             [workload]\n{workload}\n"
+        ));
+        let folder = place.path("images");
+        let output = place.ssdlab(&["run", &plan, "--dir"]).arg(&folder).output().unwrap();
+        assert!(output.status.success(), "{workload}: {}", shown(&output));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{workload}");
+    }
 }

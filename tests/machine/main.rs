@@ -5,6 +5,8 @@ mod ageing;
 #[path = "../common/mod.rs"]
 mod common;
 mod directory;
+#[path = "../common/every_workload.rs"]
+mod every_workload;
 mod failures;
 mod in_mid_run;
 #[path = "../common/lab_kernel.rs"]

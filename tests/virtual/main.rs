@@ -16,6 +16,8 @@ mod cutting;
 mod dm_log;
 mod drivers;
 mod durability;
+#[path = "../common/every_workload.rs"]
+mod every_workload;
 mod failing;
 mod flipping;
 mod hosts;
@@ -209,9 +211,10 @@ const SETTINGS: &str = r#"
 /// Whoever measures this computer writes, everybody else reads.
 static MACHINE: RwLock<()> = RwLock::new(());
 
-const CASES: [(&str, fn()); 13] = [
+const CASES: [(&str, fn()); 14] = [
     ("the_run_in_the_readme_comes_out_again", readme),
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
+    ("every_workload_and_shipped_log_runs_in_lab_virtual", every_workload_runs),
     ("the_plan_of_the_tutorial_writes_what_was_foreseen", shipped::of_tutorial),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
@@ -483,6 +486,16 @@ fn run() -> &'static Value {
 
 fn undisturbed() -> BTreeMap<String, String> {
     fingerprints(run())
+}
+
+fn every_workload_runs() {
+    for workload in every_workload::all() {
+        let json = Place::new().run(&format!(
+            "question = \"Does it run?\"\n[target]\nlab = \"virtual\"\n[factors]\n\
+             filesystem = \"ext4\"\n[workload]\n{workload}\n"
+        ));
+        assert_eq!(json["treatments"][0]["status"], "ok", "{workload}: {json}");
+    }
 }
 
 /// The shipped plan with small sizes: every filesystem succeeds and is left undamaged, except those
