@@ -491,7 +491,7 @@ fn undisturbed() -> BTreeMap<String, String> {
 fn every_workload_runs() {
     for workload in every_workload::all() {
         let json = Place::new().run(&format!(
-            "question = \"Does it run?\"\n[target]\nlab = \"virtual\"\n[factors]\n\
+            "name = \"all\"\nquestion = \"Does it run?\"\n[target]\nlab = \"virtual\"\n[factors]\n\
              filesystem = \"ext4\"\n[workload]\n{workload}\n"
         ));
         assert_eq!(json["treatments"][0]["status"], "ok", "{workload}: {json}");
