@@ -6,7 +6,7 @@ use ssdlab_report::{Style, answer, screen, text, why};
 
 use super::{resolved, run};
 
-const ADVICE: &str = "Mount without discard and trim by a timer";
+const ADVICE: &str = "Mount such a drive without discard and trim by a timer";
 
 /// The plan `discard` on a filesystem, in a run in which discards delay only the drive's rest, not
 /// the sync: the claim about the sync's time is false, the one about the drive's is true.
