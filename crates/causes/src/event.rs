@@ -79,7 +79,7 @@ pub enum EventPoint {
     XfsInodeLeft,
     /// A worker does what is left to do for an inode that left memory: inode.
     XfsInactivating,
-    /// The inode that is inactivated was deleted, and is freed. Newer kernels say it twice.
+    /// The inode that is inactivated was deleted, and is freed.
     XfsInodeFreed,
     /// fsync(2) on XFS: inode.
     XfsSynced,

@@ -232,6 +232,11 @@ impl FilesystemState {
         self.work_of(actor).at = Some(inode);
     }
 
+    /// The inode that a thread named last.
+    pub fn worked_at(&self, actor: &Actor) -> Option<u64> {
+        self.work.get(&actor.thread)?.at
+    }
+
     fn work_of(&mut self, actor: &Actor) -> &mut Work {
         if self.work.len() >= MOST_THREADS {
             self.work.retain(|_, work| work.writes.is_some() || work.direct.is_some());

@@ -6,7 +6,7 @@
 //! dirtied each part of that range is known. The log belongs to those whose items joined the
 //! checkpoint. Buffers in place belong to those who logged them since they were last written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ssdlab_filesystem::{BlockKind, InodePlaces};
 
@@ -70,8 +70,6 @@ pub struct Xfs {
     places: Option<InodePlaces>,
     /// The first block of each cluster whose inodes were logged.
     clusters: BTreeSet<u64>,
-    /// What workers inactivate, by thread, until it is freed.
-    inactivating: BTreeMap<u32, u64>,
     /// Inodes that were freed, and whose numbers were not met since.
     freed: BTreeSet<u64>,
     /// Whether a checkpoint was formatted whose last record is still to be written.
@@ -80,8 +78,7 @@ pub struct Xfs {
 
 impl Xfs {
     pub fn new(places: Option<InodePlaces>) -> Self {
-        let (clusters, inactivating, freed) = Default::default();
-        Self { places, clusters, inactivating, freed, has_ended: false }
+        Self { places, clusters: BTreeSet::new(), freed: BTreeSet::new(), has_ended: false }
     }
 
     /// Whoever changes an inode that was freed has a new file with its number.
@@ -93,6 +90,10 @@ impl Xfs {
 
     /// What the worker still writes for the file is the file's.
     fn inode_freed(&mut self, state: &mut FilesystemState, inode: u64) {
+        // Newer kernels say it twice.
+        if self.freed.contains(&inode) {
+            return;
+        }
         state.deleted(inode);
         if self.freed.len() >= MOST_CLUSTERS {
             for inode in std::mem::take(&mut self.freed) {
@@ -170,14 +171,10 @@ impl FilesystemModel for Xfs {
             EventPoint::XfsInactivating => {
                 self.begin_if_reused(state, first);
                 state.works_at(actor, first);
-                if self.inactivating.len() >= MOST_CLUSTERS {
-                    self.inactivating.clear();
-                }
-                self.inactivating.insert(actor.thread, first);
             }
             // Others give a name to a file of O_TMPFILE, or to a rename's whiteout.
             EventPoint::XfsInodeFreed if actor.is_kernel => {
-                if let Some(inode) = self.inactivating.remove(&actor.thread) {
+                if let Some(inode) = state.worked_at(actor) {
                     self.inode_freed(state, inode);
                 }
             }
