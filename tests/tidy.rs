@@ -33,7 +33,7 @@ const PURE: [&str; 14] = [
 ];
 
 /// What the product may grow to. Lower it whenever that is possible.
-const MOST: Size = Size { crates: 20, files: 784, lines: 120_520 };
+const MOST: Size = Size { crates: 20, files: 784, lines: 120_523 };
 
 const LONGEST_FILE: usize = 600;
 const WIDEST_LINE: usize = 100;

@@ -93,9 +93,13 @@ impl CaseSeries<'_> {
 
 impl Guests<'_> {
     /// Cuts the power of a trial's drive, and examines what is left each time. Where the same is
-    /// left as after another cut, its recovery is that one's. Tells how many states have been
-    /// recovered, and of how many, which may take minutes.
-    pub(super) fn cut(
+    /// left as after another cut, its recovery is that one's.
+    pub(super) fn cut(&self, evidence: &CuttableTrial<'_>) -> Result<Vec<CutOutcome>, Failure> {
+        self.cut_telling(evidence, &|_, _| ())
+    }
+
+    /// The same, which may take minutes: tells how many states are recovered, and of how many.
+    pub(super) fn cut_telling(
         &self,
         evidence: &CuttableTrial<'_>,
         tell: &(dyn Fn(usize, usize) + Sync),

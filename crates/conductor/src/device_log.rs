@@ -154,7 +154,7 @@ impl Guests<'_> {
     /// Cuts the power of a logged device as often as the schedule says, and recovers each time. The
     /// schedule has one trial, which is not performed.
     pub fn cut_device(&self, log: &LoggedDevice) -> Result<Vec<CutOutcome>, TaskError> {
-        self.with_device(log, |evidence| self.cut(evidence, &|_, _| ()))
+        self.with_device(log, |evidence| self.cut(evidence))
     }
 
     /// Recovers from one survivor of one of these cuts only.

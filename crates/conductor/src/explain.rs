@@ -90,8 +90,7 @@ impl Guests<'_> {
     /// After how many cuts a trial has no finding; none if it has one.
     fn is_healed(&self, schedule: &Schedule) -> Result<Option<u32>, Failure> {
         let trial = schedule.trials[0];
-        let performed =
-            self.trial_alone(schedule, trial, |evidence| self.cut(evidence, &|_, _| ()))?;
+        let performed = self.trial_alone(schedule, trial, |evidence| self.cut(evidence))?;
         let cuts = &performed.measured.cuts;
         let has_any = |outcome: &CutOutcome| outcome.worst().is_some();
         let number = cuts.iter().map(|outcome| outcome.cut + 1).max().unwrap_or(0);

@@ -239,7 +239,7 @@ impl<'a> Guests<'a> {
                 let name = format!("power cuts, {recovered} of {states} states recovered");
                 let _ = news.send(WorkerMessage::Phase(trial, name));
             };
-            let cut = |evidence: &CuttableTrial<'_>| self.cut(evidence, &tell);
+            let cut = |evidence: &CuttableTrial<'_>| self.cut_telling(evidence, &tell);
             let performed = self.trial(self.schedule, trial, news, cut);
             let mut performed = performed.unwrap_or_else(TrialOutcome::from);
             performed.ended =

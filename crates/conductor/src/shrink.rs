@@ -8,7 +8,6 @@ use ssdlab_plan::schedule::Workload;
 use ssdlab_results::Record;
 
 use super::error::TaskError;
-use super::evidence::CuttableTrial;
 use super::failure::Failure;
 use super::guests::Guests;
 use super::repeat::CutOfRun;
@@ -123,8 +122,7 @@ impl Search<'_, '_> {
         self.trials += 1;
         let trial = schedule.trials[0];
         let guests = self.guests;
-        let cut = |evidence: &CuttableTrial<'_>| guests.cut(evidence, &|_, _| ());
-        let performed = guests.trial_alone(&schedule, trial, cut)?;
+        let performed = guests.trial_alone(&schedule, trial, |evidence| guests.cut(evidence))?;
         let record = performed.record(&schedule, trial);
         let finding = self.finding;
         let has_it = |outcome: &&CutOutcome| outcome.has(finding) == Some(true);
